@@ -1,0 +1,53 @@
+# Waxwing's two commands are `make up` and `make test`; `make help` lists all. Works with GNU make 3.81.
+# The environment lives in .venv, data under var/; both are made here and ignored by git.
+
+PORT ?= 8000
+PYTEST_ARGS ?=
+BIN := .venv/bin
+# The first interpreter that is new enough; `make PYTHON=...` chooses another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+  if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help up down test check lock search-table python runtime-environment test-environment
+
+help: ## these targets, one line each
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+
+up: runtime-environment ## install what is missing, then run everything on http://127.0.0.1:PORT (8000)
+	@exec $(BIN)/python -m brokerweb.up --port $(PORT)
+
+down: ## end everything that `make up` started here
+	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "nothing is installed, so nothing runs"; fi
+
+test: test-environment ## install what is missing, then run the whole test suite (PYTEST_ARGS="-k walk")
+	@exec $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+check: test-environment ## format, lint, types, import contracts, OpenAPI, migrations
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy overlay telemetry brokerweb
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python manage.py check
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+
+search-table: test-environment ## measure every search strategy on every topology into docs/results (a quarter of an hour)
+	@exec $(BIN)/python -m telemetry search-table
+
+lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	  requirements.in --output-file requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	  requirements-dev.in --output-file requirements-dev.txt
+
+python:
+	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  echo "Waxwing needs Python 3.11 or newer. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; fi
+
+runtime-environment: python
+	@$(PYTHON) brokerweb/up/environment.py requirements.txt
+
+test-environment: python
+	@$(PYTHON) brokerweb/up/environment.py --browser requirements.txt requirements-dev.txt

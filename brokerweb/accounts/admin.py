@@ -1,0 +1,23 @@
+"""Tokens in the admin: seen and revoked. Their text was shown once, to whoever made them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from brokerweb.accounts.models import Token
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin):
+    list_display = ("token_key", "user", "name", "scope", "created", "expiry")
+    list_filter = ("scope", "user")
+    exclude = ("digest",)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -1,0 +1,71 @@
+"""The one shape of an error: a field name, a code and a sentence; ``errors`` lists all of them, the first on top.
+
+``{"field": "workload.providers", "code": "invalid", "sentence": "…", "errors": [{"field", "code", "sentence"}, …]}``.
+The field is empty where no single field is at fault.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from drf_standardized_errors.formatter import ExceptionFormatter
+from drf_standardized_errors.handler import exception_handler
+from drf_standardized_errors.types import ErrorResponse
+from rest_framework import status
+from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.response import Response
+
+from brokerweb.errors import NotPossible
+from brokerweb.networks.context import NotAnswered
+from overlay.errors import InvalidSetting
+
+
+def body(errors: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """The JSON of (field, code, sentence) triples; at least one."""
+    listed = [{"field": field, "code": code, "sentence": sentence} for field, code, sentence in errors]
+    return {**listed[0], "errors": listed}
+
+
+class Formatter(ExceptionFormatter):
+    """Says what REST framework found in our words for it."""
+
+    def format_error_response(self, error_response: ErrorResponse) -> Any:
+        return body(
+            ("" if error.attr in (None, "non_field_errors") else error.attr, error.code, error.detail)
+            for error in error_response.errors
+        )
+
+
+class Conflict(APIException):
+    """What was asked does not fit the state the thing is in."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+
+
+class NoAnswer(APIException):
+    """No broker answered in time."""
+
+    status_code = status.HTTP_504_GATEWAY_TIMEOUT
+    default_code = "no_answer"
+
+
+class TooLarge(APIException):
+    """The body is more than is read into memory for one request."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+
+def handle(exception: Exception, context: Any) -> Response | None:
+    """What a service refused becomes a 400 that names the field, 409 or 504; the rest is REST framework's."""
+    if isinstance(exception, InvalidSetting):
+        exception = ValidationError({exception.field: [ErrorDetail(exception.sentence, code="invalid")]})
+    elif isinstance(exception, NotPossible):
+        exception = Conflict(str(exception))
+    elif isinstance(exception, NotAnswered):
+        exception = NoAnswer(str(exception))
+    elif isinstance(exception, RequestDataTooBig):
+        exception = TooLarge(f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes.")
+    return exception_handler(exception, context)

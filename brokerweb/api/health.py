@@ -1,0 +1,121 @@
+"""Whether the house is alive, whether it is ready to run, and its figures for Prometheus."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.networks.models import Host, Network, NetworkState
+from brokerweb.networks.services import host_here, worker_missing
+from brokerweb.reports.models import Report, ReportState
+
+LEAST_FREE_BYTES = 200_000_000
+
+
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """This process answers."""
+    return JsonResponse({"alive": True, "version": settings.VERSION})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Whether a run that was launched now would begin; 503 and what is missing if not."""
+    checks = {name: _told(check) for name, check in CHECKS.items()}
+    missing = [sentence for sentence in checks.values() if sentence]
+    body = {
+        "ready": not missing,
+        "checks": {name: not sentence for name, sentence in checks.items()},
+        "missing": missing,
+    }
+    response = JsonResponse(body, status=503 if missing else 200)
+    # Asked every moment while the house starts: its log would be nothing else.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+def _told(check: Callable[[], str]) -> str:
+    try:
+        return check()
+    except (DatabaseError, OSError) as error:
+        return f"The database cannot be used: {error}."
+
+
+def _database() -> str:
+    Host.objects.exists()
+    return ""
+
+
+def _redis() -> str:
+    if not settings.REDIS_URL:
+        return ""
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as client:
+            client.ping()
+    except redis.RedisError as error:
+        return f"Redis does not answer: {error}."
+    return ""
+
+
+def _supervisor() -> str:
+    host = host_here()
+    if host is None or not host.alive:
+        return ""  # the check of the worker says so
+    return "" if host.supervisor else f"This host has no supervisor of brokers: {host.problem}"
+
+
+def _disk() -> str:
+    free = shutil.disk_usage(settings.VAR).free
+    return (
+        "" if free > LEAST_FREE_BYTES else f"Disk nearly full: {free // 1_000_000} MB free under {settings.VAR.name}/."
+    )
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": _database,
+    "redis": _redis,
+    "worker": worker_missing,
+    "supervisor": _supervisor,
+    "disk": _disk,
+}
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For Prometheus, from this machine or with a log-in."""
+    if not (request.user.is_authenticated or ip_address(request.META["REMOTE_ADDR"] or "0.0.0.0").is_loopback):  # noqa: S104
+        return HttpResponse("Metrics are for this machine, or after a log-in.", status=403, content_type="text/plain")
+    registry = CollectorRegistry()
+    _states(registry, "waxwing_runs", "Runs by state", Run, RunState.values)
+    _states(registry, "waxwing_networks", "Networks by state", Network, NetworkState.values)
+    _states(registry, "waxwing_reports", "Reports by state", Report, ReportState.values)
+    age = Gauge(
+        "waxwing_worker_heartbeat_age_seconds", "Since a host's worker was heard of", ["host"], registry=registry
+    )
+    brokers = Gauge("waxwing_network_brokers", "Brokers of a network by state", ["network", "state"], registry=registry)
+    for host in Host.objects.all():
+        age.labels(host.name).set((timezone.now() - host.heartbeat).total_seconds())
+    for network in Network.objects.exclude(state=NetworkState.STOPPED):
+        for broker in network.brokers:
+            brokers.labels(network.name, broker["state"]).inc()
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _states(registry: CollectorRegistry, name: str, text: str, model: Any, states: list[str]) -> None:
+    gauge = Gauge(name, text, ["state"], registry=registry)
+    counts = dict(model.objects.order_by().values_list("state").annotate(Count("pk")))
+    for state in states:
+        gauge.labels(state).set(counts.get(state, 0))

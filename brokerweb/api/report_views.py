@@ -1,0 +1,102 @@
+"""REST's doors to reports and schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from brokerweb.api.resources import Resource, chosen
+from brokerweb.api.shapes import reports as shapes
+from brokerweb.api.streams import download, file_chunks
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.reports import schedules
+from brokerweb.reports import services as reports
+from brokerweb.reports.models import Report, Schedule
+
+
+class ReportViewSet(Resource):
+    queryset = Report.objects.select_related("owner").prefetch_related("runs", "experiments")
+    serializer_class = shapes.ReportSerializer
+    summary_serializer = shapes.ReportSummarySerializer
+    filterset_fields = {"kind": ["exact"], "state": ["exact", "in"], "experiments": ["exact"], "schedule": ["exact"]}
+    ordering_fields = ["created", "state", "ended_at"]
+
+    @extend_schema(request=shapes.ReportBody, responses={201: shapes.ReportSerializer})
+    def create(self, request: Request) -> Response:
+        """Orders a report; Spark computes it."""
+        body = self.parsed(shapes.ReportBody)
+        report = reports.create(
+            kind=body["kind"],
+            runs=chosen(Run.objects.all(), body.get("runs", []), "runs"),
+            experiments=chosen(Experiment.objects.all(), body.get("experiments", []), "experiments"),
+            owner=self.user,
+            while_measuring=body["while_measuring"],
+        )
+        return self.shown(report, 201)
+
+    @extend_schema(request=None, responses=shapes.ReportSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Stops it."""
+        return self.shown(reports.cancel(self.get_object()))
+
+    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR}, filters=False)
+    @action(detail=True)
+    def html(self, request: Request, pk: str) -> HttpResponseBase:
+        """The whole report as one self-contained file."""
+        report = self.get_object()
+        path = reports.html_file(report)
+        if path is None:
+            raise NotFound(f"This report is {report.state}; its file is there once it is done.")
+        response = download(request, file_chunks(path), f"report-{report.pk}.html", "text/html; charset=utf-8")
+        response["Content-Disposition"] = f'inline; filename="report-{report.pk}.html"'
+        # The file brings its own scripts and reaches nothing: not the network, not this origin's cookies.
+        response["Content-Security-Policy"] = (
+            "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+            "style-src 'unsafe-inline'; img-src data: blob:"
+        )
+        return response
+
+
+class ScheduleViewSet(Resource):
+    queryset = Schedule.objects.select_related("owner", "periodic_task").prefetch_related("experiments")
+    serializer_class = shapes.ScheduleSerializer
+    filterset_fields = {"name": ["exact", "icontains"], "experiments": ["exact"]}
+    ordering_fields = ["name", "created"]
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+        if args:
+            many = kwargs.get("many", False)
+            for schedule in args[0] if many else [args[0]]:
+                dress(schedule)
+        return super().get_serializer(*args, **kwargs)
+
+    @extend_schema(request=shapes.ScheduleBody, responses={201: shapes.ScheduleSerializer})
+    def create(self, request: Request) -> Response:
+        body = self.parsed(shapes.ScheduleBody)
+        body["experiments"] = chosen(Experiment.objects.all(), body["experiments"], "experiments")
+        return self.shown(dress(schedules.create(**body, owner=self.user)), 201)
+
+    @extend_schema(request=shapes.ScheduleChange, responses=shapes.ScheduleSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        return self.shown(dress(schedules.change(self.get_object(), **self.parsed(shapes.ScheduleChange))))
+
+    @extend_schema(request=None, responses={204: None})
+    def destroy(self, request: Request, pk: str) -> Response:
+        schedules.delete(self.get_object())
+        return Response(status=204)
+
+
+def dress(schedule: Schedule) -> Schedule:
+    """With its times in words, as the serializer shows them."""
+    schedule.crontab, schedule.every_s = schedules.words(schedule)  # type: ignore[attr-defined]
+    schedule.next = schedules.next_times(schedule, timezone.now())  # type: ignore[attr-defined]
+    return schedule

@@ -1,0 +1,57 @@
+"""What the views of all resources share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from rest_framework import mixins
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+from overlay.errors import InvalidSetting
+from overlay.settings import SettingInfo
+
+
+class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+    """A read-only resource; in lists it may show less."""
+
+    summary_serializer: type[BaseSerializer] | None = None
+
+    def get_serializer_class(self) -> type[BaseSerializer]:
+        if self.action == "list" and self.summary_serializer is not None:
+            return self.summary_serializer
+        assert self.serializer_class is not None
+        return self.serializer_class
+
+    @property
+    def user(self) -> User:
+        """Who asks; the permission has made sure that somebody does."""
+        return cast(User, self.request.user)
+
+    def parsed(self, shape: type[BaseSerializer]) -> dict[str, Any]:
+        """The request's body, checked field by field."""
+        body = shape(data=self.request.data)
+        body.is_valid(raise_exception=True)
+        return body.validated_data
+
+    def shown(self, thing: Any, code: int = 200) -> Response:
+        assert self.serializer_class is not None
+        return Response(self.serializer_class(thing, context=self.get_serializer_context()).data, status=code)
+
+
+def chosen(queryset: QuerySet, ids: list[str], field: str) -> list[Any]:
+    """The rows with these ids, all of them. Raises ``InvalidSetting``."""
+    rows = {row.pk: row for row in queryset.filter(pk__in=ids)}
+    if missing := [one for one in ids if one not in rows]:
+        raise InvalidSetting(field, f"there is none with the id {missing[0]!r:.40}")
+    return [rows[one] for one in dict.fromkeys(ids)]
+
+
+def settings_shown(described: Iterable[SettingInfo]) -> list[dict[str, Any]]:
+    """Described settings as JSON."""
+    names = ("name", "kind", "default", "unit", "help", "low", "high", "choices")
+    return [{name: getattr(info, name) for name in names} for info in described]

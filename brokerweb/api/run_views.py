@@ -1,0 +1,182 @@
+"""REST's doors to runs: their course, their samples, what happened to them."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from brokerweb.api.resources import Resource
+from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.streams import download, file_chunks
+from brokerweb.experiments import history, samples, traces
+from brokerweb.experiments import services as experiments
+from brokerweb.experiments.models import Run
+from brokerweb.live import snapshots
+from overlay.errors import InvalidSetting
+from telemetry import holdings
+from telemetry.runs import RunFiles
+from telemetry.tracefile import ORDERS
+from telemetry.traces import OUTCOMES
+
+
+class RunViewSet(Resource):
+    queryset = Run.objects.select_related("experiment")
+    serializer_class = shapes.RunSerializer
+    summary_serializer = shapes.RunSummarySerializer
+    filterset_fields = {
+        "experiment": ["exact"],
+        "state": ["exact", "in"],
+        "verdict": ["exact"],
+        "configuration_hash": ["exact"],
+        "replicate": ["exact"],
+        "host": ["exact"],
+    }
+    ordering_fields = ["created", "position", "state", "replicate", "launched_at", "ended_at"]
+
+    @extend_schema(request=None, responses=shapes.RunSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Stops it now, keeping what was measured."""
+        return self.shown(experiments.cancel(self.get_object()))
+
+    @extend_schema(request=None, responses={201: shapes.RunSerializer})
+    @action(detail=True, methods=["post"])
+    def rerun(self, request: Request, pk: str) -> Response:
+        """The same configuration with the same seed again, as a new run."""
+        return self.shown(experiments.rerun(self.get_object(), self.user), 201)
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT}, filters=False)
+    @action(detail=True)
+    def series(self, request: Request, pk: str) -> Response:
+        """The run's course as its page shows it: the snapshot that the websocket sends."""
+        return Response(snapshots.current(self.get_object()))
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("format", str, enum=["json", "csv", "parquet"], description="json is paged"),
+            OpenApiParameter("page", int),
+            OpenApiParameter("page_size", int, description="At most 10,000"),
+        ],
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/vnd.apache.parquet"): OpenApiTypes.BINARY,
+        },
+        filters=False,
+    )
+    @action(detail=True)
+    def samples(self, request: Request, pk: str) -> HttpResponseBase:
+        """Every request and update, as the clients wrote them down.
+
+        Of a request also its `truth`, held against what had been provided: fresh, stale, expired, false_not_found,
+        proved_not_found, lost or refused; by how much an answer was behind the newest value (`stale_ms`); and whether
+        there was something to be found (`existed`). Runs that were collected before that was known lack these three.
+        """
+        run = self.get_object()
+        path = samples.parquet_path(run)
+        if path is None:
+            raise NotFound("This run has no samples; they are there once it was collected.")
+        form = request.query_params.get("format", "json")
+        if form == "csv":
+            return download(request, samples.csv_lines(path), f"samples-{run.pk}.csv", "text/csv; charset=utf-8")
+        if form == "parquet":
+            name = f"samples-{run.pk}.parquet"
+            return download(request, file_chunks(path), name, "application/vnd.apache.parquet")
+        if form != "json":
+            raise InvalidSetting("format", f"must be csv, json or parquet, not {form!r:.40}")
+        return self._samples_page(request, path)
+
+    @staticmethod
+    def _samples_page(request: Request, path: Any) -> Response:
+        page = _whole(request, "page", 1, 1, 10**9)
+        size = _whole(request, "page_size", 1_000, 1, 10_000)
+        total = samples.count(path)
+        links = _links(request, {"format": "json", "page_size": size}, page, -(-total // size))
+        results = list(samples.rows(path, (page - 1) * size, size))
+        return Response({"count": total, **links, "results": results})
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
+            OpenApiParameter("order", str, enum=list(ORDERS), description="slowest first where it is left out"),
+            OpenApiParameter("page", int),
+            OpenApiParameter("page_size", int, description="At most 1,000"),
+        ],
+        responses=shapes.TraceListSerializer,
+        filters=False,
+    )
+    @action(detail=True)
+    def traces(self, request: Request, pk: str) -> Response:
+        """Single queries as the brokers reported them: one in so many, and those that failed."""
+        run = self.get_object()
+        outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
+        order = request.query_params.get("order", "slowest")
+        if wrong := [one for one in outcomes if one not in OUTCOMES]:
+            raise InvalidSetting("outcome", f"must be one or more of {', '.join(OUTCOMES)}, not {wrong[0]!r:.40}")
+        if order not in ORDERS:
+            raise InvalidSetting("order", f"must be one of {', '.join(ORDERS)}, not {order!r:.40}")
+        page, size = _whole(request, "page", 1, 1, 10**6), _whole(request, "page_size", 100, 1, 1_000)
+        found = traces.listing(run, outcomes, order, (page - 1) * size, size)
+        query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}
+        links = _links(request, query, page, -(-found.count // size))
+        kept = {"traced_one_in": traces.traced_one_in(run), "kept_one_in": found.kept_one_in}
+        return Response({"count": found.count, **links, **kept, "results": found.rows})
+
+    @extend_schema(operation_id="runs_trace_retrieve", responses=shapes.TraceSerializer, filters=False)
+    @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
+    def trace(self, request: Request, pk: str, trace: str) -> Response:
+        """One query, whole: what each broker did and when, what went between them, and what its consumer saw."""
+        found = traces.find(self.get_object(), trace)
+        if found is None:
+            raise NotFound("This run has no such trace.")
+        return Response(found)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 10,000")],
+        responses=shapes.HoldingListSerializer,
+        filters=False,
+    )
+    @action(detail=True)
+    def holdings(self, request: Request, pk: str) -> Response:
+        """What was asked for how often and at how many brokers it lay at the end; what was asked for most first."""
+        run = self.get_object()
+        page, size = _whole(request, "page", 1, 1, 10**9), _whole(request, "page_size", 1_000, 1, 10_000)
+        path = RunFiles(settings.RUNS / run.pk).holdings_path
+        if not path.is_file():
+            raise NotFound("This run has no holdings; they are there once it was collected.")
+        total, rows = holdings.read(path, (page - 1) * size, size)
+        links = _links(request, {"page_size": size}, page, -(-total // size))
+        return Response({"count": total, **links, **(run.summary.get("holdings") or {}), "results": rows})
+
+    @extend_schema(responses=shapes.RunEventSerializer(many=True), filters=False)
+    @action(detail=True)
+    def events(self, request: Request, pk: str) -> Response:
+        """What happened to it, oldest first: its changes of state and what its processes reported."""
+        page = self.paginate_queryset(history.of_run(self.get_object()))
+        return self.get_paginated_response(shapes.RunEventSerializer(page, many=True).data)
+
+
+def _links(request: Request, query: dict[str, Any], page: int, pages: int) -> dict[str, str | None]:
+    """The addresses of the pages beside this one."""
+    here = request.build_absolute_uri(request.path)
+
+    def link(number: int) -> str | None:
+        return f"{here}?{urlencode({**query, 'page': number})}" if 1 <= number <= pages else None
+
+    return {"next": link(page + 1), "previous": link(page - 1)}
+
+
+def _whole(request: Request, name: str, default: int, low: int, high: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not text.isascii() or not text.isdigit() or not low <= int(text[:12]) <= high:
+        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
+    return int(text)

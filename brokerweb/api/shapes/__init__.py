@@ -1,0 +1,1 @@
+"""What REST reads and shows, a module per app. Checks that need more than one field are the services'."""

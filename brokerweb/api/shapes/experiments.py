@@ -1,0 +1,236 @@
+"""Shapes of experiments and runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.outlook import Outlook, Queue
+from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
+
+
+class ExperimentBody(serializers.Serializer):
+    """Any workload field, setting or topology may be a list; see ``brokerweb.experiments.sweeps``."""
+
+    name = serializers.CharField()
+    topology = serializers.JSONField(required=False, help_text="An id, or a list of ids")
+    system = serializers.CharField(required=False, default="context-broker")
+    engine = serializers.CharField(required=False, default="live")
+    settings = ObjectField(required=False)
+    workload = ObjectField(required=False)
+    blocks = ObjectsField(required=False)
+    replicates = serializers.IntegerField(required=False, default=1)
+    seed = serializers.IntegerField(required=False, default=0)
+    report_when_done = serializers.BooleanField(required=False, default=False)
+
+
+class ExperimentSerializer(serializers.ModelSerializer):
+    """The definition's fields on top, as they were sent."""
+
+    owner: Any = serializers.CharField(source="owner.username", default="")
+    topology: Any = serializers.JSONField(source="definition.topology", read_only=True)
+    system: Any = serializers.CharField(source="definition.system", read_only=True)
+    engine: Any = serializers.CharField(source="definition.engine", read_only=True)
+    settings: Any = ObjectField(source="definition.settings", read_only=True)
+    workload: Any = ObjectField(source="definition.workload", read_only=True)
+    blocks: Any = ObjectsField(source="definition.blocks", read_only=True)
+    replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
+    seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
+    runs = serializers.SerializerMethodField(help_text="How many runs are in each state")
+
+    class Meta:
+        model = Experiment
+        fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "blocks", "replicates", "seed"]
+        fields += ["report_when_done", "demo", "owner", "created", "runs"]
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
+    def get_runs(self, experiment: Experiment) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for run in experiment.runs.all():
+            counts[run.state] = counts.get(run.state, 0) + 1
+        return counts
+
+
+class EstimateSerializer(serializers.Serializer):
+    configurations = serializers.IntegerField()
+    count = serializers.IntegerField()
+    estimated_s = serializers.FloatField()
+    axes = ObjectField()
+
+
+class LaunchSerializer(serializers.Serializer):
+    runs = serializers.ListField(child=serializers.CharField())
+    count = serializers.IntegerField()
+    estimated_s = serializers.FloatField()
+
+
+class RunSummarySerializer(serializers.ModelSerializer):
+    """A run in a list. The configuration and the whole summary are in the run itself."""
+
+    experiment: Any = serializers.CharField(source="experiment_id")
+    experiment_name = serializers.CharField(source="experiment.name")
+    topology = serializers.CharField(source="configuration.topology.name")
+    eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null while no worker answers")
+    waiting_for = serializers.SerializerMethodField()
+    seed: Any = serializers.SerializerMethodField(help_text="64 bits")
+    verdict_reasons = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "experiment",
+            "experiment_name",
+            "topology",
+            "configuration_hash",
+            "position",
+            "replicate",
+            "seed",
+        ]
+        fields += [
+            "state",
+            "progress",
+            "eta_s",
+            "reason",
+            "waiting_for",
+            "cancel_requested",
+            "verdict",
+            "verdict_reasons",
+        ]
+        fields += ["host", "estimated_s", "rerun_of", "created", "launched_at", "measuring_at", "ended_at"]
+
+    def _outlook(self, run: Run) -> Outlook:
+        context: Any = self.context  # one queue for a whole list
+        if "queue" not in context:
+            context["queue"] = Queue()
+        return context["queue"].outlook(run)
+
+    def get_eta_s(self, run: Run) -> float | None:
+        return self._outlook(run).eta_s
+
+    def get_waiting_for(self, run: Run) -> str:
+        return self._outlook(run).waiting_for
+
+    def get_seed(self, run: Run) -> int:
+        return int(run.seed)
+
+
+class RunSerializer(RunSummarySerializer):
+    configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
+    summary = ObjectField(read_only=True)
+
+    @extend_schema_field(OBJECT)
+    def get_configuration(self, run: Run) -> dict[str, Any]:
+        return {**run.configuration, "seed": int(run.seed), "replicate": run.replicate}
+
+    class Meta(RunSummarySerializer.Meta):
+        fields = [*RunSummarySerializer.Meta.fields, "configuration", "summary"]
+
+
+class TraceSummarySerializer(serializers.Serializer):
+    """One query as the brokers reported it."""
+
+    id = serializers.CharField()
+    entity = serializers.CharField(help_text="type|id|scope as asked")
+    timestamp_ms = serializers.IntegerField(help_text="The request's own timestamp, Unix milliseconds")
+    asked = serializers.IntegerField(allow_null=True, help_text="Index of the broker that the consumer asked")
+    outcome = serializers.ChoiceField(choices=TRACE_OUTCOMES)
+    ms = serializers.FloatField(
+        allow_null=True, help_text="From the request's arrival at the broker asked to its answer or refusal"
+    )
+    hops = serializers.IntegerField(help_text="How often it was passed on as a request")
+    messages = serializers.IntegerField(help_text="All that went between brokers for it")
+    replicas = serializers.ListField(child=serializers.IntegerField(), help_text="Brokers that kept a replica")
+    partial: Any = serializers.BooleanField(help_text="Whether something of it was not reported")
+
+
+class TracePassageSerializer(serializers.Serializer):
+    number = serializers.IntegerField(allow_null=True, help_text="Of a request: its number within its query, from 1")
+    kind = serializers.ChoiceField(choices=("request", "lookahead", "answer", "refusal"))
+    sender = serializers.IntegerField(help_text="Index of a broker")
+    receiver = serializers.IntegerField()
+    at_ms = serializers.FloatField(
+        allow_null=True, help_text="When it was sent, since the request arrived at the broker asked"
+    )
+    ms = serializers.FloatField(allow_null=True, help_text="How long it took; null where only one end reported it")
+    round_ms = serializers.FloatField(
+        allow_null=True, help_text="Of a request: until an answer or a refusal was back from its receiver"
+    )
+
+
+class TraceStepSerializer(serializers.Serializer):
+    at_ms = serializers.FloatField(help_text="Since the request arrived at the broker asked")
+    broker = serializers.IntegerField()
+    step = serializers.CharField()
+    peer = serializers.IntegerField(allow_null=True, help_text="The broker that it came from or went to")
+    with_consumer = serializers.BooleanField(help_text="Whether it came from or went to the consumer")
+    detail = serializers.CharField()
+
+
+class TraceClientSerializer(serializers.Serializer):
+    """What the consumer itself wrote down."""
+
+    client = serializers.IntegerField()
+    outcome = serializers.CharField()
+    status = serializers.IntegerField()
+    attempts = serializers.IntegerField()
+    took_ms = serializers.FloatField(help_text="From its first sending to its end")
+    intended_at_ms = serializers.FloatField()
+    sent_at_ms = serializers.FloatField()
+    ended_at_ms = serializers.FloatField()
+
+
+class TraceSerializer(TraceSummarySerializer):
+    consumer = serializers.CharField(help_text="host:port")
+    silent = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Brokers to which it was sent and which reported nothing of it"
+    )
+    passages: Any = TracePassageSerializer(many=True)
+    steps: Any = TraceStepSerializer(many=True)
+    client = TraceClientSerializer(allow_null=True, help_text="Null unless one sample alone can be this query's")
+
+
+class TraceListSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    traced_one_in = serializers.IntegerField(help_text="Of all queries one in so many; those that failed besides")
+    kept_one_in = serializers.IntegerField(help_text="More than 1 where a run reported more steps than are kept")
+    results: Any = TraceSummarySerializer(many=True)
+
+
+class HoldingSerializer(serializers.Serializer):
+    entity = serializers.CharField(help_text="type|id|scope")
+    queries = serializers.IntegerField(help_text="Requests intended in measuring")
+    per_s = serializers.FloatField()
+    holders = serializers.IntegerField(
+        help_text="Brokers that had it from its provider, or because a hash says so, when they ended"
+    )
+    replicas = serializers.IntegerField(help_text="Brokers that kept a replica only")
+
+
+class HoldingListSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    brokers = serializers.IntegerField(help_text="Brokers that said what they held; one that was killed did not")
+    entities = serializers.IntegerField()
+    copies = serializers.IntegerField(help_text="Of all entities, at holders and as replicas")
+    left_out = serializers.IntegerField(help_text="Keys beyond the 1,000 that each broker names")
+    exponent = serializers.FloatField(allow_null=True, help_text="Of copies over the rate of queries")
+    exponent_error = serializers.FloatField(allow_null=True, help_text="Its standard error")
+    exponent_entities = serializers.IntegerField(help_text="Entities that the fit rests on: asked for, and held")
+    square_root = serializers.FloatField(help_text="The exponent at which random searches cost the least: 0.5")
+    results: Any = HoldingSerializer(many=True)
+
+
+class RunEventSerializer(serializers.Serializer):
+    at = serializers.DateTimeField()
+    process = serializers.CharField(help_text="broker-3, supervisor, …; empty where the run changed its state")
+    name = serializers.CharField()
+    detail = serializers.CharField(help_text="Why, in words; may be empty")
+    data: Any = ObjectField(help_text="What else the process reported")

@@ -1,0 +1,52 @@
+"""Fields and bodies that every shape is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
+
+OBJECT = {"type": "object", "additionalProperties": {}}
+LIST_OF_OBJECTS = {"type": "array", "items": OBJECT}
+
+
+@extend_schema_field(OBJECT)
+class ObjectField(serializers.JSONField):
+    """A JSON object."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("must be an object", code="invalid")
+        return super().to_internal_value(data)
+
+
+@extend_schema_field(LIST_OF_OBJECTS)
+class ObjectsField(serializers.JSONField):
+    """A list of JSON objects."""
+
+
+class Body(serializers.Serializer):
+    """What a request says: known fields of the right JSON type. REST framework would drop some and bend others."""
+
+    JSON_TYPES: tuple[tuple[type[serializers.Field], type, str], ...] = (
+        (serializers.CharField, str, "must be a text"),
+        (serializers.IntegerField, int, "must be a whole number"),
+        (serializers.BooleanField, bool, "must be true or false"),
+    )
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and (wrong := dict(self._wrong(data))):
+            raise serializers.ValidationError(wrong)
+        return super().to_internal_value(data)
+
+    def _wrong(self, data: Mapping[str, Any]) -> Iterator[tuple[str, ErrorDetail]]:
+        for name, value in data.items():
+            if name not in self.fields:
+                yield name[:60], ErrorDetail(f"is not known; known are {', '.join(self.fields)}", "unknown")
+                continue
+            for field, kind, sentence in self.JSON_TYPES:
+                if isinstance(self.fields[name], field) and value is not None and type(value) is not kind:
+                    yield name, ErrorDetail(f"{sentence}, not {value!r:.60}", "invalid")

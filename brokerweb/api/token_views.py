@@ -1,0 +1,69 @@
+"""Tokens: made with a name and a password, shown once, listed and revoked by their owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import authenticate
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from brokerweb.accounts import services
+from brokerweb.accounts.models import Scope, Token
+from brokerweb.api.shapes import tokens as shapes
+
+
+class OwnToken(BasePermission):
+    """Everybody may see and revoke their own tokens, but not by a read-only one."""
+
+    message = "This token is read-only; revoke tokens with a read-write one or on the account page."
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        read_only = isinstance(request.auth, Token) and request.auth.scope == Scope.READ
+        return request.method == "GET" or not read_only
+
+
+@extend_schema_view(list=extend_schema(description="Your own tokens; their text is never shown again."))
+class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
+    queryset = Token.objects.none()
+    serializer_class = shapes.TokenSerializer
+    lookup_field = "id"
+
+    def get_permissions(self) -> list[Any]:
+        return [AllowAny()] if self.action == "create" else [IsAuthenticated(), OwnToken()]
+
+    def get_authenticators(self) -> list[Any]:
+        """Making one needs no log-in but the password in the body, so nothing that a browser sends along counts."""
+        request = self.request
+        return [] if request is not None and request.method == "POST" else super().get_authenticators()
+
+    def get_authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+    def get_queryset(self) -> QuerySet:
+        user = self.request.user
+        return services.tokens_of(user) if user.is_authenticated else Token.objects.none()
+
+    @extend_schema(request=shapes.TokenBody, responses={201: shapes.MadeTokenSerializer}, auth=[])
+    def create(self, request: Request) -> Response:
+        body = shapes.TokenBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        # The plain request goes along: the lock-out counts failures by name and address.
+        user = authenticate(request._request, username=given["username"], password=given["password"])
+        if user is None:
+            raise AuthenticationFailed("No account has this name and password.")
+        token, text = services.make_token(user, name=given["name"], scope=given["scope"])
+        token.token = text
+        return Response(shapes.MadeTokenSerializer(token).data, status=201)
+
+    @extend_schema(request=None, responses={204: None})
+    def destroy(self, request: Request, id: str) -> Response:
+        services.revoke(self.get_object())
+        return Response(status=204)

@@ -1,0 +1,106 @@
+"""What to do next with a run or a network, given its row and what the supervisor says of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brokerweb.experiments.models import RunState
+from brokerweb.networks.models import Desired, NetworkState
+from overlay import phases
+
+Status = Mapping[str, Any]
+"""A supervisor's status of one deployment, as ``overlay.deployment`` has it."""
+
+RUN_STATES = {
+    phases.LAUNCHING: RunState.LAUNCHING,
+    phases.WARMING: RunState.WARMING,
+    phases.MEASURING: RunState.MEASURING,
+    phases.DRAINING: RunState.MEASURING,
+}
+"""The supervisor's phases of a live run in a run's words."""
+
+NETWORK_STATES = {
+    phases.LAUNCHING: NetworkState.STARTING,
+    phases.RUNNING: NetworkState.RUNNING,
+    phases.DEGRADED: NetworkState.DEGRADED,
+    phases.STOPPING: NetworkState.STOPPING,
+    phases.STOPPED: NetworkState.STOPPED,
+    phases.FAILED: NetworkState.FAILED,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do. ``verb`` tells the supervisor: deploy, renew, stop or none; ``to`` is the row's next state."""
+
+    verb: str = "none"
+    to: str = ""
+    reason: str = ""
+    ends_in: str = field(default="")
+    """For ``to="collecting"``: the state to end in, if not ``done``."""
+
+
+def run_step(state: str, *, was_deployed: bool, cancel_requested: bool, status: Status | None, host: str) -> Step:
+    """The next step of a run in ``state`` (launching, warming or measuring)."""
+    if status is None:
+        return _absent_run_step(was_deployed, cancel_requested, host)
+    phase = status["phase"]
+    measured = bool(status.get("warming_unix_ms"))
+    if phase in phases.ENDED and not is_gone(status):
+        return Step(verb="renew")
+    if phase == phases.FINISHED:
+        return Step(to=RunState.COLLECTING)
+    if phase == phases.FAILED or (phase == phases.STOPPED and not cancel_requested):
+        reason = status.get("reason") or "The supervisor stopped it without giving a reason."
+        return _ended(RunState.FAILED, reason, measured)
+    if phase == phases.STOPPED:
+        return _ended(RunState.CANCELLED, "Cancelled; what was measured until then is kept.", measured)
+    if cancel_requested:
+        return Step(verb="none" if phase == phases.STOPPING else "stop", reason="cancelled")
+    return Step(verb="renew", to=RUN_STATES.get(phase, state))
+
+
+def _absent_run_step(was_deployed: bool, cancel_requested: bool, host: str) -> Step:
+    if was_deployed:
+        return Step(to=RunState.FAILED, reason=f"The supervisor of host {host} ended, and this run's brokers with it.")
+    if cancel_requested:
+        return Step(to=RunState.CANCELLED, reason="Cancelled before its brokers were started.")
+    return Step(verb="deploy")
+
+
+def _ended(state: str, reason: str, measured: bool) -> Step:
+    return Step(to=RunState.COLLECTING, reason=reason, ends_in=state) if measured else Step(to=state, reason=reason)
+
+
+def network_step(desired: str, state: str, epoch: int, status: Status | None) -> Step:
+    """The next step of a network."""
+    if desired == Desired.STOPPED:
+        if status is None or (status["phase"] in phases.ENDED and is_gone(status)):
+            return Step(to=NetworkState.STOPPED)
+        return Step(
+            verb="none" if status["phase"] == phases.STOPPING else "stop",
+            to=NetworkState.STOPPING,
+            reason="stopped by hand",
+        )
+    if status is None:
+        return Step() if state == NetworkState.FAILED else Step(verb="deploy", to=NetworkState.STARTING)
+    if status["epoch"] < epoch and status["phase"] not in phases.ENDED:
+        return Step(verb="none" if status["phase"] == phases.STOPPING else "stop", reason="started again")
+    if status["epoch"] < epoch:
+        return Step(verb="deploy" if is_gone(status) else "none", to=NetworkState.STARTING)
+    return Step(to=NETWORK_STATES[status["phase"]], reason=status.get("reason") or "")
+
+
+def is_gone(status: Status) -> bool:
+    """Whether none of its processes is left, so that its journals are whole and its ports free."""
+    return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
+
+
+def run_progress(status: Status, now_ms: float) -> float:
+    """How far a live run is, 0 to 0.99: launching to 0.05, the rest by the clock."""
+    begun, ends = status.get("warming_unix_ms"), status.get("ends_unix_ms")
+    if not begun or not ends or ends <= begun:
+        return 0.02
+    return round(min(0.99, 0.05 + 0.94 * max(0.0, now_ms - begun) / (ends - begun)), 4)

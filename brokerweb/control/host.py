@@ -1,0 +1,57 @@
+"""This host: its heartbeat for everybody to see, and its supervisor's start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+from django.conf import settings
+from django.utils import timezone
+
+from brokerweb.networks.models import Host
+from overlay.runtime.lifeline import LIFELINE_FD, inherited_lifeline
+
+
+def beat(supervisor: dict[str, Any], problem: str = "") -> None:
+    """Writes that this host's worker lives, and what it knows of its supervisor."""
+    Host.objects.update_or_create(
+        name=settings.HOST_NAME,
+        defaults={
+            "heartbeat": timezone.now(),
+            "supervisor": {
+                name: supervisor[name] for name in ("pid", "version", "started_unix_ms") if name in supervisor
+            },
+            "problem": problem,
+            "cores": os.cpu_count() or 1,
+            "memory_bytes": psutil.virtual_memory().total,
+            "version": settings.VERSION,
+        },
+    )
+
+
+def start_supervisor() -> None:
+    """Starts the host's supervisor, detached, so that brokers outlive this worker. Raises ``OSError``.
+
+    It inherits the lifeline of ``make up``: when the whole house ends, so do the supervisor and its brokers. Two that
+    are started at once settle it by a lock; the second ends.
+    """
+    lifeline = inherited_lifeline()
+    logs = Path(settings.VAR) / "log"
+    logs.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "overlay", "supervise", "--socket", str(settings.SUPERVISOR_SOCKET)]
+    command += ["--state", str(settings.VAR / "supervisor")]
+    with (logs / "supervisor.log").open("ab") as output:
+        subprocess.Popen(
+            command,
+            cwd=settings.BASE_DIR,
+            env={name: value for name, value in os.environ.items() if lifeline is not None or name != LIFELINE_FD},
+            pass_fds=[] if lifeline is None else [lifeline],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )

@@ -1,0 +1,65 @@
+"""Networks of this host: deployed, followed, stopped. Counterpart: ``decide`` says what to do next with one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from brokerweb.control.decide import Status, Step, network_step
+from brokerweb.control.refusals import in_words
+from brokerweb.networks.models import Desired, Network, NetworkState
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+
+
+def networks_of(host: str) -> list[Network]:
+    """The networks this host is to look after; one that is nobody's yet becomes its own."""
+    Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
+    settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
+    return list(Network.objects.filter(host=host).exclude(pk__in=settled))
+
+
+def network_deployment(network: Network) -> dict[str, Any]:
+    """What is wanted of the supervisor for a network."""
+    return {
+        "id": network.id,
+        "kind": "network",
+        "epoch": network.epoch,
+        "directory": str(settings.VAR / "networks" / network.id),
+        "seed": network.seed,
+        "system": "context-broker",
+        "topology": {key: network.deployed[key] for key in ("brokers", "links")},
+        "settings": network.settings,
+        "workload": None,
+        "lease_s": None,
+    }
+
+
+def reconcile_network(network: Network, supervisor: SupervisorClient, known: set[str]) -> None:
+    """A step with one network; ``known`` is what the supervisor knows of."""
+    status: Status | None = supervisor.status(network.id) if network.id in known else None
+    step = network_step(network.desired, network.state, network.epoch, status)
+    try:
+        if step.verb == "deploy":
+            status = supervisor.deploy(network_deployment(network))
+        elif step.verb == "stop" and status is not None:
+            status = supervisor.stop(network.id, status["epoch"], step.reason)
+    except (SupervisorRefused, OSError) as error:
+        step, status = Step(to=NetworkState.FAILED, reason=in_words(error)), None
+    _write_network(network, step, status)
+
+
+def _write_network(network: Network, step: Step, status: Status | None) -> None:
+    brokers = list(status["brokers"]) if status else [{**one, "state": "stopped"} for one in network.brokers]
+    state = step.to or network.state
+    seen: dict[str, Any] = {
+        "state": state,
+        "reason": step.reason or ("" if step.to else network.reason),
+        "brokers": brokers,
+    }
+    if all(getattr(network, name) == value for name, value in seen.items()):
+        return
+    if state != network.state:
+        seen["changed"] = timezone.now()
+    Network.objects.filter(pk=network.pk, epoch=network.epoch, desired=network.desired).update(**seen)

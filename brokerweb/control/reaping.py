@@ -1,0 +1,43 @@
+"""Fails the runs that nobody looks after any more, so that none shows "measuring" for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from brokerweb.experiments import states
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.networks.services import worker_missing
+
+
+class Reaper:
+    """One who looks at the leases every few seconds. Of several, in whatever processes, the first one ends a run.
+
+    An expired lease says nothing to one who was away itself: after a start of the whole house, or when the machine woke
+    up, everybody was, and the worker that renews it may be a moment behind. So it is believed only by a reaper that has
+    looked for as long as a lease lasts, without a gap in which one could expire.
+    """
+
+    def __init__(self) -> None:
+        self._lease = timedelta(seconds=settings.LEASE_SECONDS)
+        self._looked: datetime | None = None
+        self._since: datetime | None = None
+
+    def look(self, now: datetime) -> None:
+        """Fails what has lost its worker, once this reaper can know."""
+        if self._looked is None or now - self._looked >= self._lease:
+            self._since = now
+        self._looked = now
+        if self._since is not None and now - self._since >= self._lease:
+            reap_lost()
+
+
+def reap_lost() -> None:
+    """Fails the runs whose lease has expired."""
+    for run in Run.objects.filter(state__in=states.ACTIVE, lease_expires__lt=timezone.now()):
+        sentence = worker_missing(run.host) or (
+            f"Host {run.host} lost its supervisor and could not start another; log/supervisor.log there says why."
+        )
+        states.move(run, RunState.FAILED, sentence)

@@ -1,0 +1,54 @@
+"""One round for one host: what rows desire and what its supervisor runs are brought a step closer.
+
+Every write names the epoch it was decided under, so that a worker that was given up on changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from brokerweb.control.decide import is_gone
+from brokerweb.control.networks import networks_of, reconcile_network
+from brokerweb.control.runs import claim, reconcile_run, renew_lease
+from brokerweb.experiments import collection, states
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.networks.models import Desired, Network
+from brokerweb.reports import queue as report_queue
+from overlay import phases
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+
+log = logging.getLogger(__name__)
+
+
+def reconcile_host(host: str, owner: str, supervisor: SupervisorClient) -> bool:
+    """One round; whether runs are under way. Raises ``SupervisorUnavailable``; what was done until then stands."""
+    known = set(supervisor.hello()["deployments"])
+    for run in Run.objects.filter(host=host, state__in=states.ON_BROKERS).select_related("experiment"):
+        reconcile_run(run, supervisor, known)
+    for network in networks_of(host):
+        reconcile_network(network, supervisor, known)
+    _end_unwanted(host, supervisor, known)
+    for run in Run.objects.filter(host=host, state=RunState.COLLECTING):
+        renew_lease(run)
+        collection.ask(run)
+    if run_claimed := claim(host, owner):
+        reconcile_run(run_claimed, supervisor, known)
+    report_queue.ask_due()
+    return Run.objects.filter(state__in=states.UNFINISHED).exists()
+
+
+def _end_unwanted(host: str, supervisor: SupervisorClient, known: set[str]) -> None:
+    """Stops and forgets deployments that no row wants: of ended runs, deleted networks, older databases."""
+    wanted = {
+        *Run.objects.filter(host=host, state__in=states.ON_BROKERS).values_list("pk", flat=True),
+        *Network.objects.filter(host=host, desired=Desired.RUNNING).values_list("pk", flat=True),
+    }
+    for deployment in known - wanted:
+        try:
+            status = supervisor.status(deployment)
+            if status["phase"] not in (*phases.ENDED, phases.STOPPING):
+                supervisor.stop(deployment, status["epoch"], "no longer wanted")
+            elif is_gone(status):
+                supervisor.forget(deployment, status["epoch"])
+        except SupervisorRefused as error:
+            log.warning("deployment %s: %s", deployment, error.sentence)

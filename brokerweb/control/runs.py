@@ -1,0 +1,171 @@
+"""Runs on this host: claimed, adopted, deployed, followed. Counterpart: ``decide`` says what to do next with one."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from brokerweb.control.decide import Status, Step, run_progress, run_step
+from brokerweb.control.refusals import in_words
+from brokerweb.experiments import states
+from brokerweb.experiments.models import Run, RunEvent, RunState
+from brokerweb.experiments.services import seed_of
+from brokerweb.reports import queue as report_queue
+from overlay.errors import InvalidSetting
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+from telemetry.errors import TelemetryError
+from telemetry.manifest import make_manifest
+from telemetry.runs import RunFiles
+
+
+def claim(host: str, owner: str) -> Run | None:
+    """The next queued run, launching from now on, if nothing measures on this host and no report computes."""
+    if not Run.objects.filter(state=RunState.QUEUED).exists():
+        return None
+    with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
+        if Run.objects.filter(host=host, state__in=states.ACTIVE).exists() or report_queue.holds_up_runs():
+            return None
+        run = Run.objects.filter(state=RunState.QUEUED).order_by("created", "position", "pk").first()
+        if run is None:
+            return None
+        run.lease_epoch += 1
+        Run.objects.filter(pk=run.pk).update(lease_epoch=run.lease_epoch)
+        states.move(
+            run,
+            RunState.LAUNCHING,
+            host=host,
+            lease_owner=owner,
+            lease_expires=_lease_end(),
+            launched_at=timezone.now(),
+        )
+    return run
+
+
+def adopt(host: str, owner: str) -> None:
+    """Takes over what an earlier worker of this host left, under a new epoch. Its supervisor may still be measuring."""
+    for run in Run.objects.filter(host=host, state__in=states.ACTIVE).exclude(lease_owner=owner):
+        adopted = Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch, state=run.state).update(
+            lease_owner=owner, lease_epoch=F("lease_epoch") + 1, lease_expires=_lease_end(), collect_asked_at=None
+        )
+        if adopted:
+            RunEvent.objects.create(run=run, name="adopted", detail=f"by {owner}, after {run.lease_owner}")
+
+
+def renew_lease(run: Run) -> None:
+    """Of a run that is collected: no supervisor answers for it any more."""
+    Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(lease_expires=_lease_end())
+
+
+def _lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def deployment_of(run: Run) -> dict[str, Any]:
+    """What is wanted of the supervisor for a run."""
+    configuration = run.configuration
+    topology = configuration["topology"]
+    return {
+        "id": run.id,
+        "kind": "run",
+        "epoch": run.lease_epoch,
+        "directory": str(settings.RUNS / run.id),
+        "seed": seed_of(run),
+        "system": configuration["system"],
+        "topology": {key: topology.get(key) for key in ("brokers", "links", "positions")},
+        "settings": configuration["settings"],
+        "workload": configuration["workload"],
+        "lease_s": settings.LEASE_SECONDS,
+    }
+
+
+def write_manifest(run: Run) -> None:
+    """Writes under which conditions the run runs, as it starts. Raises ``telemetry.errors.StorageError``."""
+    configuration = run.configuration
+    files = RunFiles(settings.RUNS / run.id)
+    files.journal_directory.mkdir(parents=True, exist_ok=True)
+    files.write_manifest(
+        make_manifest(
+            run.id,
+            seed=seed_of(run),
+            **{key: configuration[key] for key in ("system", "engine", "topology", "settings", "workload")},
+            now=timezone.now(),
+            replicate=run.replicate,
+            configuration_hash=run.configuration_hash,
+            experiment=run.experiment_id,
+        )
+    )
+
+
+def reconcile_run(run: Run, supervisor: SupervisorClient, known: set[str]) -> None:
+    """A step with one run that is on brokers; ``known`` is what the supervisor knows of."""
+    status: Status | None = supervisor.status(run.id) if run.id in known else None
+    step = run_step(
+        run.state,
+        was_deployed=bool(run.observed),
+        cancel_requested=run.cancel_requested,
+        status=status,
+        host=run.host,
+    )
+    try:
+        status = _tell(run, step, status, supervisor)
+    except (SupervisorRefused, OSError, InvalidSetting, TelemetryError) as error:
+        _refused(run, error)
+        return
+    if status is not None:
+        _observe(run, status)
+    if step.to:
+        _advance(run, step)
+
+
+def _tell(run: Run, step: Step, status: Status | None, supervisor: SupervisorClient) -> Status | None:
+    """Carries a step out at the supervisor; its newest word on the run."""
+    if step.verb == "deploy":
+        write_manifest(run)
+        return supervisor.deploy(deployment_of(run))
+    if step.verb == "renew":
+        return supervisor.renew(run.id, run.lease_epoch)
+    if step.verb == "stop":
+        return supervisor.stop(run.id, run.lease_epoch, step.reason)
+    return status
+
+
+def _refused(run: Run, error: Exception) -> None:
+    if isinstance(error, SupervisorRefused) and error.code == "busy":
+        return  # what it still runs is being ended; the next round asks again
+    states.move(run, RunState.FAILED, in_words(error))
+
+
+def _observe(run: Run, status: Status) -> None:
+    """Copies what the supervisor says to the row, with the lease it was told."""
+    seen: dict[str, Any] = {
+        "observed": dict(status),
+        "progress": run_progress(status, time.time() * 1000),
+        "lease_expires": _lease_end(),
+        "ends_at": _moment(status.get("ends_unix_ms")),
+        "measuring_at": _moment(status.get("measuring_unix_ms")),
+    }
+    Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(**seen)
+    for name, value in seen.items():
+        setattr(run, name, value)
+
+
+def _moment(unix_ms: float | None) -> datetime | None:
+    return datetime.fromtimestamp(unix_ms / 1000, UTC) if unix_ms else None
+
+
+def _advance(run: Run, step: Step) -> None:
+    """Moves the row to ``step.to``, through the states between that a round was too slow to see."""
+    if step.to in states.ON_BROKERS:
+        order = states.ON_BROKERS
+        for state in order[order.index(RunState(run.state)) + 1 : order.index(RunState(step.to)) + 1]:
+            states.move(run, state)
+    elif step.to == RunState.COLLECTING:
+        states.move(run, step.to, step.reason, stopped=step.ends_in)
+    else:
+        states.move(run, step.to, step.reason)

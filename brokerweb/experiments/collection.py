@@ -1,0 +1,85 @@
+"""From a run's journals to its summary: asked for by the reconciling thread, done by a task in the same process."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from brokerweb.experiments import states
+from brokerweb.experiments.models import Run, RunState
+from overlay.errors import describe_os_error
+from telemetry.collect import collect as collect_files
+from telemetry.errors import TelemetryError
+from telemetry.runs import Lake, RunFiles
+
+log = logging.getLogger(__name__)
+
+ASK_AGAIN = timedelta(seconds=5)
+MAX_ATTEMPTS = 3
+_at_work: set[str] = set()
+"""Runs being collected by a task of this process. The worker's pool is threads, so the reconciling thread sees it."""
+
+
+def ask(run: Run) -> None:
+    """Queues the collection unless it is under way; a task that was lost with its queue is asked for again."""
+    if run.id in _at_work:
+        return
+    if run.collect_attempts >= MAX_ATTEMPTS:
+        states.move(run, RunState.FAILED, f"Collecting its journals was begun {MAX_ATTEMPTS} times and never ended.")
+        return
+    if run.collect_asked_at and timezone.now() - run.collect_asked_at < ASK_AGAIN:
+        return
+    from brokerweb.experiments.tasks import collect
+
+    Run.objects.filter(pk=run.pk).update(collect_asked_at=timezone.now())
+    try:
+        collect.apply_async(args=(run.id,), queue=f"host.{run.host}")
+    except OperationalError as error:
+        log.warning("run %s: its collection could not be queued and will be asked for again: %s", run.id, error)
+
+
+def collect_run(run_id: str) -> None:
+    """Collects a run that is to be collected and ends it. Done twice, the second does nothing."""
+    run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
+    if run is None or run_id in _at_work:
+        return
+    _at_work.add(run_id)
+    try:
+        Run.objects.filter(pk=run_id).update(collect_attempts=F("collect_attempts") + 1)
+        _end(run_id, *_summarised(run_id))
+    finally:
+        _at_work.discard(run_id)
+
+
+def _summarised(run_id: str) -> tuple[dict, str]:
+    """The summary, and what went wrong with it."""
+    try:
+        return collect_files(RunFiles(settings.RUNS / run_id), Lake(settings.LAKE)), ""
+    except TelemetryError as error:
+        return {}, str(error)
+    except OSError as error:
+        return {}, describe_os_error(error)
+    except Exception:
+        log.exception("run %s: collecting it failed", run_id)
+        return {}, "Its journals could not be summarised; the worker's log holds the details."
+
+
+def _end(run_id: str, summary: dict, problem: str) -> None:
+    run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
+    if run is None:
+        return
+    to = run.stopped or (RunState.FAILED if problem else RunState.DONE)
+    reason = " ".join(filter(None, (run.reason, problem)))
+    states.move(
+        run,
+        to,
+        reason,
+        summary=summary,
+        verdict=summary.get("verdict", ""),
+        verdict_reasons=summary.get("verdict_reasons", []),
+    )

@@ -1,0 +1,154 @@
+"""What an experiment may say, checked whole before it is saved: whatever is wrong names its field.
+
+Counterparts: ``sweeps`` expands a definition; ``overlay.systems`` knows the settings and workload fields of a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments import sweeps
+from overlay.errors import InvalidSetting
+from overlay.settings import SettingInfo
+from overlay.systems import SYSTEMS, System
+
+FIELDS: dict[str, Any] = {
+    "name": None,
+    "topology": None,
+    "system": "context-broker",
+    "engine": "live",
+    "settings": {},
+    "workload": {},
+    "blocks": [],
+    "replicates": 1,
+    "seed": 0,
+}
+"""Every field with its default; ``None`` is required."""
+
+MAX_SEED = 2**63 - 1
+MAX_REPLICATES = 1_000
+
+FindTopology = Callable[[str], dict[str, Any] | None]
+"""A topology's document by its id."""
+
+
+def normalised(body: Mapping[str, Any], find_topology: FindTopology) -> dict[str, Any]:
+    """``body`` with its defaults, after every configuration it stands for was checked. Raises ``InvalidSetting``."""
+    definition = _with_defaults(body)
+    _check_frame(definition)
+    _check_size(definition)
+    configurations(definition, find_topology)
+    return definition
+
+
+def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
+    """The configurations in full: topology with links, every setting and workload field. Raises ``InvalidSetting``."""
+    system = SYSTEMS[definition["system"]]
+    documents: dict[str, dict[str, Any]] = {}
+    found = {}
+    for choice in sweeps.choices(definition):
+        topology_id = choice["topology"]
+        if topology_id not in documents:
+            documents[topology_id] = _topology(topology_id, find_topology)
+        configuration = {
+            "topology": documents[topology_id],
+            "system": definition["system"],
+            "engine": definition["engine"],
+            "settings": system.whole(choice["settings"]),
+            "workload": _whole(system.workload, choice["workload"]),
+        }
+        _check_configuration(system, configuration)
+        # Two ways of writing one configuration (a default, and the same value spelt out) are one configuration.
+        found[sweeps.configuration_hash(configuration)] = configuration
+    return list(found.values())
+
+
+def _check_configuration(system: System, configuration: Mapping[str, Any]) -> None:
+    brokers, positions = (configuration["topology"].get(name) for name in ("brokers", "positions"))
+    for group, workload in (("settings", None), ("workload", configuration["workload"])):
+        try:
+            system.check(configuration["settings"], workload, brokers, positions)
+        except InvalidSetting as error:
+            raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
+
+
+def _whole(described: Iterable[SettingInfo], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting: as chosen, with words for numbers read as the numbers, or its default."""
+    values = {info.name: info.read(chosen.get(info.name, info.default)) for info in described}
+    return {**chosen, **values}
+
+
+def _with_defaults(body: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(body, Mapping):
+        raise InvalidSetting("", "an experiment is an object")
+    for name in body:
+        if name not in FIELDS:
+            raise InvalidSetting(str(name)[:60], f"is not known; an experiment has {', '.join(FIELDS)}")
+    definition = {name: body.get(name, default) for name, default in FIELDS.items()}
+    for name, default in FIELDS.items():
+        if definition[name] is None:
+            if default is None:
+                if name == "topology" and all("topology" in block for block in _dicts(body.get("blocks"))):
+                    continue
+                raise InvalidSetting(name, "is required")
+            definition[name] = default
+    return definition
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """``value`` if it is a list of objects with something in it, else one empty object."""
+    return value if isinstance(value, list) and value and all(isinstance(one, dict) for one in value) else [{}]
+
+
+def _check_frame(definition: Mapping[str, Any]) -> System:
+    name = definition["name"]
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InvalidSetting("name", "must be 1 to 200 printable characters")
+    if not isinstance(definition["system"], str) or definition["system"] not in SYSTEMS:
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {definition['system']!r:.60}")
+    system = SYSTEMS[definition["system"]]
+    if definition["engine"] not in system.engines:
+        raise InvalidSetting("engine", f"must be one of {', '.join(system.engines)}, not {definition['engine']!r:.60}")
+    _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)
+    _check_number("seed", definition["seed"], 0, MAX_SEED)
+    _check_groups(definition, "")
+    if not isinstance(definition["blocks"], list):
+        raise InvalidSetting("blocks", "must be a list of objects")
+    for index, block in enumerate(definition["blocks"]):
+        if not isinstance(block, dict):
+            raise InvalidSetting(f"blocks.{index}", "must be an object")
+        if unknown := set(block) - {"topology", *sweeps.SWEPT_GROUPS}:
+            raise InvalidSetting(
+                f"blocks.{index}.{min(unknown)}", "is not known; a block has topology, settings, workload"
+            )
+        _check_groups(block, f"blocks.{index}.")
+    return system
+
+
+def _check_groups(part: Mapping[str, Any], prefix: str) -> None:
+    for group in sweeps.SWEPT_GROUPS:
+        if not isinstance(part.get(group, {}), dict):
+            raise InvalidSetting(prefix + group, "must be an object of names and values")
+
+
+def _check_number(field: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidSetting(field, f"must be a whole number from {low} to {high}, not {value!r:.40}")
+
+
+def _check_size(definition: Mapping[str, Any]) -> None:
+    runs = sweeps.count(definition) * definition["replicates"]
+    if runs > settings.MAX_RUNS_PER_LAUNCH:
+        raise InvalidSetting(
+            "replicates", f"this makes {runs} runs; one launch may make at most {settings.MAX_RUNS_PER_LAUNCH}"
+        )
+
+
+def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:
+    document = find_topology(topology_id) if isinstance(topology_id, str) else None
+    if document is None:
+        raise InvalidSetting("topology", f"there is no topology with the id {topology_id!r:.60}")
+    return document

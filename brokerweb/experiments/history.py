@@ -1,0 +1,36 @@
+"""The whole course of a run: its changes of state, which are rows, and what its processes wrote in their journals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments.models import Run
+from telemetry.history import happenings
+from telemetry.runs import Lake, RunFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that happened."""
+
+    at: datetime
+    process: str
+    """``broker-3``, ``supervisor``, …; empty where the run itself changed its state."""
+    name: str
+    detail: str
+    """Why, in words; empty where there is nothing to say."""
+    data: dict[str, Any]
+    """What else the process reported."""
+
+
+def of_run(run: Run) -> list[Entry]:
+    """Everything that happened to ``run``, oldest first."""
+    entries = [Entry(row.at, "", row.name, row.detail, {}) for row in run.events.all()]
+    for one in happenings(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)):
+        at = datetime.fromtimestamp(one.unix_us / 1e6, UTC)
+        entries.append(Entry(at, one.process, one.name, str(one.detail.get("reason", "")), one.detail))
+    return sorted(entries, key=lambda entry: entry.at)

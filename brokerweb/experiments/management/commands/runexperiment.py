@@ -1,0 +1,78 @@
+"""``manage.py runexperiment NAME``: an experiment without Celery, for debugging.
+
+Under ``make up`` the worker does the work and this only launches and watches. Without it this process does what a
+worker does, one round after the other in the foreground, and ends the supervisor that it started.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+
+from brokerweb.celery import app
+from brokerweb.control.steward import Steward
+from brokerweb.experiments import services
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.states import UNFINISHED
+from brokerweb.networks.services import worker_missing
+from overlay.errors import InvalidSetting
+from overlay.runtime.lifeline import LIFELINE_FD
+
+
+class Command(BaseCommand):
+    help = "Launches the newest experiment of a name and runs it to its end, without Celery."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            experiment = Experiment.objects.filter(name=options["name"]).order_by("-created").first()
+        except OperationalError as error:
+            raise CommandError(f"the database has no experiments ({error}); manage.py migrate prepares it") from None
+        if experiment is None:
+            raise CommandError(f"there is no experiment called {options['name']!r}")
+        try:
+            launched = services.launch(experiment)
+        except InvalidSetting as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{launched.count} runs, about {launched.estimated_s:.0f} s")
+        if worker_missing(settings.HOST_NAME):
+            self._work([run.pk for run in launched.runs])
+        else:
+            self._watch([run.pk for run in launched.runs], lambda: time.sleep(1))
+
+    def _work(self, ids: list[str]) -> None:
+        """As a worker would, here."""
+        app.conf.task_always_eager = True
+        held, own_end = os.pipe()  # the supervisor ends with this process, however that ends
+        os.environ[LIFELINE_FD] = str(held)
+        steward = Steward()
+        try:
+            self._watch(ids, steward.step)
+        finally:
+            os.close(own_end)
+
+    def _watch(self, ids: list[str], step: Any) -> None:
+        told: dict[str, str] = {}
+        while True:
+            step()
+            runs = list(Run.objects.filter(pk__in=ids).order_by("position"))
+            for run in runs:
+                if told.get(run.pk) != run.state:
+                    told[run.pk] = run.state
+                    self.stdout.write(f"{run.position:4}  {run.pk}  {run.state:10}  {self._words(run)}")
+            if not any(run.state in UNFINISHED for run in runs):
+                return
+
+    @staticmethod
+    def _words(run: Run) -> str:
+        topology = run.configuration["topology"]["name"]
+        mean = run.summary.get("mean_us")
+        measured = f", mean {mean:.0f} µs, {run.verdict}" if mean is not None else ""
+        return f"{topology}, replicate {run.replicate}{measured} {run.reason}".rstrip()

@@ -1,0 +1,100 @@
+"""Experiments, the runs they expand to, and what happened to each run."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from brokerweb.ids import new_id
+
+
+class Experiment(models.Model):
+    """A definition: topology, system, settings, workload, any of them swept, and how often to repeat."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    name = models.CharField(max_length=200)
+    definition = models.JSONField(help_text="The body of POST /api/experiments/, with its defaults filled in")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    demo = models.BooleanField(default=False)
+    report_when_done = models.BooleanField(default=False, help_text="Make a comparison report once its runs have ended")
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunState(models.TextChoices):
+    """The same words everywhere."""
+
+    QUEUED = "queued"
+    LAUNCHING = "launching"
+    WARMING = "warming"
+    MEASURING = "measuring"
+    COLLECTING = "collecting"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Run(models.Model):
+    """One configuration, once, with one seed. The row is the run; tasks only move it on."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    experiment = models.ForeignKey(Experiment, related_name="runs", on_delete=models.CASCADE)
+    position = models.PositiveIntegerField(default=0, help_text="Place in the launch's random order")
+    configuration = models.JSONField(help_text="Topology with its links, system, engine, settings and workload")
+    configuration_hash = models.CharField(max_length=32, db_index=True)
+    replicate = models.PositiveIntegerField(default=0)
+    seed = models.CharField(max_length=20, help_text="64 bits, decimal; more than SQLite's signed integers hold")
+    rerun_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")
+    estimated_s = models.FloatField(default=0, help_text="From launch to result, as reckoned before")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    state = models.CharField(max_length=10, choices=RunState, default=RunState.QUEUED, db_index=True)
+    progress = models.FloatField(default=0)
+    reason = models.TextField(blank=True)
+    cancel_requested = models.BooleanField(default=False)
+    stopped = models.CharField(max_length=10, blank=True, help_text="State to end in once collected, if not done")
+    verdict = models.CharField(max_length=10, blank=True, help_text="valid or suspect")
+    verdict_reasons = models.JSONField(default=list, blank=True)
+    summary = models.JSONField(default=dict, blank=True)
+    observed = models.JSONField(default=dict, blank=True, help_text="The supervisor's last word on it")
+
+    host = models.CharField(max_length=100, blank=True)
+    lease_owner = models.CharField(max_length=120, blank=True)
+    lease_epoch = models.PositiveIntegerField(default=0)
+    lease_expires = models.DateTimeField(null=True, blank=True)
+    collect_attempts = models.PositiveIntegerField(default=0)
+    collect_asked_at = models.DateTimeField(null=True, blank=True)
+
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    launched_at = models.DateTimeField(null=True, blank=True)
+    measuring_at = models.DateTimeField(null=True, blank=True)
+    ends_at = models.DateTimeField(null=True, blank=True, help_text="When measuring is expected to end")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created", "position"]
+        indexes = [models.Index(fields=["state", "created", "position"])]
+
+    def __str__(self) -> str:
+        return f"{self.experiment.name} · {self.id}"
+
+
+class RunEvent(models.Model):
+    """A change of a run's status, as it happened."""
+
+    run = models.ForeignKey(Run, related_name="events", on_delete=models.CASCADE)
+    at = models.DateTimeField(default=timezone.now)
+    name = models.CharField(max_length=60)
+    detail = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,110 @@
+"""Pages of single queries: a run's list of them, and one query's walk over the overlay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.experiments import traces
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ENDED
+from brokerweb.topologies import pictures
+
+FAILED = ("not_found", "refused", "lost")
+VIEWS: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "slowest": ("Slowest", ("answered",), "slowest"),
+    "failed": ("Failed", FAILED, "latest"),
+    "longest": ("Most hops", (), "longest"),
+    "latest": ("Latest", (), "latest"),
+}
+"""Name in the address to label, outcomes and order."""
+ON_THE_RUN = 10
+ON_A_PAGE = 50
+
+KINDS = {"request": "passed on", "lookahead": "looked at", "answer": "answer back", "refusal": "refusal back"}
+SENTENCES = {
+    "received": "received the request from {peer}",
+    "looked": "looked into its table for {peer}",
+    "dropped": "dropped the request of {peer}: {detail}",
+    "turned away": "refused {peer}: the query had been here before",
+    "found": "had the data and answered {peer}",
+    "forwarded": "passed the request on to {peer}",
+    "looks": "let {peer} look into its table",
+    "answered": "got the answer from {peer}",
+    "replicated": "kept a replica",
+    "replied": "passed the answer back to {peer}",
+    "refused": "was refused by {peer}, status {detail}",
+    "gave up": "waited no longer for {peer}, which is gone",
+    "expired": "heard nothing until its deadline",
+    "passed back": "had nobody left to ask and told {peer}, status {detail}",
+}
+"""By step, what a broker did; a step not known here is shown by its name."""
+
+
+@login_required
+def index(request: HttpRequest, run_id: str) -> HttpResponse:
+    """A run's queries: all of them on a page of their own, or the first few as a part of the run's page."""
+    run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
+    show = request.GET.get("show", "slowest")
+    _, outcomes, order = VIEWS.get(show, VIEWS["slowest"])
+    is_part = "HX-Request" in request.headers
+    size = ON_THE_RUN if is_part else ON_A_PAGE
+    asked = request.GET.get("page", "1")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+    found = traces.listing(run, outcomes, order, (max(number, 1) - 1) * size, size)
+    page = Paginator(range(found.count), size).get_page(number)
+    if page.number != number:  # behind the last one
+        found = traces.listing(run, outcomes, order, (page.number - 1) * size, size)
+    context = {
+        "run": run,
+        "ended": run.state in ENDED,
+        "found": found,
+        "page": page,
+        "show": show if show in VIEWS else "slowest",
+        "views": [(name, label) for name, (label, _, _) in VIEWS.items()],
+        "one_in": traces.traced_one_in(run),
+        "is_part": is_part,
+    }
+    return render(request, "runs/query_rows.html" if is_part else "runs/queries.html", context)
+
+
+@login_required
+def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
+    run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
+    query = traces.find(run, trace)
+    if query is None:
+        raise Http404("This run has no such trace.")
+    entity, scope = query["entity"].rpartition("|")[::2]
+    context = {
+        "run": run,
+        "query": query,
+        "entity": entity.replace("|", " "),
+        "scope": scope,
+        "passages": [{**one, "words": KINDS[one["kind"]]} for one in query["passages"]],
+        "steps": [{**step, "words": _words(step)} for step in query["steps"]],
+        "before": {name: -query["client"][f"{name}_at_ms"] for name in ("intended", "sent")} if query["client"] else {},
+        "graph": pictures.of_document(run.configuration["topology"]),
+        "walk": {
+            "asked": query["asked"],
+            "found": _brokers(query["steps"], "found"),
+            "replicas": query["replicas"],
+            "passages": query["passages"],
+        },
+    }
+    return render(request, "runs/query.html", context)
+
+
+def _brokers(steps: Sequence[dict[str, Any]], step: str) -> list[int]:
+    return sorted({one["broker"] for one in steps if one["step"] == step})
+
+
+def _words(step: dict[str, Any]) -> str:
+    peer = "the consumer" if step["with_consumer"] else "another broker"
+    if step["peer"] is not None:
+        peer = f"broker {step['peer']}"
+    return SENTENCES.get(step["step"], "{step}").format(peer=peer, detail=step["detail"], step=step["step"])

@@ -1,0 +1,101 @@
+"""Pages of runs. The live page's figures come over the websocket (``live.consumers``); what never changes is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from brokerweb.doors import changes, page_of, person
+from brokerweb.errors import NotPossible
+from brokerweb.experiments import services, truth
+from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.states import ENDED
+from brokerweb.topologies import pictures
+from overlay.systems import SYSTEMS
+from telemetry import holdings
+from telemetry.configurations import links_in_words
+from telemetry.runs import RunFiles
+
+COPIES_SHOWN = 12
+"""Entities, those asked for most; REST has all."""
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    rows = Run.objects.select_related("experiment")
+    query = {name: request.GET.get(name, "").strip() for name in ("state", "verdict", "topology", "experiment", "q")}
+    if query["state"]:
+        rows = rows.filter(state=query["state"])
+    if query["verdict"]:
+        rows = rows.filter(verdict=query["verdict"])
+    if query["topology"]:
+        rows = rows.filter(configuration__topology__kind=query["topology"])
+    if query["experiment"]:
+        rows = rows.filter(experiment=query["experiment"])
+    if query["q"]:
+        rows = rows.filter(experiment__name__icontains=query["q"])
+    kinds = Run.objects.order_by().values_list("configuration__topology__kind", flat=True).distinct()
+    page = page_of(request, rows)
+    with_outlook(page)
+    context = {
+        "page": page,
+        "query": query,
+        "filtered": any(query.values()),
+        "states": RunState.values,
+        "kinds": sorted({str(kind) for kind in kinds}),
+        "experiment": Experiment.objects.filter(pk=query["experiment"]).first() if query["experiment"] else None,
+    }
+    return render(request, "runs/list.html", context)
+
+
+@login_required
+def detail(request: HttpRequest, run_id: str) -> HttpResponse:
+    run = get_object_or_404(Run.objects.select_related("experiment", "owner", "rerun_of"), pk=run_id)
+    system = SYSTEMS[run.configuration["system"]]
+    units = {info.name: info.unit for info in (*system.settings, *system.workload)}
+    context = {
+        "run": run,
+        "configuration": run.configuration,
+        "units": units,
+        "ended": run.state in ENDED,
+        "outlook": Queue().outlook(run),
+        "shaped": links_in_words(run.configuration["topology"]["links"]),
+        "graph": pictures.of_document(run.configuration["topology"]),
+        "history": run.events.all()[:200],
+        "truth": truth.of_summary(run.summary),
+        "memory_brokers": (run.summary.get("memory") or {}).get("brokers") or [],
+        "copies": holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_SHOWN),
+        "live": {"run": run.id, "kind": run.configuration["topology"]["kind"], "ended": run.state in ENDED},
+    }
+    return render(request, "runs/detail.html", context)
+
+
+def with_outlook(runs: Iterable[Run]) -> None:
+    """Gives each run what it waits for, in ``outlook``."""
+    queue = Queue()
+    for run in runs:
+        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
+
+
+@changes
+def cancel(request: HttpRequest, run_id: str) -> HttpResponse:
+    run = get_object_or_404(Run, pk=run_id)
+    try:
+        services.cancel(run)
+    except NotPossible as error:
+        messages.error(request, str(error))
+    return redirect("runs:detail", run_id)
+
+
+@changes
+def rerun(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The same configuration and seed again."""
+    again = services.rerun(get_object_or_404(Run, pk=run_id), person(request))
+    messages.success(request, "Queued again with the same configuration and the same seed.")
+    return redirect("runs:detail", again.id)

@@ -1,0 +1,63 @@
+"""A run's samples out of its Parquet file, in batches, so that memory is bounded whatever the run's size."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from django.conf import settings
+
+from brokerweb.experiments.models import Run
+from telemetry.runs import Lake
+
+BATCH = 4_096
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def parquet_path(run: Run) -> Path | None:
+    """The file that holds them, once the run is collected."""
+    path = Lake(settings.LAKE).part("samples", run.pk)
+    return path if path.is_file() else None
+
+
+def count(path: Path) -> int:
+    """How many samples a file holds."""
+    return pq.ParquetFile(path).metadata.num_rows
+
+
+def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """Samples in the file's order. Batches before ``offset`` are read but not turned into rows."""
+    left = count(path) - offset if limit is None else limit
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
+        if left <= 0:
+            return
+        if offset >= batch.num_rows:
+            offset -= batch.num_rows
+            continue
+        chosen = batch.slice(offset, left).to_pylist()
+        offset, left = 0, left - len(chosen)
+        yield from chosen
+
+
+def csv_lines(path: Path) -> Iterator[bytes]:
+    """CSV with a header line, a batch at a time."""
+    file = pq.ParquetFile(path)
+    names = file.schema_arrow.names
+    yield _csv([names])
+    for batch in file.iter_batches(batch_size=BATCH):
+        yield _csv([[_safe(value) for value in row.values()] for row in batch.to_pylist()])
+
+
+def _csv(lines: list[list[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(lines)
+    return text.getvalue().encode()
+
+
+def _safe(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula is marked as text: entities are named by strangers."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,0 +1,61 @@
+"""A run's states and how it moves between them. The diagram is the table.
+
+::
+
+    queued ─> launching ─> warming ─> measuring ─> collecting ─> done
+       │          │           │           │            │
+       └──────────┴───────────┴───────────┴────────────┴──> failed, cancelled
+
+A run that was stopped while warming or measuring passes through ``collecting`` too, so that what was measured is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from brokerweb.experiments.models import Run, RunEvent, RunState
+
+_S = RunState
+TRANSITIONS: dict[str, frozenset[str]] = {
+    _S.QUEUED: frozenset({_S.LAUNCHING, _S.CANCELLED, _S.FAILED}),
+    _S.LAUNCHING: frozenset({_S.WARMING, _S.COLLECTING, _S.CANCELLED, _S.FAILED}),
+    _S.WARMING: frozenset({_S.MEASURING, _S.COLLECTING, _S.CANCELLED, _S.FAILED}),
+    _S.MEASURING: frozenset({_S.COLLECTING, _S.CANCELLED, _S.FAILED}),
+    _S.COLLECTING: frozenset({_S.DONE, _S.CANCELLED, _S.FAILED}),
+}
+"""A pair that is not here is a mistake of ours and raises."""
+
+ON_BROKERS = (_S.LAUNCHING, _S.WARMING, _S.MEASURING)
+"""Brokers and clients exist, and a supervisor answers for them."""
+ACTIVE = (*ON_BROKERS, _S.COLLECTING)
+ENDED = (_S.DONE, _S.FAILED, _S.CANCELLED)
+UNFINISHED = (_S.QUEUED, *ACTIVE)
+
+
+def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:
+    """Moves the row from the state ``run`` was read in to ``to`` and records it; False if somebody moved it before.
+
+    A row is only moved by whoever knows its epoch, so that a worker that was given up on cannot undo anything.
+    """
+    if to not in TRANSITIONS.get(run.state, frozenset()):
+        raise ValueError(f"a run does not go from {run.state} to {to}")
+    changes = {"state": to, "reason": reason, **fields}
+    if to in ENDED:
+        changes.setdefault("ended_at", timezone.now())
+        changes.setdefault("progress", 1.0 if to == _S.DONE else run.progress)
+    with transaction.atomic():
+        moved = Run.objects.filter(pk=run.pk, state=run.state, lease_epoch=run.lease_epoch).update(**changes)
+        if moved:
+            RunEvent.objects.create(run=run, name=to, detail=reason)
+    if moved:
+        for name, value in changes.items():
+            setattr(run, name, value)
+    return bool(moved)
+
+
+def note(run: Run, name: str, detail: str = "") -> None:
+    """Records something that happened to a run without changing its state."""
+    RunEvent.objects.create(run=run, name=name, detail=detail)

@@ -1,0 +1,99 @@
+"""From a definition to the configurations it stands for. Pure.
+
+A definition is one configuration in which any workload field, any setting or the topology may be a list: it stands for
+their product. ``blocks`` is a list of partial definitions, each laid over the rest: the definition then stands for the
+union of their products, each configuration once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from itertools import product
+from math import prod
+from typing import Any
+
+from overlay.errors import InvalidSetting
+from overlay.profiles import PROFILE
+
+SWEPT_GROUPS = ("settings", "workload")
+
+
+def choices(definition: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every choice of ``{"topology", "settings", "workload"}``, in the definition's order, duplicates removed."""
+    found = {_canonical(choice): choice for block in _blocks(definition) for choice in _product(block)}
+    return list(found.values())
+
+
+def count(definition: Mapping[str, Any]) -> int:
+    """How many choices there are at most, without making them."""
+    return sum(prod(len(values) for _, values in _axes(block)) for block in _blocks(definition))
+
+
+def axes(definition: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """What varies: dotted names and the values each takes over all blocks."""
+    found: dict[str, list[Any]] = {}
+    for block in _blocks(definition):
+        for (group, name), values in _axes(block):
+            known = found.setdefault(f"{group}.{name}" if name else group, [])
+            known.extend(value for value in values if value not in known)
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def configuration_hash(configuration: Mapping[str, Any]) -> str:
+    """Names a configuration by what affects it: a topology counts by its brokers and links, not by its name, and a
+    profile by the settings that it stands for.
+
+    Where its brokers are drawn counts where clients go to the nearest.
+    """
+    counts = ["brokers", "links"]
+    if configuration["workload"].get("assignment") == "nearest":
+        counts.append("positions")
+    topology = {key: configuration["topology"][key] for key in counts}
+    settings = {name: value for name, value in configuration["settings"].items() if name != PROFILE.name}
+    counted = {**configuration, "topology": topology, "settings": settings}
+    return blake2b(_canonical(counted).encode(), digest_size=8).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _blocks(definition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for block in definition.get("blocks") or [{}]:
+        yield {
+            "topology": block.get("topology", definition.get("topology")),
+            **{group: {**(definition.get(group) or {}), **(block.get(group) or {})} for group in SWEPT_GROUPS},
+        }
+
+
+def _axes(block: Mapping[str, Any]) -> list[tuple[tuple[str, str], list[Any]]]:
+    """Each (group, field) with the values it takes; a single value is a list of one."""
+    listed = [(("topology", ""), _as_list("topology", block["topology"]))]
+    for group in SWEPT_GROUPS:
+        listed += [((group, name), _as_list(f"{group}.{name}", value)) for name, value in block[group].items()]
+    return listed
+
+
+def _as_list(field: str, value: Any) -> list[Any]:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise InvalidSetting(field, "is an empty list; a sweep needs at least one value")
+    if any(isinstance(one, (list, dict)) for one in values):
+        raise InvalidSetting(
+            field, "must be a value or a list of values; one that is itself a list is written as comma-separated text"
+        )
+    return values
+
+
+def _product(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    names, values = zip(*_axes(block), strict=True)
+    for chosen in product(*values):
+        choice: dict[str, Any] = {"topology": None, "settings": {}, "workload": {}}
+        for (group, name), value in zip(names, chosen, strict=True):
+            if group == "topology":
+                choice["topology"] = value
+            else:
+                choice[group][name] = value
+        yield choice

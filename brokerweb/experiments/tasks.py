@@ -1,0 +1,24 @@
+"""Celery's doors to experiments: short, and harmless when done twice."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from brokerweb.control.reaping import Reaper
+from brokerweb.experiments import collection
+
+_reaper = Reaper()
+"""For the life of a worker, which asks it every few seconds."""
+
+
+@shared_task(soft_time_limit=600, time_limit=660)
+def collect(run_id: str) -> None:
+    collection.collect_run(run_id)
+
+
+@shared_task(soft_time_limit=20, time_limit=30)
+def reconcile() -> None:
+    """Ends what lost its worker, and asks again for what was lost with a queue."""
+    from brokerweb.reports import queue
+
+    _reaper.look(timezone.now())
+    queue.ask_due()

@@ -1,0 +1,95 @@
+"""Traces of single queries of a run, as REST gives them and pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments.models import Run
+from overlay.broker.config import BrokerConfig
+from telemetry import tracefile
+from telemetry.runs import Lake, RunFiles
+from telemetry.traces import CONSUMER, Hop, Query, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A part of a run's traces."""
+
+    count: int
+    """How many there are in all."""
+    kept_one_in: int
+    rows: list[dict[str, Any]]
+
+
+def listing(run: Run, outcomes: Iterable[str], order: str, offset: int, limit: int) -> Listing:
+    """Traces with one of these outcomes, or with any where none is named; an order of ``tracefile.ORDERS``."""
+    table = tracefile.listed(_files(run), outcomes, order)
+    rows = [_summary(row) for row in table.slice(offset, limit).to_pylist()]
+    return Listing(table.num_rows, tracefile.kept_one_in(table), rows)
+
+
+def find(run: Run, trace: str) -> dict[str, Any] | None:
+    """One trace, whole."""
+    query = tracefile.find(_files(run), trace)
+    if query is None:
+        return None
+    begin = query.at_us
+    return {
+        **_summary(tracefile.row(query)),
+        "consumer": query.consumer,
+        "silent": query.silent,
+        "passages": [_passage(hop, begin) for hop in query.hops],
+        "steps": [_step(step, begin) for step in query.steps],
+        "client": _client(query, run),
+    }
+
+
+def traced_one_in(run: Run) -> int:
+    """Of the run's queries one in so many was to be traced; 0 for none."""
+    known = run.configuration["settings"].get("trace_one_in")
+    return BrokerConfig.trace_one_in if known is None else int(known)
+
+
+def _files(run: Run) -> RunFiles:
+    return RunFiles(settings.RUNS / run.pk)
+
+
+def _summary(row: dict[str, Any]) -> dict[str, Any]:
+    kept = ("id", "entity", "timestamp_ms", "asked", "outcome", "hops", "messages", "replicas", "partial")
+    return {**{name: row[name] for name in kept}, "ms": _ms(row["us"])}
+
+
+def _passage(hop: Hop, begin: int) -> dict[str, Any]:
+    ends = {"sender": hop.sender, "receiver": hop.receiver}
+    at_ms = None if hop.left_us is None else _ms(hop.left_us - begin)
+    times = {"at_ms": at_ms, "ms": _ms(hop.us), "round_ms": _ms(hop.round_us)}
+    return {"number": hop.number, "kind": hop.kind, **ends, **times}
+
+
+def _step(step: Step, begin: int) -> dict[str, Any]:
+    return {
+        "at_ms": _ms(step.at_us - begin),
+        "broker": step.broker,
+        "step": step.step,
+        "peer": step.peer if step.peer >= 0 else None,
+        "with_consumer": step.peer == CONSUMER,
+        "detail": step.detail,
+    }
+
+
+def _client(query: Query, run: Run) -> dict[str, Any] | None:
+    sample = tracefile.client_view(query, Lake(settings.LAKE), run.pk)
+    if sample is None:
+        return None
+    begin = query.at_us
+    took = {"took_ms": _ms(sample["ended_us"] - sample["sent_us"])}
+    times = {f"{name}_at_ms": _ms(sample[f"{name}_us"] - begin) for name in ("intended", "sent", "ended")}
+    return {**{name: sample[name] for name in ("client", "outcome", "status", "attempts")}, **took, **times}
+
+
+def _ms(us: int | None) -> float | None:
+    return None if us is None else us / 1000

@@ -1,0 +1,57 @@
+"""What the answers of a run were worth, as its page shows it: a bar of seven parts, each with a word and a share.
+
+Counterpart: ``telemetry.oracle``, whose ``account`` is the summary's ``truth``. A run from before that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+from telemetry.oracle import TRUTHS
+
+EXPLAINED = {
+    "fresh": "Answered with the newest value that had been acknowledged when the request was sent, or a newer one",
+    "stale": "Answered with an older value",
+    "expired": "Answered with a value whose validity had passed",
+    "false_not_found": "Told that there is nothing, although a living broker held a valid value all the while",
+    "proved_not_found": "Told that there is nothing, and nobody had anything",
+    "lost": "No answer within the time that the consumer waited",
+    "refused": "Refused for another reason",
+}
+ALWAYS = ("fresh", "stale", "false_not_found")
+"""Shown even where there are none."""
+
+WIDTH = 10_000
+"""Of the bar, in its own units."""
+LEAST = 30
+"""Of a part that holds anything, so that one false not-found in ten thousand is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    word: str
+    count: int
+    share: float
+    explained: str
+    x: int
+    width: int
+
+
+def of_summary(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The summary's ``truth`` with its ``parts``; nothing for a run without requests that were judged."""
+    truth = summary.get("truth") or {}
+    total = truth.get("requests")
+    if not total:
+        return None
+    counts = {word: int(truth.get(word) or 0) for word in TRUTHS}
+    widths = [max(LEAST, WIDTH * count / total) if count else 0.0 for count in counts.values()]
+    edges = [round(WIDTH * edge / sum(widths)) for edge in accumulate(widths, initial=0.0)]
+    parts = [
+        Part(word, count, count / total, EXPLAINED[word], begin, end - begin)
+        for (word, count), (begin, end) in zip(counts.items(), pairwise(edges), strict=True)
+        if count or word in ALWAYS
+    ]
+    return {**truth, "parts": parts}

@@ -1,0 +1,27 @@
+"""Addresses of the pages of experiments and runs."""
+
+from django.urls import include, path
+
+from brokerweb.experiments import query_views, run_views, views
+
+experiments = [
+    path("", views.index, name="list"),
+    path("new/", views.new, name="new"),
+    path("estimate/", views.estimate, name="estimate"),
+    path("<str:experiment_id>/", views.detail, name="detail"),
+    path("<str:experiment_id>/progress/", views.progress, name="progress"),
+    path("<str:experiment_id>/launch/", views.launch, name="launch"),
+    path("<str:experiment_id>/cancel/", views.cancel, name="cancel"),
+]
+runs = [
+    path("", run_views.index, name="list"),
+    path("<str:run_id>/", run_views.detail, name="detail"),
+    path("<str:run_id>/queries/", query_views.index, name="queries"),
+    path("<str:run_id>/queries/<str:trace>/", query_views.detail, name="query"),
+    path("<str:run_id>/cancel/", run_views.cancel, name="cancel"),
+    path("<str:run_id>/rerun/", run_views.rerun, name="rerun"),
+]
+urlpatterns = [
+    path("experiments/", include((experiments, "experiments"))),
+    path("runs/", include((runs, "runs"))),
+]

@@ -1,0 +1,309 @@
+"""How numbers, times and states are written on every page: three significant figures, the unit beside the number.
+
+Registered as template builtins. Values that are not known are a dash, never a zero.
+"""
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+UNKNOWN = "–"
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, or nothing for what was not measured."""
+    if value is None or value == "" or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+@register.filter
+def sig3(value: Any) -> str:
+    """Three significant figures without an exponent; whole numbers below 1000 as they are."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    if number == 0:
+        return "0"
+    if number == int(number) and abs(number) < 1000:
+        return str(int(number))
+    return _significant(number)
+
+
+def _significant(number: float) -> str:
+    """Three figures also of a round number, so that a column of measurements lines up: 2.00."""
+    decimals = 2 - math.floor(math.log10(abs(number))) if number else 0
+    return f"{round(number, decimals):.{max(decimals, 0)}f}"
+
+
+@register.filter
+def count(value: Any) -> str:
+    """A whole number with thin spaces between thousands."""
+    number = _number(value)
+    return UNKNOWN if number is None else f"{round(number):,}".replace(",", "\u202f")
+
+
+@register.filter
+def us(value: Any) -> str:
+    """Microseconds: µs under a millisecond, then ms, then s."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    size = abs(number)
+    if size < 1_000:
+        return f"{sig3(number)}\u202fµs"
+    return f"{_significant(number / 1e3)}\u202fms" if size < 1_000_000 else f"{_significant(number / 1e6)}\u202fs"
+
+
+@register.filter
+def size(value: Any) -> str:
+    """Bytes in kB, MB or GB: SI's powers of ten, as in reports (``telemetry.charts.KB``)."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    if abs(number) < 1_000:
+        return f"{sig3(number)}\u202fB"
+    if abs(number) < 1_000_000:
+        return f"{_significant(number / 1e3)}\u202fkB"
+    return f"{_significant(number / 1e6)}\u202fMB" if abs(number) < 1e9 else f"{_significant(number / 1e9)}\u202fGB"
+
+
+@register.filter
+def percent(value: Any) -> str:
+    """A share 0..1 as whole per cent."""
+    number = _number(value)
+    return UNKNOWN if number is None else f"{number * 100:.0f}\u202f%"
+
+
+@register.filter
+def share(value: Any) -> str:
+    """A share 0..1 in per cent of three significant figures: 99.6 and 100 are not the same."""
+    number = _number(value)
+    return UNKNOWN if number is None else f"{sig3(number * 100)}\u202f%"
+
+
+@register.filter
+def duration(value: Any) -> str:
+    """Seconds as a person says them: 45 s, 6 min, 1 h 20 min, 2 d 3 h."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    seconds = round(number)
+    if seconds < 90:
+        return f"{seconds}\u202fs"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes}\u202fmin"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours}\u202fh {minutes}\u202fmin" if minutes else f"{hours}\u202fh"
+    days, hours = divmod(hours, 24)
+    return f"{days}\u202fd {hours}\u202fh" if hours else f"{days}\u202fd"
+
+
+@register.filter
+def ago(moment: datetime | None) -> SafeString | str:
+    """``<time>`` that says how long ago (or how far ahead); the script turns the title into the reader's own zone."""
+    if moment is None:
+        return UNKNOWN
+    seconds = (timezone.now() - moment).total_seconds()
+    words = _distance(abs(seconds))
+    text = "now" if abs(seconds) < 5 else (f"{words} ago" if seconds > 0 else f"in {words}")
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>', moment.isoformat(), f"{moment:%Y-%m-%d %H:%M:%S}", text
+    )
+
+
+def _distance(seconds: float) -> str:
+    for limit, unit, word in ((90, 1, "s"), (5400, 60, "min"), (172_800, 3600, "h"), (math.inf, 86_400, "d")):
+        if seconds < limit:
+            return f"{round(seconds / unit)} {word}"
+    raise AssertionError("the last limit is infinite")
+
+
+@register.filter
+def state(word: Any) -> SafeString:
+    """A state as a badge: shape, word and colour together."""
+    name = str(word or "unknown")
+    return format_html('<span class="state state-{}">{}</span>', name, name)
+
+
+OUTCOME_STATES = {"answered": "done", "not_found": "suspect", "refused": "failed", "lost": "failed"}
+
+
+@register.filter
+def outcome(word: Any) -> SafeString:
+    """How a query ended, as a badge like a state's."""
+    name = str(word)
+    return format_html(
+        '<span class="state state-{}">{}</span>', OUTCOME_STATES.get(name, "unknown"), name.replace("_", " ")
+    )
+
+
+@register.filter
+def report_state(word: Any) -> SafeString:
+    """As ``state``; a report that is *running* works and will end, a network that is *running* is well."""
+    name = str(word)
+    return format_html('<span class="state state-{}">{}</span>', "running-report" if name == "running" else name, name)
+
+
+@register.filter
+def at(mapping: Any, key: Any) -> Any:
+    """``mapping[key]``, or nothing."""
+    return mapping.get(key) if isinstance(mapping, dict) else None
+
+
+@register.filter
+def pretty(value: Any) -> str:
+    """JSON a person can read."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
+
+
+@register.filter
+def words(name: Any) -> str:
+    """``update_interval_s`` → "Update interval": the unit stands beside the value. ``full-mesh`` → "Full mesh"."""
+    parts = str(name).replace("-", "_").split("_")
+    if len(parts) > 1 and parts[-1] in {"s", "ms", "us", "bytes", "kb"}:
+        parts = parts[:-1]
+    text = " ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+@register.filter
+def swatch(name: Any) -> SafeString:
+    """A series' fixed colour beside its name."""
+    return format_html('<span class="swatch swatch-{}" aria-hidden="true"></span>{}', name, words(name))
+
+
+@register.filter
+def field_attributes(attributes: dict[str, Any]) -> SafeString:
+    """``name="value"`` pairs of an input; empty ones left out."""
+    pairs = [(key, value) for key, value in attributes.items() if value not in (None, "", False)]
+    return format_html_join("", ' {}="{}"', pairs)
+
+
+@register.inclusion_tag("parts/entry.html", takes_context=True)
+def entry(context: dict[str, Any], url: str, icon: str, label: str) -> dict[str, Any]:
+    """One entry of the rail, marked when the page shown lies under it."""
+    path = getattr(context.get("request"), "path", "")
+    current = path == url if url == "/" else path.startswith(url)
+    return {"url": url, "icon": icon, "label": label, "current": current}
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: dict[str, Any], **changes: Any) -> str:
+    """The address's query with some parameters changed; ``None`` takes one away."""
+    query = context["request"].GET.copy()
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value is not None:
+            query[name] = value
+    return "?" + query.urlencode()
+
+
+@register.filter
+def swatch_only(name: Any) -> SafeString:
+    """A series' fixed colour, for where its name stands already."""
+    return format_html('<span class="swatch swatch-{}" aria-hidden="true"></span>', name)
+
+
+@register.filter
+def axis(name: Any) -> str:
+    """``workload.request_interval_s`` → "request interval"."""
+    return words(str(name).rpartition(".")[2]).lower()
+
+
+@register.filter
+def axes_counted(values: Any, name: Any) -> str:
+    """What varies, counted: "4 topologies", "3 request intervals"."""
+    word = axis(name)
+    many = word if word.endswith("s") else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{len(values)} {many}"
+
+
+@register.filter
+def time_left(seconds: Any) -> SafeString | str:
+    """ "6 min left"; over an hour the time of day at which it ends says more."""
+    number = _number(seconds)
+    if number is None:
+        return ""
+    return f"{duration(number)} left" if number <= 3600 else format_html("ends {}", _moment_in(number))
+
+
+@register.filter
+def ends_in(seconds: Any) -> SafeString | str:
+    """ "in about 6 min"; over an hour the time of day."""
+    number = _number(seconds)
+    if number is None:
+        return ""
+    return f"in about {duration(number)}" if number <= 3600 else _moment_in(number)
+
+
+def _moment_in(seconds: float) -> SafeString:
+    """``<time>`` that lies ahead; the script writes it in the reader's zone."""
+    moment = timezone.now() + timedelta(seconds=seconds)
+    return format_html('<time datetime="{}" data-exact>{} UTC</time>', moment.isoformat(), f"{moment:%a %H:%M}")
+
+
+@register.filter
+def up(brokers: Any) -> int:
+    """How many of a network's brokers are up."""
+    return sum(broker.get("state") == "up" for broker in brokers or [])
+
+
+@register.filter
+def unix_ms(value: Any) -> datetime | None:
+    """Unix milliseconds as a moment."""
+    number = _number(value)
+    return datetime.fromtimestamp(number / 1000, tz=UTC) if number else None
+
+
+@register.filter
+def iso(moment: Any) -> str:
+    """ISO 8601, for ``<time>``."""
+    return moment.isoformat() if isinstance(moment, datetime) else str(moment)
+
+
+@register.filter
+def times_1000(value: Any) -> float | None:
+    """Milliseconds as microseconds."""
+    number = _number(value)
+    return None if number is None else number * 1000
+
+
+@register.filter
+def sentence(text: Any) -> str:
+    """A phrase as a sentence: "behind run x" → "Behind run x."."""
+    phrase = str(text or "").strip()
+    return f"{phrase[:1].upper()}{phrase[1:]}{'' if phrase.endswith('.') else '.'}" if phrase else ""
+
+
+@register.filter
+def interval(found: Any, unit: str) -> SafeString | str:
+    """An estimate of ``telemetry.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]"; without an interval for one replicate."""
+    write = {"us": us, "size": size, "share": share, "ms": lambda ms: us(times_1000(ms)), "number": sig3}[unit]
+    if not isinstance(found, dict) or found.get("value") is None:
+        return UNKNOWN
+    if found.get("low") is None or found.get("high") is None:
+        return write(found["value"])
+    return format_html(
+        '{}<div class="soft small">[{}, {}]</div>', write(found["value"]), write(found["low"]), write(found["high"])
+    )
+
+
+@register.filter
+def differs(factor: Any) -> str:
+    """The name of a factor in which a published row differs, whether told by name or with its values."""
+    return str(factor[0] if isinstance(factor, (list, tuple)) else factor)

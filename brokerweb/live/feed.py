@@ -1,0 +1,89 @@
+"""Makes the snapshots of this host's live runs, once a second, and sends them to whoever watches.
+
+One process per host (``manage.py livefeed``). It reads journals and rows, so it may die at any time: the next one shows
+the same. Without Redis nobody can be told; it goes on and tells again once Redis is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import close_old_connections
+from django.utils import timezone
+
+from brokerweb.control.reaping import Reaper
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.states import ACTIVE
+from brokerweb.live import snapshots
+from telemetry.runs import RunFiles
+from telemetry.window import LiveWindow
+
+log = logging.getLogger(__name__)
+
+ROUND_S = 0.9
+"""Viewers are promised a frame at least every second, and a busy machine is late."""
+QUEUED_SHOWN = 20
+"""Queued runs whose watchers are told of their place; the others learn it when they look."""
+
+
+class Feed:
+    """The windows of the runs that are live on this host."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._windows: dict[str, LiveWindow] = {}
+
+    def snapshots(self) -> list[tuple[str, dict[str, Any]]]:
+        """(run, snapshot) of every run that there is something new to say of; ended runs a last time."""
+        queue = Queue()
+        active = {run.pk: run for run in Run.objects.filter(host=self._host, state__in=ACTIVE)}
+        for run_id in active.keys() - self._windows.keys():
+            self._windows[run_id] = LiveWindow(RunFiles(settings.RUNS / run_id))
+        ended = Run.objects.filter(pk__in=self._windows.keys() - active.keys())
+        made = [(run.pk, self._snapshot(run, queue)) for run in (*active.values(), *ended)]
+        for run_id in self._windows.keys() - active.keys():
+            del self._windows[run_id]
+        return made + list(self._queued(queue))
+
+    def _snapshot(self, run: Run, queue: Queue) -> dict[str, Any]:
+        snapshot = snapshots.whole(self._windows[run.pk].advance(), run, queue)
+        snapshots.keep(run.pk, snapshot)
+        return snapshot
+
+    @staticmethod
+    def _queued(queue: Queue) -> Iterator[tuple[str, dict[str, Any]]]:
+        waiting = [run.pk for run in queue.queued[:QUEUED_SHOWN]]
+        for run in Run.objects.filter(pk__in=waiting, state=RunState.QUEUED):
+            yield run.pk, snapshots.whole(snapshots.window_part(run.pk), run, queue)
+
+
+async def run_for_ever() -> None:
+    """Until the process is told to end."""
+    feed, reaper = Feed(settings.HOST_NAME), Reaper()
+    layer = get_channel_layer()
+    assert layer is not None
+    while True:
+        began = time.monotonic()
+        try:
+            for run_id, snapshot in await sync_to_async(_round)(feed, reaper):
+                await layer.group_send(snapshots.group_of(run_id), {"type": "snapshot", "snapshot": snapshot})
+        except Exception as error:  # noqa: BLE001  Redis away, database locked: the next round shows everything
+            log.warning("nobody was told this second: %s", error)
+        await asyncio.sleep(max(0.05, ROUND_S - (time.monotonic() - began)))
+
+
+def _round(feed: Feed, reaper: Reaper) -> list[tuple[str, dict[str, Any]]]:
+    close_old_connections()
+    try:
+        reaper.look(timezone.now())
+        return feed.snapshots()
+    finally:
+        close_old_connections()

@@ -1,0 +1,96 @@
+"""The live picture of a run: made each second by ``manage.py livefeed``, read by websockets and REST.
+
+A snapshot is whole in itself. It lies in the cache while the run is live; without it (Redis away, or the run ended) it
+is computed from the run's journals, which is slower and says the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.utils import timezone
+
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.states import ENDED
+from telemetry import happenings
+from telemetry.runs import RunFiles
+from telemetry.window import LiveWindow
+
+log = logging.getLogger(__name__)
+
+KEEP_S = 3_600
+
+
+def group_of(run_id: str) -> str:
+    """The channel group on which a run's snapshots are sent, as ``{"type": "snapshot", "snapshot": {…}}``."""
+    return f"run.{run_id}"
+
+
+def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:
+    """What the database knows of a run, for a snapshot."""
+    outlook = (queue or Queue()).outlook(run)
+    return {
+        "run": run.pk,
+        # Milliseconds since the run was made: whichever process made a snapshot, a later one has a higher number.
+        "seq": int((timezone.now() - run.created).total_seconds() * 1000),
+        "state": run.state,
+        "progress": run.progress,
+        "reason": run.reason,
+        "eta_s": outlook.eta_s,
+        "waiting_for": outlook.waiting_for,
+        "verdict": run.verdict,
+        "verdict_reasons": run.verdict_reasons,
+        "ended": run.state in ENDED,
+        "brokers": brokers_of(run),
+    }
+
+
+def brokers_of(run: Run) -> list[dict[str, Any]]:
+    """``[{index, state, address, restarts, reason}]``, as the supervisor said last; a good end needs no reason."""
+    kept = ("index", "state", "address", "restarts", "reason")
+    rows = ({name: row.get(name) for name in kept} for row in run.observed.get("brokers") or [])
+    return [{**row, "reason": "" if row["reason"] == happenings.WELL else row["reason"]} for row in rows]
+
+
+def whole(window: dict[str, Any], run: Run, queue: Queue | None = None) -> dict[str, Any]:
+    """What the journals tell and what the database knows, as one snapshot; its events also in words and as marks."""
+    part = run_part(run, queue)
+    names = {row["address"]: row["index"] for row in part["brokers"]}
+    events = window["events"]
+    told = {"happened": happenings.happened(events, names), "marks": happenings.marks(events, names)}
+    return {**window, **told, **part}
+
+
+def window_part(run_id: str) -> dict[str, Any]:
+    """What the journals tell, read from their beginning."""
+    return LiveWindow(RunFiles(settings.RUNS / run_id)).advance()
+
+
+def current(run: Run) -> dict[str, Any]:
+    """The whole snapshot of ``run`` as of now."""
+    kept = _kept(run.pk)
+    if kept is None:
+        kept = window_part(run.pk)
+        if run.state in ENDED:
+            keep(run.pk, kept)
+    return whole(kept, run)
+
+
+def keep(run_id: str, snapshot: dict[str, Any]) -> None:
+    """Puts a snapshot where late openers find it; without a cache they compute it."""
+    try:
+        cache.set(f"snapshot:{run_id}", snapshot, KEEP_S)
+    except Exception as error:  # noqa: BLE001  each Redis client has its own classes for "it is away"
+        log.warning("snapshot of run %s was not kept: %s", run_id, error)
+
+
+def _kept(run_id: str) -> dict[str, Any] | None:
+    try:
+        return cache.get(f"snapshot:{run_id}")
+    except Exception as error:  # noqa: BLE001  as above
+        log.warning("snapshot of run %s could not be fetched: %s", run_id, error)
+        return None

@@ -1,0 +1,61 @@
+"""Networks and hosts in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from brokerweb.experiments.admin import LookedAt
+from brokerweb.networks import services
+from brokerweb.networks.models import Host, Network, NetworkState
+
+
+@admin.register(Network)
+class NetworkAdmin(admin.ModelAdmin):
+    list_display = ("name", "topology", "state", "reason", "desired", "host", "epoch", "changed")
+    list_filter = ("state", "host")
+    search_fields = ("name", "id")
+    fields = (
+        "name",
+        "topology",
+        "settings",
+        "desired",
+        "state",
+        "reason",
+        "host",
+        "epoch",
+        "brokers",
+        "owner",
+        "changed",
+    )
+    readonly_fields = tuple(field for field in fields if field not in ("name", "owner"))
+    actions = ("start", "stop")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # a deployment is checked and put together by the service; pages and REST call it
+
+    def has_delete_permission(self, request: HttpRequest, obj: Network | None = None) -> bool:
+        return obj is None or obj.state == NetworkState.STOPPED
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Of several, those that are not stopped protect themselves."""
+        to_delete, counts, missing, protected = super().get_deleted_objects(objs, request)
+        return to_delete, counts, missing, [*protected, *(one for one in objs if one.state != NetworkState.STOPPED)]
+
+    @admin.action(description="Start")
+    def start(self, request: HttpRequest, queryset: QuerySet[Network]) -> None:
+        for network in queryset:
+            services.start(network)
+
+    @admin.action(description="Stop")
+    def stop(self, request: HttpRequest, queryset: QuerySet[Network]) -> None:
+        for network in queryset:
+            services.stop(network)
+
+
+@admin.register(Host)
+class HostAdmin(LookedAt):
+    list_display = ("name", "heartbeat", "problem", "cores", "version")

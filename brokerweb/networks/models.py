@@ -1,0 +1,77 @@
+"""Hosts, and networks of brokers that stay up until they are stopped."""
+
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.db import models
+from django.utils import timezone
+
+from brokerweb.ids import new_id
+from brokerweb.topologies.models import Topology
+
+
+class Host(models.Model):
+    """A machine with a worker and a supervisor, as its worker last described it."""
+
+    name = models.CharField(primary_key=True, max_length=100)
+    heartbeat = models.DateTimeField()
+    supervisor = models.JSONField(
+        default=dict, blank=True, help_text="pid, version and start of its supervisor; empty: none"
+    )
+    problem = models.TextField(blank=True, help_text="What keeps this host from running brokers, if anything")
+    cores = models.PositiveIntegerField(default=0)
+    memory_bytes = models.PositiveBigIntegerField(default=0)
+    version = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def alive(self) -> bool:
+        """Whether its worker was heard of lately."""
+        return (timezone.now() - self.heartbeat).total_seconds() < django_settings.WORKER_MISSING_SECONDS
+
+
+class NetworkState(models.TextChoices):
+    STARTING = "starting"
+    RUNNING = "running"
+    DEGRADED = "degraded"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Desired(models.TextChoices):
+    RUNNING = "running"
+    STOPPED = "stopped"
+
+
+class Network(models.Model):
+    """A topology deployed: what is desired of it, and what its supervisor last saw."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    name = models.CharField(max_length=100, unique=True)
+    topology = models.ForeignKey(Topology, on_delete=models.PROTECT, related_name="networks")
+    deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as they were deployed")
+    settings = models.JSONField(default=dict, blank=True, help_text="Settings of every broker")
+    seed = models.PositiveBigIntegerField(default=0)
+    desired = models.CharField(max_length=10, choices=Desired, default=Desired.RUNNING)
+    state = models.CharField(max_length=10, choices=NetworkState, default=NetworkState.STARTING, editable=False)
+    reason = models.TextField(blank=True, editable=False)
+    host = models.CharField(max_length=100, blank=True)
+    epoch = models.PositiveIntegerField(
+        default=1, editable=False, help_text="Grows with every start; fences off older ones"
+    )
+    brokers = models.JSONField(default=list, editable=False, help_text="Each broker as last observed")
+    owner = models.ForeignKey(django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    changed = models.DateTimeField(default=timezone.now, editable=False, help_text="When its state last changed")
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name

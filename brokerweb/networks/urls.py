@@ -1,0 +1,21 @@
+"""Addresses of the pages of networks and hosts."""
+
+from django.urls import include, path
+
+from brokerweb.networks import views
+
+networks = [
+    path("", views.index, name="list"),
+    path("new/", views.new, name="new"),
+    path("<str:network_id>/", views.detail, name="detail"),
+    path("<str:network_id>/brokers/", views.brokers, name="brokers"),
+    path("<str:network_id>/context/", views.context, name="context"),
+    path("<str:network_id>/start/", views.start, name="start"),
+    path("<str:network_id>/stop/", views.stop, name="stop"),
+    path("<str:network_id>/delete/", views.delete, name="delete"),
+]
+hosts = [path("", views.hosts, name="list")]
+urlpatterns = [
+    path("networks/", include((networks, "networks"))),
+    path("hosts/", include((hosts, "hosts"))),
+]

@@ -1,0 +1,142 @@
+"""Pages of networks and hosts: parse, call one service, show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from brokerweb import setting_forms
+from brokerweb.doors import changes, form_page, may_change, page_of, person
+from brokerweb.errors import NotPossible
+from brokerweb.formatting import words
+from brokerweb.networks import context as rest_front
+from brokerweb.networks import services
+from brokerweb.networks.models import Host, Network
+from brokerweb.topologies import pictures
+from brokerweb.topologies.models import Topology
+from overlay.errors import InvalidSetting
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    rows = Network.objects.select_related("topology")
+    if state := request.GET.get("state", ""):
+        rows = rows.filter(state=state)
+    return render(request, "networks/list.html", {"page": page_of(request, rows)})
+
+
+@form_page
+def new(request: HttpRequest) -> HttpResponse:
+    infos = services.described()
+    if request.method != "POST":
+        sent = {"name": "", "topology": request.GET.get("topology", "")}
+        return _form(request, setting_forms.shown(infos, "settings-", sweeps=False), sent)
+    inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False)
+    sent = {"name": request.POST.get("name", ""), "topology": request.POST.get("topology", "")}
+    try:
+        if inputs.wrong:
+            raise InvalidSetting("settings", "some of them are wrong; see below")
+        topology = Topology.objects.filter(pk=sent["topology"]).first()
+        if topology is None:
+            raise InvalidSetting("topology", "choose one")
+        network = services.deploy(
+            name=sent["name"],
+            topology=topology,
+            settings=inputs.changed(),
+            owner=person(request),
+        )
+    except InvalidSetting as error:
+        inputs.blame(error.field.rpartition(".")[2], error.sentence)
+        return _form(request, inputs, sent, error)
+    return redirect("networks:detail", network.id)
+
+
+def _form(
+    request: HttpRequest, inputs: setting_forms.Inputs, sent: dict[str, str], error: InvalidSetting | None = None
+) -> HttpResponse:
+    context = {"inputs": inputs, "sent": sent, "error": error, "topologies": Topology.objects.all()}
+    return render(request, "networks/form.html", context, status=400 if error else 200)
+
+
+@login_required
+def detail(request: HttpRequest, network_id: str) -> HttpResponse:
+    network = get_object_or_404(Network.objects.select_related("topology", "owner"), pk=network_id)
+    return render(request, "networks/detail.html", _shown(network))
+
+
+@login_required
+def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
+    """The part of the page that moves: state, reason, brokers."""
+    return render(request, "networks/brokers.html", _shown(get_object_or_404(Network, pk=network_id)))
+
+
+def _shown(network: Network) -> dict[str, Any]:
+    return {"network": network, "graph": pictures.of_document(network.deployed)}
+
+
+@login_required
+@require_POST
+def context(request: HttpRequest, network_id: str) -> HttpResponse:
+    """Asks or provides through the REST front's own service; answers with a part of the page."""
+    network = get_object_or_404(Network, pk=network_id)
+    try:
+        if request.POST.get("do") == "provide":
+            may_change(request)
+            return render(request, "networks/answer.html", {"provided": _provide(network, request.POST)})
+        answer = rest_front.ask(network, *_key(request.POST))
+    except InvalidSetting as error:
+        return render(request, "networks/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
+    except (rest_front.NotRunning, rest_front.NotAnswered) as error:
+        return render(request, "networks/answer.html", {"problem": str(error)})
+    if answer is None:
+        sentence = "Not found: no broker has valid data of this entity and scope."
+        return render(request, "networks/answer.html", {"problem": sentence, "problem_kind": "not-found"})
+    return render(request, "networks/answer.html", {"answer": answer})
+
+
+def _key(data: QueryDict) -> tuple[str, str, str]:
+    return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
+
+
+def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
+    valid = data.get("valid_ms", "").strip()
+    if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
+        raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
+    payload = data.get("payload", "").strip()
+    return rest_front.provide(
+        network, *_key(data), provider=data.get("provider", "").strip(), payload=payload, valid_ms=int(valid)
+    )
+
+
+@changes
+def start(request: HttpRequest, network_id: str) -> HttpResponse:
+    services.start(get_object_or_404(Network, pk=network_id))
+    return redirect("networks:detail", network_id)
+
+
+@changes
+def stop(request: HttpRequest, network_id: str) -> HttpResponse:
+    services.stop(get_object_or_404(Network, pk=network_id))
+    return redirect("networks:detail", network_id)
+
+
+@changes
+def delete(request: HttpRequest, network_id: str) -> HttpResponse:
+    network = get_object_or_404(Network, pk=network_id)
+    try:
+        services.delete(network)
+    except NotPossible as error:
+        messages.error(request, str(error))
+        return redirect("networks:detail", network_id)
+    messages.success(request, f"Deleted the network {network.name}.")
+    return redirect("networks:list")
+
+
+@login_required
+def hosts(request: HttpRequest) -> HttpResponse:
+    return render(request, "hosts/list.html", {"hosts": Host.objects.all()})

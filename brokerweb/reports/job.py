@@ -1,0 +1,151 @@
+"""Computes one report: Spark in a process group of its own, with a time limit, watched for a cancel each second.
+
+The wrapper of ``overlay.runtime.lifeline`` holds the group: when this process dies, however it does, or closes its end
+of the pipe, Python and Java end too.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from celery.signals import worker_shutting_down
+from django.conf import settings
+from django.utils import timezone
+
+from brokerweb.reports import queue, services
+from brokerweb.reports.models import Report, ReportState
+from overlay.runtime.lifeline import LIFELINE_FD
+from telemetry.progress import ERROR, PROGRESS, last_told
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 0.2
+HEARTBEAT_S = 1.0
+LOG_TAIL_BYTES = 16_000
+"""How much of its log is read for what the process told last."""
+_ending = threading.Event()
+"""Set once this worker is told to end."""
+
+
+def compute(report_id: str) -> None:
+    """Computes a report if it is due. Done twice, the second does nothing."""
+    report = queue.begin(report_id)
+    if report is None:
+        return
+    try:
+        result = _run(report)
+        _end(report, ReportState.DONE, result=result, html_path=str(services.directory(report) / "report.html"))
+    except _BrokenOff as broken_off:
+        queue.give_back(report, str(broken_off))
+    except _Ended as ended:
+        _end(report, ReportState.FAILED, reason=str(ended))
+    except Exception as error:
+        log.exception("report %s", report_id)
+        _end(report, ReportState.FAILED, reason=f"The report could not be made: {error}")
+
+
+@worker_shutting_down.connect
+def _break_off(**_: object) -> None:
+    """The house ends: a report does not hold it up, and is made anew when it is back."""
+    _ending.set()
+
+
+class _Ended(Exception):
+    """Why there is no report, as a sentence."""
+
+
+class _BrokenOff(Exception):
+    """Why this attempt came to nothing, though the next one may not."""
+
+
+def _end(report: Report, state: str, **fields: object) -> None:
+    queue.attempt(report).update(state=state, progress="", ended_at=timezone.now(), **fields)
+
+
+def _run(report: Report) -> dict:
+    runs = services.run_ids(report)
+    if not runs:
+        raise _Ended("None of its runs is done, so there is nothing to compare.")
+    out = services.directory(report)
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = out / "runs.json"
+    chosen.write_text(json.dumps([{"run": run} for run in runs]))
+    command = [sys.executable, "-m", "telemetry", "report", "--kind", report.kind, "--runs", str(chosen)]
+    command += ["--lake", str(settings.LAKE), "--out", str(out), "--var", str(settings.VAR)]
+    command += ["--title", services.title(report)]
+    with _log(report).open("wb") as output:
+        _watch(report, command, output.fileno())
+    return json.loads((out / "result.json").read_text())
+
+
+def _watch(report: Report, command: list[str], output: int) -> None:
+    held, lifeline = os.pipe()
+    wrapper = [sys.executable, "-m", "overlay.runtime.lifeline", "--", *command]
+    try:
+        job = subprocess.Popen(
+            wrapper,
+            cwd=settings.BASE_DIR,
+            env={**os.environ, LIFELINE_FD: str(held)},
+            pass_fds=[held],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    except BaseException:
+        os.close(lifeline)
+        raise
+    finally:
+        os.close(held)
+    try:
+        _wait(report, job)
+    finally:
+        os.close(lifeline)  # ends whatever is left of the group, the wrapper last
+        job.wait(timeout=30)
+    if job.returncode:
+        log = _end_of_log(report)
+        words = last_told(log, ERROR) or log.strip().rpartition("\n")[2]
+        raise _Ended(words or f"Spark ended with code {job.returncode} and said nothing.")
+
+
+def _wait(report: Report, job: subprocess.Popen) -> None:
+    deadline = time.monotonic() + settings.REPORT_TIMEOUT_SECONDS
+    beat_at = 0.0
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            job.wait(timeout=LOOK_S)
+            return
+        if _ending.is_set():
+            raise _BrokenOff("The Spark worker was told to end")
+        if time.monotonic() > deadline:
+            raise _Ended(f"Spark had not ended after {settings.REPORT_TIMEOUT_SECONDS // 60} minutes and was stopped.")
+        if time.monotonic() > beat_at:
+            beat_at = time.monotonic() + HEARTBEAT_S
+            _beat(report)
+
+
+def _beat(report: Report) -> None:
+    """Says how far it is; raises ``_Ended`` when nobody wants it any more."""
+    progress = last_told(_end_of_log(report), PROGRESS)[:300]
+    mine = queue.attempt(report)
+    if not mine.update(heartbeat=timezone.now(), progress=progress):
+        raise _Ended("Another attempt at it was begun.")
+    if mine.filter(cancel_requested=True).exists():
+        raise _Ended("Cancelled.")
+
+
+def _log(report: Report) -> Path:
+    return services.directory(report) / "log.txt"
+
+
+def _end_of_log(report: Report) -> str:
+    with _log(report).open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
+        return file.read().decode(errors="replace")

@@ -1,0 +1,122 @@
+"""Which report computes when: one at a time, and never beside a measurement unless that was asked for.
+
+A report is a row; the task that computes it is asked for here until one begins, so a queue that is lost loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.states import ACTIVE, UNFINISHED
+from brokerweb.reports.models import Report, ReportState
+
+log = logging.getLogger(__name__)
+
+ASK_AGAIN = timedelta(seconds=10)
+HEAD_START = timedelta(seconds=5)
+"""How long runs hold back for a report that was just asked for, so that a full run queue cannot starve reports."""
+LOST_AFTER = timedelta(seconds=15)
+MAX_ATTEMPTS = 3
+"""A report that ended its Spark worker so often, by taking all memory perhaps, would end the next one too."""
+
+
+def computing() -> Report | None:
+    """The report that computes now and that runs must wait for."""
+    alive = timezone.now() - LOST_AFTER
+    running = Report.objects.filter(state=ReportState.RUNNING, heartbeat__gte=alive, while_measuring=False)
+    return running.first()
+
+
+def holds_up_runs() -> bool:
+    """Whether a run that began now would measure beside a report."""
+    asked = Report.objects.filter(
+        state=ReportState.QUEUED, while_measuring=False, asks=1, asked_at__gte=timezone.now() - HEAD_START
+    )
+    return computing() is not None or asked.exists()
+
+
+def ask_due() -> None:
+    """Makes the reports that finished experiments wait for, takes up those that were lost, asks for the next one."""
+    _make_due()
+    _take_up_lost()
+    report = Report.objects.filter(state=ReportState.QUEUED).order_by("created").first()
+    if report is None:
+        return
+    if waits := waits_for(report):
+        Report.objects.filter(pk=report.pk, state=ReportState.QUEUED).exclude(progress=waits).update(progress=waits)
+        return
+    if report.asked_at is None or timezone.now() - report.asked_at > ASK_AGAIN:
+        _ask(report)
+
+
+def waits_for(report: Report) -> str:
+    """What keeps ``report`` from computing now."""
+    other = Report.objects.filter(state=ReportState.RUNNING).exclude(pk=report.pk).first()
+    if other:
+        return f"Waiting for report {other.pk} to end."
+    active = None if report.while_measuring else Run.objects.filter(state__in=ACTIVE).first()
+    return f"Waiting for run {active.pk} to end: a report beside it would disturb its measurement." if active else ""
+
+
+def _ask(report: Report) -> None:
+    from brokerweb.reports.tasks import run_report
+
+    silent = "" if report.asks < 3 else "No Spark worker has answered yet; is make up running?"
+    Report.objects.filter(pk=report.pk).update(asked_at=timezone.now(), asks=F("asks") + 1, progress=silent)
+    try:
+        run_report.apply_async(args=(report.pk,))
+    except OperationalError as error:
+        log.warning("report %s could not be queued and will be asked for again: %s", report.pk, error)
+
+
+def begin(report_id: str) -> Report | None:
+    """The report, running from now on; ``None`` if it is not to be computed now."""
+    with transaction.atomic():
+        report = Report.objects.filter(pk=report_id, state=ReportState.QUEUED).first()
+        if report is None or waits_for(report):
+            return None
+        now = timezone.now()
+        Report.objects.filter(pk=report_id).update(
+            state=ReportState.RUNNING, started_at=now, heartbeat=now, progress="", attempts=F("attempts") + 1
+        )
+    report.refresh_from_db()
+    return report
+
+
+def give_back(report: Report, reason: str) -> bool:
+    """Queues a report whose computing was broken off; whether this attempt at it was still the one that counts."""
+    again = {"state": ReportState.QUEUED, "progress": f"{reason}; it is made again.", "asked_at": None, "asks": 0}
+    return bool(attempt(report).update(**again))
+
+
+def attempt(report: Report) -> QuerySet[Report]:
+    """The row of a report for as long as this attempt at computing it is the one that counts."""
+    return Report.objects.filter(pk=report.pk, state=ReportState.RUNNING, attempts=report.attempts)
+
+
+def _take_up_lost() -> None:
+    reason = "The Spark worker that computed it ended"
+    for report in Report.objects.filter(state=ReportState.RUNNING, heartbeat__lt=timezone.now() - LOST_AFTER):
+        if report.attempts < MAX_ATTEMPTS:
+            give_back(report, reason)
+            continue
+        sentence = f"{reason}, {MAX_ATTEMPTS} times; its log.txt may say why."
+        attempt(report).update(state=ReportState.FAILED, progress="", reason=sentence, ended_at=timezone.now())
+
+
+def _make_due() -> None:
+    """A comparison for each experiment that wants one and whose runs have all ended."""
+    from brokerweb.reports import services
+
+    wanting = Experiment.objects.filter(report_when_done=True, reports__isnull=True, runs__isnull=False)
+    for experiment in wanting.exclude(runs__state__in=UNFINISHED).distinct():
+        with transaction.atomic():  # IMMEDIATE: another thread may be about to do the same
+            if not experiment.reports.exists():
+                services.create(kind="comparison", experiments=[experiment], owner=experiment.owner)

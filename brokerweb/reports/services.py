@@ -1,0 +1,82 @@
+"""What can be done with reports. Pages, REST, the admin and tasks are doors to this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from brokerweb.errors import NotPossible
+from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.reports.models import Report, ReportKind, ReportState, Schedule
+from overlay.errors import InvalidSetting
+
+
+@transaction.atomic
+def create(
+    *,
+    kind: str = ReportKind.COMPARISON,
+    runs: Sequence[Run] = (),
+    experiments: Sequence[Experiment] = (),
+    owner: User | None = None,
+    schedule: Schedule | None = None,
+    while_measuring: bool = False,
+) -> Report:
+    """A new report over ``runs`` and the finished runs of ``experiments``. Raises ``InvalidSetting``."""
+    if kind not in ReportKind.values:
+        raise InvalidSetting("kind", f"must be one of {', '.join(ReportKind.values)}, not {kind!r:.40}")
+    if not runs and not experiments:
+        raise InvalidSetting("runs", "a report needs runs or experiments")
+    unfinished = [run.id for run in runs if run.state != RunState.DONE]
+    if unfinished:
+        raise InvalidSetting("runs", f"only runs that are done can be compared; {', '.join(unfinished[:5])} are not")
+    report = Report.objects.create(
+        kind=kind,
+        owner=owner,
+        schedule=schedule,
+        while_measuring=while_measuring,
+    )
+    report.runs.set(runs)
+    report.experiments.set(experiments)
+    return report
+
+
+def run_ids(report: Report) -> list[str]:
+    """The runs that the report is about, as of now: its own, and the finished ones of its experiments."""
+    own = report.runs.filter(state=RunState.DONE).values_list("pk", flat=True)
+    of_experiments = Run.objects.filter(experiment__reports=report, state=RunState.DONE).values_list("pk", flat=True)
+    return sorted({*own, *of_experiments})
+
+
+def title(report: Report) -> str:
+    """A headline: what the report is about."""
+    names = [experiment.name for experiment in report.experiments.all()[:3]]
+    return "; ".join(names) or f"Comparison of {report.runs.count()} runs"
+
+
+def cancel(report: Report) -> Report:
+    """Stops a report. Raises ``NotPossible`` for one that has ended."""
+    queued = Report.objects.filter(pk=report.pk, state=ReportState.QUEUED)
+    if queued.update(state=ReportState.FAILED, reason="Cancelled.", progress="", ended_at=timezone.now()):
+        report.refresh_from_db()
+        return report
+    if not Report.objects.filter(pk=report.pk, state=ReportState.RUNNING).update(cancel_requested=True):
+        report.refresh_from_db()
+        raise NotPossible(f"This report is {report.state} already.")
+    report.refresh_from_db()
+    return report
+
+
+def directory(report: Report) -> Path:
+    """Where its files lie."""
+    return Path(settings.REPORTS) / report.pk
+
+
+def html_file(report: Report) -> Path | None:
+    """The one self-contained page, if it is made."""
+    path = directory(report) / "report.html"
+    return path if report.state == ReportState.DONE and path.is_file() else None

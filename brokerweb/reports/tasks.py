@@ -1,0 +1,16 @@
+"""Celery's doors to reports."""
+
+from celery import shared_task
+
+from brokerweb.reports import job, schedules
+
+
+@shared_task
+def run_report(report_id: str) -> None:
+    """On the queue ``spark``, whose worker does one thing at a time."""
+    job.compute(report_id)
+
+
+@shared_task(soft_time_limit=20, time_limit=30)
+def make_scheduled_report(schedule_id: str) -> None:
+    schedules.make_report(schedule_id)

@@ -1,0 +1,194 @@
+"""Pages of reports and schedules: parse, call one service, show."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+
+from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.errors import NotPossible
+from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.reports import schedules, services
+from brokerweb.reports.models import Report, ReportState, Schedule
+from overlay.errors import InvalidSetting
+
+ENDED = (ReportState.DONE, ReportState.FAILED)
+RUNS_OFFERED = 200
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    rows = Report.objects.select_related("owner", "schedule").prefetch_related("experiments", "runs")
+    if state := request.GET.get("state", ""):
+        rows = rows.filter(state=state)
+    return render(request, "reports/list.html", {"page": page_of(request, rows)})
+
+
+@form_page
+def new(request: HttpRequest) -> HttpResponse:
+    return _form(request, request.GET.getlist("experiments"), request.GET.getlist("runs"))
+
+
+def _form(
+    request: HttpRequest, experiments: list[str], runs: list[str], error: InvalidSetting | None = None
+) -> HttpResponse:
+    done = Run.objects.filter(state=RunState.DONE).select_related("experiment")
+    context = {
+        "experiments": Experiment.objects.filter(runs__state=RunState.DONE).distinct(),
+        "runs": done.order_by("-ended_at")[:RUNS_OFFERED],
+        "chosen_experiments": experiments,
+        "chosen_runs": runs,
+        "error": error,
+    }
+    return render(request, "reports/form.html", context, status=400 if error else 200)
+
+
+@changes
+def create(request: HttpRequest) -> HttpResponse:
+    experiments, runs = request.POST.getlist("experiments"), request.POST.getlist("runs")
+    try:
+        report = services.create(
+            experiments=list(Experiment.objects.filter(pk__in=experiments)),
+            runs=list(Run.objects.filter(pk__in=runs)),
+            owner=person(request),
+        )
+    except InvalidSetting as error:
+        return _form(request, experiments, runs, error)
+    return redirect("reports:detail", report.id)
+
+
+@login_required
+def detail(request: HttpRequest, report_id: str) -> HttpResponse:
+    report = get_object_or_404(Report.objects.select_related("owner", "schedule"), pk=report_id)
+    charts = report.result.get("charts") or []
+    configurations = report.result.get("configurations") or []
+    context = {
+        "report": report,
+        "ended": report.state in ENDED,
+        "figures": [chart for chart in charts if chart["id"].startswith("figure-")],
+        "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
+        "drawn": {chart["id"]: chart for chart in charts},
+        "configurations": configurations,
+        "nearest": [row for row in configurations if row["published"] and not row["published"]["same"]],
+        "runs_count": len(services.run_ids(report)),
+        "html": services.html_file(report) is not None,
+    }
+    return render(request, "reports/detail.html", context)
+
+
+@login_required
+def progress(request: HttpRequest, report_id: str) -> HttpResponse:
+    """The part of the page that moves; once the report has ended the whole page is asked for anew."""
+    report = get_object_or_404(Report, pk=report_id)
+    response = render(request, "reports/progress.html", {"report": report})
+    if report.state in ENDED:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+def download(request: HttpRequest, report_id: str, form: str) -> HttpResponse:
+    """The report as one HTML file, as JSON, or its charts' points as CSV."""
+    report = get_object_or_404(Report, pk=report_id, state=ReportState.DONE)
+    name = f'attachment; filename="report-{report.id}.{form}"'
+    if form == "html" and (path := services.html_file(report)):
+        return HttpResponse(
+            path.read_bytes(), content_type="text/html; charset=utf-8", headers={"Content-Disposition": name}
+        )
+    if form == "json":
+        return JsonResponse(report.result, headers={"Content-Disposition": name})
+    if form == "csv":
+        return HttpResponse(_csv(report.result), content_type="text/csv", headers={"Content-Disposition": name})
+    raise Http404
+
+
+def _csv(result: dict[str, Any]) -> str:
+    """One line per point of every chart."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    about = ["chart", "series", "role", "topology", "metric"]
+    writer.writerow([*about, "x", "category", "y", "low", "high", "n", "y_unit"])
+    for chart in result.get("charts") or []:
+        categories = chart["x"].get("categories") or []
+        for series in chart["series"]:
+            for point in series["points"]:
+                x = point["x"]
+                category = categories[int(x)] if categories and 0 <= int(x) < len(categories) else ""
+                named = [chart["id"], *(series.get(field, "") for field in ("name", "role", "topology", "metric"))]
+                values = [x, category, point["y"], point["low"], point["high"], point["n"], chart["y"]["unit"]]
+                writer.writerow([*named, *values])
+    return text.getvalue()
+
+
+@changes
+def cancel(request: HttpRequest, report_id: str) -> HttpResponse:
+    try:
+        services.cancel(get_object_or_404(Report, pk=report_id))
+    except NotPossible as error:
+        messages.error(request, str(error))
+    return redirect("reports:detail", report_id)
+
+
+@login_required
+def schedule_index(request: HttpRequest) -> HttpResponse:
+    return _schedules(request)
+
+
+def _schedules(request: HttpRequest, error: InvalidSetting | None = None) -> HttpResponse:
+    now = timezone.now()
+    rows = []
+    for schedule in Schedule.objects.select_related("periodic_task", "owner").prefetch_related("experiments"):
+        cron, every_s = schedules.words(schedule)
+        newest = schedule.reports.first()
+        times = schedules.next_times(schedule, now)
+        rows.append({"schedule": schedule, "cron": cron, "every_s": every_s, "next": times, "newest": newest})
+    context: dict[str, Any] = {"rows": rows, "experiments": Experiment.objects.all(), "error": error}
+    context |= {"sent": request.POST, "chosen": request.POST.getlist("experiments")}
+    return render(request, "schedules/list.html", context, status=400 if error else 200)
+
+
+@changes
+def schedule_create(request: HttpRequest) -> HttpResponse:
+    every = request.POST.get("every_min", "").strip()
+    try:
+        schedules.create(
+            name=request.POST.get("name", ""),
+            experiments=list(Experiment.objects.filter(pk__in=request.POST.getlist("experiments"))),
+            crontab=request.POST.get("crontab", "").strip() if request.POST.get("by") == "crontab" else "",
+            every_s=_minutes(every) * 60 if request.POST.get("by") != "crontab" else None,
+            owner=person(request),
+        )
+    except InvalidSetting as error:
+        return _schedules(request, error)
+    messages.success(request, "Made the schedule.")
+    return redirect("schedules:list")
+
+
+def _minutes(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise InvalidSetting(
+            "every", f"must be a whole number of minutes, not {text[:40]!r}" if text else "is required"
+        )
+    return int(text)
+
+
+@changes
+def schedule_switch(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    """Pauses a schedule, or lets it go on."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    schedules.change(schedule, enabled=request.POST.get("enabled") == "yes")
+    return redirect("schedules:list")
+
+
+@changes
+def schedule_delete(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    schedules.delete(get_object_or_404(Schedule, pk=schedule_id))
+    messages.success(request, "Deleted the schedule; the reports it made stay.")
+    return redirect("schedules:list")

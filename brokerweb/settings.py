@@ -1,0 +1,318 @@
+"""Django's settings. Everything that differs between machines is an environment variable, read here and nowhere else.
+
+===================== =======================================================================================
+``WAXWING_VAR``        where data lie; default ``var/`` beside ``manage.py``
+``REDIS_URL``          ``redis://:password@host:port``; without it queue, layer and cache live in this process
+``WAXWING_HOST``       this host's name in rows and queues; default the machine's name
+``WAXWING_DEBUG``      ``1`` for Django's debug pages
+``WAXWING_HOSTS``      further host names the web answers to, comma separated
+``WAXWING_HTTPS``      ``1`` behind TLS: secure cookies, HSTS and redirects
+``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
+===================== =======================================================================================
+"""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from csp.constants import NONE, SELF, UNSAFE_INLINE
+from kombu import Exchange, Queue
+
+import overlay
+from brokerweb.secret import kept_secret
+from brokerweb.up.parts import host_name
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR = Path(os.environ.get("WAXWING_VAR") or BASE_DIR / "var").resolve()
+VAR.mkdir(parents=True, exist_ok=True)
+RUNS = VAR / "runs"
+LAKE = VAR / "lake"
+REPORTS = VAR / "reports"
+SUPERVISOR_SOCKET = VAR / "supervisor.sock"
+HOST_NAME = host_name(os.environ)
+VERSION = overlay.__version__
+
+# --- Limits ---------------------------------------------------------------------------------------------------------
+MAX_RUNS_PER_LAUNCH = 2_000
+"""A day of runs of 40 s; more is more often a slip in a sweep than a wish."""
+MAX_BROKERS = 1_000
+"""Of one topology: as many as one host launches within ``overlay.phases.LAUNCH_LIMIT_S``."""
+MAX_UPLOAD_BYTES = 2_000_000
+LEASE_SECONDS = 15
+"""How long a run goes on without its worker: more than a worker takes to be started again."""
+WORKER_MISSING_SECONDS = 15
+REPORT_TIMEOUT_SECONDS = 15 * 60
+CONTEXT_DEADLINE_SECONDS = 3.0
+"""For one answer through the REST front, which a thread of the web waits for."""
+
+# --- Django ---------------------------------------------------------------------------------------------------------
+DEBUG = os.environ.get("WAXWING_DEBUG") == "1"
+SECRET_KEY = os.environ.get("WAXWING_SECRET_KEY") or kept_secret(VAR / "secret_key")
+_HOSTS = [name for name in os.environ.get("WAXWING_HOSTS", "").split(",") if name]
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_HOSTS]
+ROOT_URLCONF = "brokerweb.urls"
+ASGI_APPLICATION = "brokerweb.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "axes",
+    "rest_framework",
+    "knox",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "drf_standardized_errors",
+    "django_celery_beat",
+    "brokerweb.accounts",
+    "brokerweb.topologies",
+    "brokerweb.networks",
+    "brokerweb.experiments",
+    "brokerweb.reports",
+    "brokerweb.live",
+    "brokerweb.api",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+            "builtins": ["brokerweb.formatting"],
+        },
+    }
+]
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": VAR / "waxwing.sqlite3",
+        "OPTIONS": {
+            # A writing transaction takes its lock at once: waiting for it works, upgrading a read lock does not.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+        # A file, as in life (threads and WAL behave differently in memory); one per process, so that suites run beside
+        # each other.
+        "TEST": {"NAME": VAR / f"test-{os.getpid()}.sqlite3"},
+    }
+}
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+"""Files are served from where they lie in the source: no collection step between a clone and a page."""
+
+# --- Redis: queue, websocket layer, cache -----------------------------------------------------------------------------
+REDIS_URL = os.environ.get("REDIS_URL", "")
+
+
+def _redis(database: int) -> str:
+    parts = urlsplit(REDIS_URL)
+    return urlunsplit(parts._replace(path=f"/{database}"))
+
+
+CHANNEL_LAYERS: dict[str, dict[str, Any]]
+CACHES: dict[str, dict[str, Any]]
+if REDIS_URL:
+    CELERY_BROKER_URL = _redis(0)
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            # The layer blocks 5 s in BZPOPMIN and redis-py 8 gives up after 5 s by default, which would drop every idle
+            # websocket (channels_redis issue 422); hence no time-out here.
+            "CONFIG": {"hosts": [{"address": _redis(1), "socket_timeout": None, "socket_connect_timeout": 2}]},
+        }
+    }
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": _redis(2),
+            "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+        }
+    }
+else:
+    CELERY_BROKER_URL = "memory://"
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+# --- Celery -----------------------------------------------------------------------------------------------------------
+# Tasks are short and idempotent; what one would have done is also in a row, so that a lost queue loses nothing.
+HOST_QUEUE = f"host.{HOST_NAME}"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_RESULT_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 5.0
+CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_BROKER_CONNECTION_RETRY = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # Ten times the longest task; a report is the longest.
+    "visibility_timeout": 10 * REPORT_TIMEOUT_SECONDS,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+    "retry_policy": {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "interval_max": 0.2},
+}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("default", "spark", HOST_QUEUE)]
+# Each with an exchange of its own: on a shared one with the default key every queue would get every message.
+CELERY_TASK_ROUTES = {
+    "brokerweb.reports.tasks.run_report": {"queue": "spark"},
+    "brokerweb.experiments.tasks.collect": {"queue": HOST_QUEUE},
+}
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+CELERY_BEAT_SCHEDULE = {
+    "reconcile": {
+        "task": "brokerweb.experiments.tasks.reconcile",
+        "schedule": 5.0,
+        "options": {"queue": "default", "expires": 5.0},
+    }
+}
+
+# --- Who may come in --------------------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "brokerweb.accounts.lockout.locked_out"
+AXES_VERBOSE = False
+AXES_ENABLE_ACCESS_FAILURE_LOG = False
+
+HTTPS = os.environ.get("WAXWING_HTTPS") == "1"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Plain HTTP on loopback is the default; each of these is on under WAXWING_HTTPS=1.
+SILENCED_SYSTEM_CHECKS = [] if HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        # Charts place their tooltips by style attributes.
+        "style-src-attr": [UNSAFE_INLINE],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# --- REST -------------------------------------------------------------------------------------------------------------
+KNOX_TOKEN_MODEL = "accounts.Token"  # noqa: S105
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": timedelta(days=90)}
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "brokerweb.api.auth.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["brokerweb.api.auth.OperatorWrites"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.Pages",
+    "PAGE_SIZE": 50,
+    "DEFAULT_FILTER_BACKENDS": [
+        "django_filters.rest_framework.DjangoFilterBackend",
+        "rest_framework.filters.OrderingFilter",
+    ],
+    "EXCEPTION_HANDLER": "brokerweb.api.errors.handle",
+    "DEFAULT_SCHEMA_CLASS": "brokerweb.api.schema.Schema",
+    # `?format=` chooses the form of samples (csv, json, parquet), which are streamed and never pass a renderer.
+    "URL_FORMAT_OVERRIDE": None,
+}
+DRF_STANDARDIZED_ERRORS = {"EXCEPTION_FORMATTER_CLASS": "brokerweb.api.errors.Formatter"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Waxwing",
+    "DESCRIPTION": "A decentralised context-broker network and the lab that measures it.",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "brokerweb.experiments.models.RunState",
+        "NetworkState": "brokerweb.networks.models.NetworkState",
+        "ReportState": "brokerweb.reports.models.ReportState",
+        "ReportKind": "brokerweb.reports.models.ReportKind",
+    },
+}
+
+# --- Logs -------------------------------------------------------------------------------------------------------------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"()": "brokerweb.logs.OneLine", "format": "{asctime} {levelname} {name} {message}", "style": "{"}
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "axes": {"level": "WARNING"},
+        "kombu": {"level": "WARNING"},
+        "uvicorn.access": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,69 @@
+"""Overlay topologies as rows: a topology, its nodes and its links."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from brokerweb.ids import new_id
+
+
+class Topology(models.Model):
+    """N brokers and who neighbours whom. The links are stored, so that a seed is never needed to know them again."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=40)
+    brokers = models.PositiveIntegerField(
+        validators=[MinValueValidator(1), MaxValueValidator(settings.MAX_BROKERS)], help_text="Number of brokers"
+    )
+    params = models.JSONField(default=dict, blank=True, help_text="Parameters of the generator")
+    seed = models.PositiveBigIntegerField(default=0)
+    measures = models.JSONField(default=dict, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    updated = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "topologies"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Node(models.Model):
+    """One broker's place in a topology."""
+
+    topology = models.ForeignKey(Topology, related_name="nodes", on_delete=models.CASCADE)
+    index = models.PositiveIntegerField()
+    name = models.CharField(max_length=60, blank=True)
+    x = models.FloatField(null=True, blank=True)
+    y = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [models.UniqueConstraint(fields=["topology", "index"], name="one_node_per_index")]
+
+    def __str__(self) -> str:
+        return self.name or f"broker {self.index}"
+
+
+class Link(models.Model):
+    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it."""
+
+    topology = models.ForeignKey(Topology, related_name="links", on_delete=models.CASCADE)
+    a = models.PositiveIntegerField()
+    b = models.PositiveIntegerField()
+    delay_ms = models.FloatField(default=0, validators=[MinValueValidator(0)])
+    jitter_ms = models.FloatField(default=0, validators=[MinValueValidator(0)])
+    loss = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1)])
+
+    class Meta:
+        ordering = ["a", "b"]
+        constraints = [models.UniqueConstraint(fields=["topology", "a", "b"], name="one_link_per_pair")]
+
+    def __str__(self) -> str:
+        return f"{self.a}–{self.b}"

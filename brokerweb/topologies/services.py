@@ -1,0 +1,173 @@
+"""What can be done with topologies. Pages, REST, the admin and commands are doors to this.
+
+A topology is generated (ring, Waxman, …: equal kind, size, params and seed give equal links) or custom, with links that
+were given, imported or edited. Either way its links are rows, and what is launched is what the rows say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from brokerweb.errors import NotPossible
+from brokerweb.topologies.models import Link, Node, Topology
+from overlay import links as overlay_links
+from overlay import topologies as overlay_topologies
+from overlay.errors import InvalidSetting
+from overlay.topologies import Graph, Kind, Limits
+
+CUSTOM = "custom"
+GRAPHML, JSON = "graphml", "json"
+_SHAPES = ("delay_ms", "jitter_ms", "loss")
+
+
+def create(
+    *,
+    name: str,
+    kind: str,
+    brokers: int,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    links: Sequence[Any] | None = None,
+    owner: User | None = None,
+) -> Topology:
+    """A new topology; ``links`` belong to kind ``custom``. Raises ``InvalidSetting``."""
+    graph = build_graph(kind, brokers, params or {}, seed, links)
+    topology = Topology(name=free_name(name), kind=kind, params=dict(params or {}), seed=seed, owner=owner)
+    return save_graph(topology, graph)
+
+
+def update(topology: Topology, *, links: Sequence[Any] | None = None, **changes: Any) -> Topology:
+    """Changes fields; anything but the name generates the links anew. Raises ``InvalidSetting``."""
+    name = changes.pop("name", topology.name)
+    if name != topology.name:
+        topology.name = free_name(name)
+    wanted = {field: changes.get(field, getattr(topology, field)) for field in ("kind", "brokers", "params", "seed")}
+    if links is None and all(getattr(topology, field) == value for field, value in wanted.items()):
+        topology.save()
+        return topology
+    graph = build_graph(**wanted, links=links)
+    for field, value in wanted.items():
+        setattr(topology, field, value)
+    return save_graph(topology, graph)
+
+
+def import_text(*, name: str, text: str, form: str, owner: User | None = None) -> Topology:
+    """A custom topology from a GraphML or JSON document. Raises ``InvalidSetting``."""
+    readers = {GRAPHML: overlay_topologies.from_graphml, JSON: overlay_topologies.from_json}
+    if form not in readers:
+        raise InvalidSetting("format", f"must be {GRAPHML} or {JSON}, not {form!r:.40}")
+    graph = readers[form](text, _limits())
+    topology = Topology(name=free_name(name), kind=CUSTOM, owner=owner)
+    return save_graph(topology, graph)
+
+
+def build_graph(
+    kind: str, brokers: int, params: Mapping[str, Any], seed: int, links: Sequence[Any] | None = None
+) -> Graph:
+    """The graph that these words describe, checked. Raises ``InvalidSetting``."""
+    try:
+        return overlay_topologies.generate(kind, brokers, params, seed, links, _limits())
+    except InvalidSetting as error:
+        known = re.split(r"[.\[]", error.field)[0] in ("kind", "brokers", "links")
+        raise InvalidSetting(error.field if known else f"params.{error.field}", error.sentence) from None
+
+
+def _limits() -> Limits:
+    return Limits(brokers=settings.MAX_BROKERS, file_bytes=settings.MAX_UPLOAD_BYTES)
+
+
+def free_name(name: str) -> str:
+    """``name`` if no topology has it. Raises ``InvalidSetting``."""
+    name = name.strip() if isinstance(name, str) else ""
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidSetting("name", "must be 1 to 100 printable characters")
+    if Topology.objects.filter(name=name).exists():
+        raise InvalidSetting("name", f"{name!r} is taken by another topology")
+    return name
+
+
+def delete(topology: Topology) -> None:
+    """Deletes a topology. Raises ``NotPossible`` while a network is deployed from it."""
+    if topology.networks.exists():
+        raise NotPossible("A network was deployed from this topology; delete that first.")
+    topology.delete()
+
+
+@transaction.atomic
+def save_graph(topology: Topology, graph: Graph) -> Topology:
+    """Stores the topology with these nodes and links in place of the ones it had."""
+    topology.brokers = graph.brokers
+    topology.measures = overlay_topologies.measures(graph)
+    topology.save()
+    topology.nodes.all().delete()
+    topology.links.all().delete()
+    positions = graph.positions or [(None, None)] * graph.brokers
+    names = graph.names or [""] * graph.brokers
+    Node.objects.bulk_create(
+        Node(topology=topology, index=index, name=name, x=x, y=y)
+        for index, (name, (x, y)) in enumerate(zip(names, positions, strict=True))
+    )
+    Link.objects.bulk_create(
+        Link(topology=topology, a=one.ends[0], b=one.ends[1], **{k: getattr(one, k) for k in _SHAPES})
+        for one in graph.links
+    )
+    return topology
+
+
+def to_graph(topology: Topology) -> Graph:
+    """What the rows say, unchecked."""
+    nodes = list(topology.nodes.all())
+    placed = bool(nodes) and all(node.x is not None and node.y is not None for node in nodes)
+    named = bool(nodes) and all(node.name for node in nodes)
+    return Graph(
+        brokers=topology.brokers,
+        links=tuple(
+            overlay_links.Link(row.a, row.b, row.delay_ms, row.jitter_ms, row.loss) for row in topology.links.all()
+        ),
+        positions=tuple((float(node.x or 0), float(node.y or 0)) for node in nodes) if placed else None,
+        names=tuple(node.name for node in nodes) if named else None,
+    )
+
+
+def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
+    """What is wrong with the rows, a sentence each. One that is only not connected can still be launched."""
+    indexes = set(topology.nodes.values_list("index", flat=True))
+    expected = set(range(topology.brokers))
+    if indexes != expected:
+        missing, surplus = sorted(expected - indexes)[:5], sorted(indexes - expected)[:5]
+        counted = f"There should be a node for each broker from 0 to {topology.brokers - 1}"
+        return [f"{counted}; missing: {missing or 'none'}, too many: {surplus or 'none'}."]
+    return overlay_topologies.check(to_graph(topology), _limits(), must_connect=must_connect)
+
+
+def remeasure(topology: Topology) -> list[str]:
+    """Measures the rows anew after somebody edited them; what is wrong with them, if anything."""
+    wrong = problems(topology, must_connect=False)
+    topology.measures = {} if wrong else overlay_topologies.measures(to_graph(topology))
+    topology.save(update_fields=["measures", "updated"])
+    return problems(topology)
+
+
+def document(topology: Topology) -> dict[str, Any]:
+    """A topology as it stands in a configuration: complete, so that a run never needs the rows again."""
+    graph = to_graph(topology)
+    return {
+        "id": topology.id,
+        "name": topology.name,
+        "kind": topology.kind,
+        "brokers": graph.brokers,
+        "links": [asdict(link) for link in graph.links],
+        "positions": [list(place) for place in graph.positions] if graph.positions else None,
+    }
+
+
+def kinds() -> Mapping[str, Kind]:
+    """The generators by name, for forms and the schema."""
+    return overlay_topologies.KINDS

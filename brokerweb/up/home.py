@@ -1,0 +1,152 @@
+"""What lies under ``var/`` for the process manager: who runs here, and what each part said.
+
+One ``make up`` at a time: its lock is the system's, so it goes with the process however that ended, and no stale pid
+file is ever taken for a running house.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from overlay.errors import WaxwingError
+from overlay.runtime.control import lock_path
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
+
+LOG_BYTES = 5_000_000
+"""A log is moved aside to ``.log.1`` at this size, so two files of it bound each part."""
+DOWN_S = 20.0
+_WORTH_A_LOOK = re.compile(r"(?<![%\w])(WARNING|ERROR|CRITICAL)\b|^Traceback ")
+# Redis warns at every start of what forking for a snapshot may meet, and ours makes none; that the house is not ready
+# yet is what we ask while it starts.
+_KNOWN = re.compile(r"Memory overcommit|Service Unavailable: /readyz")
+
+
+class AlreadyRunning(WaxwingError):
+    """Another ``make up`` holds this ``var/``."""
+
+
+class Home:
+    """The directory that one house lives in."""
+
+    def __init__(self, var: Path) -> None:
+        self.var = var
+        self.pid_file = var / "up.pid"
+        self.logs = var / "log"
+        self.redis = var / "redis"
+        self.operator = var / "operator.json"
+        self.supervisor_socket = var / "supervisor.sock"
+
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """This house is ours until the block ends. Raises ``AlreadyRunning``."""
+        self.var.mkdir(parents=True, exist_ok=True)
+        with self.pid_file.open("a+") as file:
+            if not _try_lock(file.fileno()):
+                pid = self.pid_file.read_text().strip() or "unknown"
+                raise AlreadyRunning(f"it is running here already (pid {pid}); `make down` ends it")
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield
+            file.truncate(0)
+
+    def owner(self) -> int | None:
+        """The pid of the ``make up`` that runs here, or ``None``."""
+        if not _is_locked(self.pid_file):
+            return None
+        text = self.pid_file.read_text().strip()
+        return int(text) if text.isdigit() else None
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def end_supervisor(socket: Path, seconds: float = 5.0) -> bool:
+    """Ask the host's supervisor to end, and see to it that it has. Whether there was one."""
+    try:
+        client = SupervisorClient(socket, timeout=2.0)
+        pid = int(client.hello()["pid"])
+        client.shutdown()
+    except (SupervisorUnavailable, OSError):
+        return False
+    # Its lock, and not its pid, tells that it is gone: where nobody reaps it, a dead process keeps its pid.
+    if not _released_within(lock_path(socket), seconds):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return True
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("a+") as file:
+            return not _try_lock(file.fileno())
+    except OSError:
+        return False
+
+
+def _released_within(path: Path, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not _is_locked(path):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def take_down(home: Home) -> str:
+    """End what runs here; the sentence says what that was. Doing it twice is harmless."""
+    pid = home.owner()
+    if pid is None:
+        if end_supervisor(home.supervisor_socket):
+            return "nothing was running here but a supervisor, which has ended"
+        return "nothing was running here"
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    if _released_within(home.pid_file, DOWN_S):
+        return f"ended everything that pid {pid} ran"
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    end_supervisor(home.supervisor_socket)
+    return f"pid {pid} did not end within {DOWN_S:.0f} s and was killed; its parts end by their lifeline"
+
+
+class PartLog:
+    """What one part says: kept in a bounded file; complete lines worth a look are handed back."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._file = path.open("ab")
+        self._rest = b""
+        self.last_line = ""
+
+    def add(self, data: bytes) -> list[str]:
+        """Keep ``data``; returns the warnings and errors among its lines."""
+        if self._file.tell() + len(data) > LOG_BYTES:
+            self._turn_over()
+        self._file.write(data)
+        self._file.flush()
+        *lines, self._rest = (self._rest + data)[-100_000:].split(b"\n")
+        texts = [line.decode(errors="replace").rstrip() for line in lines]
+        self.last_line = next((text for text in reversed(texts) if text.strip()), self.last_line)
+        return [text for text in texts if _WORTH_A_LOOK.search(text) and not _KNOWN.search(text)]
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _turn_over(self) -> None:
+        self._file.close()
+        self._path.replace(self._path.with_suffix(".log.1"))
+        self._file = self._path.open("ab")

@@ -1,0 +1,24 @@
+"""Every HTTP address: REST and its documentation, health, admin; each app brings its own pages."""
+
+from django.contrib import admin
+from django.templatetags.static import static
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
+
+from brokerweb.api import health
+
+PAGES = ("live", "accounts", "topologies", "networks", "experiments", "reports")
+"""Apps whose ``urls`` are pages."""
+
+admin.site.site_header = admin.site.site_title = "Waxwing"
+admin.site.index_title = "Administration"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/", include("brokerweb.api.urls")),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("admin/", admin.site.urls),
+    path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # asked for by pages that name no icon
+    *(path("", include(f"brokerweb.{app}.urls")) for app in PAGES),
+]

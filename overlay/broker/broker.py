@@ -1,0 +1,352 @@
+"""The context broker as a value: datagrams and time go in, datagrams and events come out.
+
+This module only composes. What a message does lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8)
+and ``pings`` (0, 9), or in ``structured`` (2, 3, 26 to 31); all of them send through one ``Station``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from overlay.addresses import Address
+from overlay.broker.config import BrokerConfig
+from overlay.broker.departures import Departures
+from overlay.broker.extensions import (
+    BrokerGone,
+    HopAck,
+    HopData,
+    IndirectPing,
+    IndirectPingResponse,
+    Lookahead,
+    QuietRequest,
+    ReplicaRefresh,
+)
+from overlay.broker.hops import AcknowledgedDelivery
+from overlay.broker.joining import Joining
+from overlay.broker.members import Members
+from overlay.broker.membership import MEMBERSHIPS
+from overlay.broker.messages import (
+    OPERATIONS,
+    UNKNOWN,
+    Ack,
+    BrokerJoining,
+    BrokerLeaving,
+    ContextRequest,
+    ContextResponse,
+    ContextUpdateAdvertisement,
+    Key,
+    Nack,
+    NeighborsRequest,
+    NeighborsResponse,
+    Ping,
+    PingResponse,
+    StartNeighborsMonitoring,
+    StatsRequest,
+    StatsResponse,
+    Status,
+)
+from overlay.broker.neighbour_search import NeighbourSearch
+from overlay.broker.pings import Monitor
+from overlay.broker.searching import Searching
+from overlay.broker.station import Station
+from overlay.broker.storing import Storing
+from overlay.broker.structured import Structured
+from overlay.broker.suspicion import Suspecting
+from overlay.broker.tracing import Step
+from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
+from overlay.chance import Chance
+from overlay.errors import WireError
+from overlay.node import MILLISECOND, Event
+
+Handler = Callable[[Any, Address, int], None]
+
+
+class Broker:
+    """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``."""
+
+    def __init__(self, config: BrokerConfig, address: Address, chance: Chance, wall_offset_ns: int = 0) -> None:
+        self._members = Members(address, config.neighbour_capacity)
+        self._awaited: set[Address] = set()
+        self._station = Station(config, address, chance, wall_offset_ns, self._is_known)
+        self._joining = Joining(self._station, self._members, self._awaited)
+        preference = MEMBERSHIPS[config.membership]
+        self._neighbour_search = NeighbourSearch(self._station, self._members, self._joining, preference)
+        self._suspecting = Suspecting(self._station, self._members)
+        self._monitor = Monitor(self._station, self._members, self._suspecting, self._note_crash)
+        self._storing = Storing(self._station)
+        self._searching = Searching(self._station, self._members, self._joining, self._storing)
+        self._departures = Departures(
+            self._station, self._members, self._monitor, self._searching, self._neighbour_search
+        )
+        self._started: int | None = None
+        self._dispatch: dict[type, Handler] = {
+            StartNeighborsMonitoring: self._start_monitoring,
+            Ping: self._answer_ping,
+            ContextUpdateAdvertisement: self._storing.handle_update,
+            ContextRequest: self._searching.handle_request,
+            QuietRequest: self._searching.handle_request,
+            Lookahead: self._searching.handle_lookahead,
+            ContextResponse: self._unless_stray(self._searching.handle_response),
+            Ack: self._unless_stray(self._accept_ack),
+            Nack: self._unless_stray(self._accept_nack),
+            BrokerLeaving: self._leave,
+            BrokerJoining: self._join,
+            PingResponse: self._unless_stray(self._accept_ping_response),
+            NeighborsRequest: self._tell_neighbours,
+            NeighborsResponse: self._unless_stray(self._neighbour_search.accept_neighbours),
+            StatsRequest: self._tell_statistics,
+            StatsResponse: self._unless_stray(lambda *_: False),
+        }
+        if config.gone_ttl:
+            self._dispatch[BrokerGone] = self._departures.handle_notice
+        if config.indirect_probes:
+            self._dispatch[IndirectPing] = self._suspecting.handle_question
+            self._dispatch[IndirectPingResponse] = self._unless_stray(
+                lambda answer, source, now: self._suspecting.accept_answer(answer, source)
+            )
+        if config.replica_refresh:
+            self._dispatch[ReplicaRefresh] = self._storing.handle_refresh
+        if isinstance(self._searching.delivery, AcknowledgedDelivery):
+            self._delivery = self._searching.delivery
+            self._dispatch[HopData] = self._unwrap
+            self._dispatch[HopAck] = self._unless_stray(self._delivery.accept_ack)
+        self._structured: Structured | None = None
+        if config.arm == "structured":
+            self._structured = Structured(self._station, self._members, self._joining, self._storing)
+            self._dispatch |= self._structured.handlers()
+            for kind, accept in self._structured.acceptors().items():
+                self._dispatch[kind] = self._unless_stray(accept)
+
+    # ---- the node
+
+    @property
+    def address(self) -> Address:
+        return self._station.address
+
+    @property
+    def config(self) -> BrokerConfig:
+        return self._station.config
+
+    @property
+    def neighbours(self) -> tuple[Address, ...]:
+        return self._members.neighbours
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
+        self._station.wall_offset_ns = offset_ns
+
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        station = self._station
+        self._note_start(now)
+        if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
+            station.counters["rejected_unreadable"] += 1
+            return
+        station.open_network.receive(source, len(data), now)
+        try:
+            message = parse(data)
+        except WireError:
+            self._refuse_unreadable(data, source, now)
+            return
+        handle = self._dispatch.get(type(message))
+        if handle is None:  # an extension that is switched off here
+            self._refuse_unreadable(data, source, now)
+            return
+        station.counters[f"in_{CODES[type(message)]}"] += 1
+        handle(message, source, now)
+
+    def handle_timer(self, now: int) -> None:
+        for part in (
+            self._searching,
+            self._storing,
+            self._joining,
+            self._neighbour_search,
+            self._monitor,
+            self._departures,
+        ):
+            part.handle_timer(now)
+        if self._structured is not None:  # last, since it follows what the others make of the neighbours
+            self._structured.handle_timer(now)
+
+    def next_timer(self) -> int | None:
+        times = (
+            self._searching.next_timer(),
+            self._storing.next_timer(),
+            self._joining.next_timer(),
+            self._neighbour_search.next_timer(),
+            self._monitor.next_timer(),
+            self._departures.next_timer(),
+            None if self._structured is None else self._structured.next_timer(),
+        )
+        return min((time for time in times if time is not None), default=None)
+
+    def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
+        return self._station.drain_datagrams()
+
+    def events(self) -> list[Event]:
+        return self._station.drain_events()
+
+    def traces(self) -> list[Step]:
+        """What this broker did with the queries that are traced, since the last call."""
+        return self._station.tracer.drain()
+
+    def statistics(self, now: int) -> dict[str, int]:
+        """Counters since the start and what there is now; the fields of a StatsResponse. ``uptime`` in milliseconds."""
+        table = self._storing.table
+        table.expire(self._station.wall_ms(now))
+        counters = self._station.counters
+        return {
+            "entries": table.entries,
+            "bytes": table.bytes,
+            "neighbours": len(self._members.neighbours),
+            "neighbours_dropped": len(self._members.dropped),
+            "neighbours_suspected": len(self._members.suspects),
+            "pending": self._searching.waiting + (0 if self._structured is None else len(self._structured)),
+            "contacts": 0 if self._structured is None else len(self._structured.contacts),
+            "pending_expired": self._searching.pending.expired,
+            "uptime": (now - self._note_start(now)) // MILLISECOND,
+            "expired": table.expired,
+            "trace_lost": self._station.tracer.lost,
+            "rejected": sum(count for name, count in counters.items() if name.startswith("rejected_")),
+            **counters,
+        }
+
+    def held_keys(self, now: int) -> dict[Key, bool]:
+        """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
+        return self._storing.table.held_keys(self._station.wall_ms(now))
+
+    def _note_start(self, now: int) -> int:
+        """The instant of the first input."""
+        if self._started is None:
+            self._started = now
+        return self._started
+
+    def leave(self, now: int) -> None:
+        """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
+        self._neighbour_search.stop(now)
+        self._joining.leave(self._station.wall_ms(now), now)
+
+    # ---- commands and questions
+
+    def _start_monitoring(self, message: StartNeighborsMonitoring, source: Address, now: int) -> None:
+        if self._may_command(message, source, now):
+            self._station.ack(Status.REQ_RECEIVED, OPERATIONS[0], source, now)
+            self._monitor.start(now)
+
+    def _leave(self, message: BrokerLeaving, source: Address, now: int) -> None:
+        if message.passed_on:
+            if self._joining.accept_leave(message, source, now):
+                self._departures.note_leave(source, now)
+            else:
+                self._station.counters["rejected_command"] += 1
+        elif self._may_command(message, source, now):
+            self._neighbour_search.stop(now)
+            self._joining.order_leave(message, source, now)
+
+    def _join(self, message: BrokerJoining, source: Address, now: int) -> None:
+        if message.passed_on:
+            if self._joining.accept_join(message, source, now):
+                self._searching.delivery.meet(source)
+                self._neighbour_search.review(now)
+            else:
+                self._station.counters["rejected_command"] += 1
+        elif self._may_command(message, source, now):
+            order = self._neighbour_search.order if self._neighbour_search.is_on else self._joining.order_join
+            order(message, source, now)
+
+    def _answer_ping(self, message: Ping, source: Address, now: int) -> None:
+        self._station.send_message(PingResponse(self._station.wall_ms(now), self.address), source, now)
+
+    def _tell_neighbours(self, message: NeighborsRequest, source: Address, now: int) -> None:
+        answer = NeighborsResponse(self._station.wall_ms(now), self._members.neighbours)
+        self._station.send_message(answer, source, now)
+
+    def _tell_statistics(self, message: StatsRequest, source: Address, now: int) -> None:
+        answer = StatsResponse(self._station.wall_ms(now), self.statistics(now))
+        self._station.send_message(answer, source, now)
+
+    def _accept_ping_response(self, answer: PingResponse, source: Address, now: int) -> bool:
+        """One answer may serve all who wait for it."""
+        helped = self._suspecting.accept_ping_response(source, now)
+        found = self._neighbour_search.accept_ping_response(source, now)
+        return self._monitor.accept_ping_response(source) or helped or found
+
+    def _note_crash(self, address: Address, now: int) -> None:
+        self._departures.note_crash(address, now)
+
+    def _accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
+        if self._structured is not None and self._structured.accept_nack(nack, source, now):
+            return True
+        return self._searching.handle_nack(nack, source, now)
+
+    def _accept_ack(self, ack: Ack, source: Address, now: int) -> bool:
+        if not self._joining.accept_ack(ack, source, now):
+            return False
+        self._searching.delivery.meet(source)
+        return True
+
+    def _unwrap(self, wrapped: HopData, source: Address, now: int) -> None:
+        """What is wrapped is as if it had come as it is; a stranger's is answered as if we did not know it."""
+        if not self._station.knows(source):
+            self._refuse(UNKNOWN, wrapped.timestamp, source, now)
+            return
+        message = self._delivery.unwrap(wrapped, source, now)
+        if message is not None:
+            self._dispatch[type(message)](message, source, now)
+
+    # ---- what is refused
+
+    def _is_known(self, address: Address) -> bool:
+        """Whom the three-times rule does not concern: neighbours, dropped ones, those a join waits for."""
+        return address in self._members or address in self._members.dropped or address in self._awaited
+
+    def _may_command(self, message: AnyMessage, source: Address, now: int) -> bool:
+        if self._station.open_network.obeys(source):
+            return True
+        self._station.counters["rejected_command"] += 1
+        self._station.nack(Status.BAD_REQUEST, OPERATIONS[CODES[type(message)]], message.timestamp, source, now)
+        return False
+
+    def _unless_stray(self, accept: Callable[[Any, Address, int], bool]) -> Handler:
+        """Count what ``accept`` says belongs to nothing."""
+
+        def handle(message: AnyMessage, source: Address, now: int) -> None:
+            if not accept(message, source, now):
+                self._station.counters["rejected_stray"] += 1
+
+        return handle
+
+    def _refuse_unreadable(self, data: bytes, source: Address, now: int) -> None:
+        code = code_of(data)
+        operation = UNKNOWN if code is None else OPERATIONS.get(code, UNKNOWN)
+        if code in NEVER_ANSWERED:
+            self._station.counters["rejected_unreadable"] += 1
+        else:
+            self._refuse(operation, timestamp_of(data), source, now)
+
+    def _refuse(self, operation: str, timestamp: int | None, source: Address, now: int) -> None:
+        station = self._station
+        station.counters["rejected_unreadable"] += 1
+        if not station.open_network.refusals.permits(source, now):
+            station.counters["unanswered_unreadable"] += 1
+            return
+        stamp = station.wall_ms(now) if timestamp is None else timestamp
+        station.nack(Status.BAD_REQUEST, operation, stamp, source, now)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where a part has come out of order; tests call this after every step."""
+        for part in (
+            self._members,
+            self._joining,
+            self._neighbour_search,
+            self._suspecting,
+            self._monitor,
+            self._departures,
+            self._storing,
+            self._searching,
+            self._station.open_network,
+            self._station.tracer,
+        ):
+            part.check_invariants()
+        if self._structured is not None:
+            self._structured.check_invariants()

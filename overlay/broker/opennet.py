@@ -1,0 +1,146 @@
+"""The rules of an open network (wire-protocol section 5): who may command, and how much a stranger gets.
+
+A UDP source can be forged, so what an open broker sends to an address outside its trusted networks is at most three
+times the bytes it got from there in a sliding window of ten seconds (the factor of RFC 9000). All books are bounded.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from functools import lru_cache
+from ipaddress import ip_address
+
+from overlay.addresses import Address, Network, parse_networks
+from overlay.broker.config import BrokerConfig
+from overlay.node import MILLISECOND, SECOND
+
+AMPLIFICATION = 3
+WINDOW = 10 * SECOND
+BUCKET = 100 * MILLISECOND
+MOST_STRANGERS = 4096
+NACKS_PER_SECOND = 10
+
+
+class Networks:
+    """Whether a host lies in one of some networks; the last few thousand answers are remembered."""
+
+    def __init__(self, networks: tuple[Network, ...]) -> None:
+        self._networks = networks
+        self.contain = lru_cache(maxsize=4096)(self._contain)
+
+    def _contain(self, host: str) -> bool:
+        address = ip_address(host)
+        return any(address in network for network in self._networks)
+
+
+@lru_cache(maxsize=64)
+def _networks(text: str) -> Networks:
+    """One for all brokers of a process that have the same setting."""
+    return Networks(parse_networks(text, "networks"))
+
+
+class Ledger:
+    """Bytes to and from strangers, in buckets of 100 ms.
+
+    A bucket that the window's edge cuts through counts what was sent and not what was received, so the bound holds in
+    every window and never only on average. When the book is full of active strangers, new ones get nothing.
+    """
+
+    def __init__(self, most_strangers: int = MOST_STRANGERS) -> None:
+        self._most = most_strangers
+        self._buckets: OrderedDict[Address, deque[list[int]]] = OrderedDict()
+        """Address to buckets ``[start, received, sent]``; the address heard longest ago first."""
+
+    def receive(self, source: Address, size: int, now: int) -> None:
+        self._forget_the_silent(now)
+        if source not in self._buckets:
+            if len(self._buckets) >= self._most:
+                return
+            self._buckets[source] = deque()
+        self._buckets.move_to_end(source)
+        self._bucket(source, now)[1] += size
+
+    def may_send(self, to: Address, size: int, now: int) -> bool:
+        """Whether ``size`` more bytes fit the budget; if so they are booked."""
+        if to not in self._buckets:
+            return False
+        bucket = self._bucket(to, now)
+        received = sum(b[1] for b in self._buckets[to] if b[0] > now - WINDOW)
+        sent = sum(b[2] for b in self._buckets[to])
+        if sent + size > AMPLIFICATION * received:
+            return False
+        bucket[2] += size
+        return True
+
+    def _bucket(self, address: Address, now: int) -> list[int]:
+        """The bucket of now, those out of the window being forgotten."""
+        buckets = self._buckets[address]
+        while buckets and buckets[0][0] + BUCKET <= now - WINDOW:
+            buckets.popleft()
+        if not buckets or buckets[-1][0] + BUCKET <= now:
+            buckets.append([now - now % BUCKET, 0, 0])
+        return buckets[-1]
+
+    def _forget_the_silent(self, now: int) -> None:
+        while self._buckets:
+            address, buckets = next(iter(self._buckets.items()))
+            if buckets[-1][0] + BUCKET > now - WINDOW:
+                return
+            del self._buckets[address]
+
+    def check_invariants(self) -> None:
+        assert len(self._buckets) <= self._most
+        assert all(1 <= len(buckets) <= WINDOW // BUCKET + 2 for buckets in self._buckets.values())
+
+
+class RateLimit:
+    """At most ``most`` in any second to one address. When its book is full of active addresses, new ones get none."""
+
+    def __init__(self, most: int = NACKS_PER_SECOND, most_addresses: int = MOST_STRANGERS) -> None:
+        self._most = most
+        self._most_addresses = most_addresses
+        self._times: OrderedDict[Address, deque[int]] = OrderedDict()
+
+    def permits(self, address: Address, now: int) -> bool:
+        while self._times and next(iter(self._times.values()))[-1] <= now - SECOND:
+            self._times.popitem(last=False)
+        times = self._times.get(address)
+        if times is None:
+            if len(self._times) >= self._most_addresses:
+                return False
+            times = self._times[address] = deque(maxlen=self._most)
+        if len(times) == self._most and times[0] > now - SECOND:
+            return False
+        times.append(now)
+        self._times.move_to_end(address)
+        return True
+
+    def check_invariants(self) -> None:
+        assert len(self._times) <= self._most_addresses
+        assert all(self._times.values())
+
+
+class OpenNetwork:
+    """Section 5 for one broker."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._controllers = _networks(config.controller_networks)
+        self._trusted = _networks(config.trusted_networks)
+        self.ledger = Ledger()
+        self.refusals = RateLimit()
+
+    def receive(self, source: Address, size: int, now: int) -> None:
+        """Book what came in, if from a stranger."""
+        if not self.trusts(source):
+            self.ledger.receive(source, size, now)
+
+    def trusts(self, address: Address) -> bool:
+        return self._trusted.contain(address[0])
+
+    def obeys(self, address: Address) -> bool:
+        """Whether a controller may be there."""
+        return self._controllers.contain(address[0])
+
+    def check_invariants(self) -> None:
+        self.ledger.check_invariants()
+        self.refusals.check_invariants()

@@ -1,0 +1,338 @@
+"""Requests and Lookaheads, and the Responses and NACKs that come back along the way that they went.
+
+What is looked for where the data are not here, a strategy decides (``overlay.broker.search``). What comes back must
+match a pending query, so nobody can aim a broker's answers with a forged path; it then loses its last hop and goes to
+the address of that hop, which is the one the request was received from.
+
+::
+
+    3, 16, 32 ──> answered from the table ──> 4
+        └──────> Query ──> strategy ──> 3 or 16 to neighbours ──> 4: settled, passed back; later ones are late
+                    ^                                   │
+                    └── all refused, or the wait is over ┘          no move left: NACK passed back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from overlay.addresses import Address
+from overlay.broker.config import BrokerConfig
+from overlay.broker.extensions import Lookahead, QuietRequest
+from overlay.broker.fields import MAX_DATAGRAM
+from overlay.broker.hops import make_delivery
+from overlay.broker.joining import Joining
+from overlay.broker.members import Members
+from overlay.broker.messages import OPERATIONS, ContextRequest, ContextResponse, Nack, Status
+from overlay.broker.pending import Pending, Query, name_of
+from overlay.broker.replication import REPLICATIONS, slots_between
+from overlay.broker.search import STRATEGIES
+from overlay.broker.search.strategy import Ask, Look, Move, View
+from overlay.broker.seen import Seen
+from overlay.broker.station import Station
+from overlay.broker.storing import Storing
+from overlay.broker.table import Entry
+from overlay.broker.wire import encode, with_hops
+from overlay.errors import WireError
+from overlay.node import MILLISECOND, SECOND
+
+REQUEST = OPERATIONS[3]
+
+MOST_MOVES = 4096
+"""For one query at one broker, whatever a strategy says."""
+
+
+def _looking_ns(config: BrokerConfig) -> int:
+    """How long the widest flood of anybody with these settings is waited for, twice."""
+    return 2 * max(config.flood_ttl, config.lookahead_ttl) * config.lookahead_wait_ms * MILLISECOND
+
+
+class Searching:
+    def __init__(self, station: Station, members: Members, joining: Joining, storing: Storing) -> None:
+        config = station.config
+        self._station = station
+        self._members = members
+        self._joining = joining
+        self._storing = storing
+        self._strategy = STRATEGIES[config.search](config)
+        self._replication = REPLICATIONS[config.replication]
+        self._ttl = self._strategy.ttl
+        lifetime = config.pending_deadline_ms * MILLISECOND
+        self.pending = Pending(config.pending_capacity, lifetime, self._note_expired)
+        self.delivery = make_delivery(station, self._note_undelivered)
+        # What others look for is waited for as long as they may wait, and takes no room from requests.
+        self._relayed = Pending(config.pending_capacity, min(lifetime, max(SECOND, _looking_ns(config))))
+        self._seen = Seen(config.pending_capacity, lifetime)
+        self._looked = Seen(config.pending_capacity, lifetime)
+
+    @property
+    def waiting(self) -> int:
+        """How many queries wait for an answer here, those that others look for among them."""
+        return len(self.pending) + len(self._relayed)
+
+    # ---- what is asked
+
+    def handle_request(self, request: ContextRequest, source: Address, now: int) -> None:
+        """Answer it, send it on, or end its walk. One with hops comes from a broker, which is acknowledged nothing."""
+        station, is_quiet = self._station, isinstance(request, QuietRequest)
+        is_duplicate = self.pending.holds(request, source, now)
+        if not request.hops and not is_quiet:
+            station.ack(Status.REQ_RECEIVED, REQUEST, source, now)
+        elif request.hops and self._joining.has_left:
+            self._joining.remind(source, now)
+        name = name_of(request, source)
+        station.tracer.note(name, "received", now, source)
+        if is_duplicate:
+            station.counters["rejected_duplicate"] += 1
+            station.tracer.note(name, "dropped", now, source, "it still waits here")
+            return
+        entry = self._storing.table.find(request.key, station.wall_ms(now))
+        if entry is not None:
+            station.counters["hits"] += 1
+            self._answer(entry, request, source, now)
+            return
+        if self._strategy.remembers and not self._seen.note(name, now):
+            self._turn_away(request, source, now)
+            return
+        query = self.pending.begin(request, source, now)
+        if not self._advance(query, now):
+            station.counters["not_found"] += 1
+
+    def handle_lookahead(self, lookahead: Lookahead, source: Address, now: int) -> None:
+        """Answer it, flood it on, or keep silent."""
+        station, name = self._station, name_of(lookahead, source)
+        if not station.knows(source):  # a stranger could have one datagram flood everybody
+            station.counters["rejected_command"] += 1
+            return
+        ttl = min(lookahead.ttl, station.config.flood_ttl + 1)
+        if not self._looked.note(name, now, ttl):
+            station.counters["rejected_duplicate"] += 1
+            return
+        station.tracer.note(name, "looked", now, source)
+        entry = self._storing.table.find(lookahead.key, station.wall_ms(now))
+        if entry is not None:
+            station.counters["hits"] += 1
+            self._answer(entry, lookahead, source, now)
+        elif ttl > 1 and len(lookahead.hops) < station.config.ttl:
+            self._look(self._relayed.begin(lookahead, source, now), ttl - 1, None, now)
+
+    # ---- what comes back
+
+    def handle_response(self, response: ContextResponse, source: Address, now: int) -> bool:
+        """Pass a Response back, keeping a replica if it says so; ``False`` where it answers nothing pending."""
+        query = self.pending.take_answered(source, response.hops, response.key, now)
+        if query is None:
+            query = self._relayed.take_answered(source, response.hops, response.key, now)
+        if query is None:
+            return self._is_late(source, response.hops, response.key)
+        tracer = self._station.tracer
+        tracer.note(query.name, "answered", now, source)
+        last = len(query.hops) - 1
+        if last in response.marks and self._storing.keep_replica(response, now):
+            tracer.note(query.name, "replicated", now)
+        rest = replace(response, hops=query.hops[:last], marks=response.marks - {last})
+        tracer.note(query.name, "replied", now, query.hops[last])
+        if last:
+            self.delivery.send_message(rest, query.hops[last], now)
+        else:
+            self._deliver(encode(rest), query.hops[0], now, is_quiet=query.is_quiet)
+        return True
+
+    def handle_nack(self, nack: Nack, source: Address, now: int) -> bool:
+        """Try the next neighbour, or pass a refusal back; ``False`` where it refuses nothing pending."""
+        if nack.operation != REQUEST:
+            return self.delivery.accept_refusal(nack, source, now)
+        query = self.pending.take_refused(source, nack.hops, nack.timestamp, now)
+        if query is None:
+            return self._is_late(source, nack.hops, nack.timestamp)
+        self._station.tracer.note(query.name, "refused", now, source, str(int(nack.status)))
+        if query.status == Status.DATA_NOT_FOUND:
+            query.status = nack.status
+        if not query.is_waiting:
+            self._advance(query, now)
+        return True
+
+    def give_up_on(self, neighbour: Address, now: int) -> None:
+        """Go on without a neighbour that is gone, where the strategy has others to ask.
+
+        What it was asked stays open until its deadline, so that what it says yet is taken; if it says nothing the query
+        ends in silence, since what was not seen proves nothing, and the consumer asks again.
+        """
+        self.delivery.forget(neighbour)
+        self.pending.expire(now)  # and never while the loop below goes on
+        for query in self.pending.asked_of(neighbour) if self._strategy.remembers else ():
+            self._doubt(query, neighbour, now, "gone")
+
+    def handle_timer(self, now: int) -> None:
+        self._relayed.expire(now)
+        self.pending.expire(now)
+        for query in self.pending.due(now):
+            if not query.is_waiting:
+                self._advance(query, now)
+        self.delivery.handle_timer(now)
+
+    def next_timer(self) -> int | None:
+        times = self.pending.next_timer(), self._relayed.next_timer(), self.delivery.next_timer()
+        return min((time for time in times if time is not None), default=None)
+
+    # ---- parts of the above
+
+    def _advance(self, query: Query, now: int) -> bool:
+        """Let the strategy make moves until one is under way; ``False`` where there is none left and it ends here.
+
+        It does not end while a neighbour that may not have heard might yet answer: that proves nothing.
+        """
+        while query.moves < MOST_MOVES and len(query.hops) <= self._ttl:
+            move = self._strategy.decide(self._view(query))
+            if move is None:
+                break
+            query.moves += 1
+            if self._make(move, query, now):
+                return True
+            if isinstance(move, Ask):
+                break
+        if query.open:
+            return True
+        self.pending.remove(query)
+        self._pass_back_refusal(query, now)
+        return False
+
+    def _view(self, query: Query) -> View:
+        members = self._members
+        return View(
+            members.neighbours, query.hops, query.tried, query.moves, self._station.chance, members.suspects.keys()
+        )
+
+    def _make(self, move: Move, query: Query, now: int) -> bool:
+        """Whether anybody was sent anything."""
+        if isinstance(move, Look):
+            return self._look(query, move.ttl, now + move.wait_ms * MILLISECOND, now)
+        return self._ask(query, [n for n in move.neighbours if n in self._members and n not in query.tried], now)
+
+    def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
+        data = self._encode(ContextRequest(query.timestamp, *query.key, query.hops))
+        if not neighbours or data is None or not self._has_room(self.pending, len(neighbours), now):
+            return False
+        self.pending.ask(query, neighbours)
+        for neighbour in neighbours:
+            self._station.tracer.note(query.name, "forwarded", now, neighbour)
+            self._station.counters["forwards"] += 1
+            self.delivery.send(3, data, neighbour, now, query)
+        return True
+
+    def _look(self, query: Query, ttl: int, wake: int | None, now: int) -> bool:
+        neighbours = [n for n in self._members.neighbours if n not in query.hops]
+        data = self._encode(Lookahead(query.timestamp, ttl, *query.key, query.hops))
+        table = self._relayed if query.is_lookahead else self.pending
+        if not neighbours or data is None or not self._has_room(table, len(neighbours), now):
+            return False
+        table.look(query, neighbours, wake)
+        for neighbour in neighbours:
+            self._station.tracer.note(query.name, "looks", now, neighbour)
+            self._station.counters["lookaheads"] += 1
+            self.delivery.send(16, data, neighbour, now)
+        return True
+
+    def _encode(self, message: ContextRequest | Lookahead) -> bytes | None:
+        try:
+            return encode(message)
+        except WireError:  # one more hop does not fit the datagram
+            return None
+
+    def _has_room(self, table: Pending, branches: int, now: int) -> bool:
+        if table.has_room(now, branches):
+            return True
+        self._station.report_limit("pending", now)
+        return False
+
+    def _answer(self, entry: Entry, request: ContextRequest | Lookahead, source: Address, now: int) -> None:
+        is_quiet = not isinstance(request, ContextRequest) or isinstance(request, QuietRequest)
+        self._station.tracer.note(name_of(request, source), "found", now, source)
+        self._station.counters["hit_hops"] += len(request.hops)
+        if not request.hops:
+            self._deliver(entry.response, source, now, is_quiet=is_quiet)
+            return
+        keepers = self._keepers(entry, request, source)
+        data = with_hops(entry.response, request.hops, frozenset(keepers))
+        if len(data) > MAX_DATAGRAM:
+            keepers = {}
+            data = with_hops(entry.response, request.hops)
+        if len(data) <= MAX_DATAGRAM:
+            self.delivery.send(4, data, source, now)
+            if source in self._members:  # anybody may write hops, and refreshes would go wherever they say
+                self._storing.note_replicas(entry, keepers.values(), now)
+        elif isinstance(request, ContextRequest):
+            self._station.tracer.note(name_of(request, source), "passed back", now, source, str(int(Status.I_ERROR)))
+            self._refuse(Status.I_ERROR, request, source, now)
+
+    def _keepers(self, entry: Entry, request: ContextRequest | Lookahead, source: Address) -> dict[int, Address]:
+        """Who is to keep a replica, by the position in the hops to mark."""
+        station, config = self._station, self._station.config
+        if entry.valid_end - entry.valid_begin < config.replication_threshold_ms:
+            return {}
+        slots = slots_between(request.hops, source, station.address)
+        chosen = self._replication.choose(tuple(slots), config.replication_index, station.chance)
+        return {position: slots[position] for position in chosen}
+
+    def _deliver(self, response: bytes, consumer: Address, now: int, *, is_quiet: bool) -> None:
+        if self._station.send(4, response, consumer, now) and not is_quiet:
+            self._station.ack(Status.REQ_PROCESSED, REQUEST, consumer, now)
+
+    def _refuse(self, status: int, request: ContextRequest, source: Address, now: int) -> None:
+        consumer = request.hops[0] if request.hops else source
+        self._nack(Nack(request.timestamp, status, REQUEST, consumer, request.hops), source, now)
+
+    def _turn_away(self, request: ContextRequest, source: Address, now: int) -> None:
+        """A query that was here before; or one more than can be remembered, of which nothing was found out."""
+        name = name_of(request, source)
+        self._station.tracer.note(name, "turned away", now, source)
+        if name in self._seen:
+            self._station.counters["refused_seen"] += 1
+            self._refuse(Status.DATA_NOT_FOUND, request, source, now)
+        else:
+            self._station.report_limit("pending", now)
+            self._refuse(Status.I_ERROR, request, source, now)
+
+    def _pass_back_refusal(self, query: Query, now: int) -> None:
+        *hops, to = query.hops
+        self._station.tracer.note(query.name, "passed back", now, to, str(int(query.status)))
+        self._nack(Nack(query.timestamp, query.status, REQUEST, query.hops[0], tuple(hops)), to, now)
+
+    def _nack(self, nack: Nack, to: Address, now: int) -> None:
+        """To a broker, or to the consumer."""
+        if nack.hops:
+            self.delivery.send_message(nack, to, now)
+        else:
+            self._station.send_message(nack, to, now)
+
+    def _note_undelivered(self, query: Query, neighbour: Address, now: int) -> None:
+        """Go on without a neighbour that acknowledged nothing; the move that asked it counts as not made.
+
+        Only where brokers remember queries, which come to each once. The neighbour may have heard and its
+        acknowledgements been lost, and a walk that forked at each such doubt would grow into a storm. It is waited for.
+        """
+        self._doubt(query, neighbour, now, "not acknowledged")
+
+    def _doubt(self, query: Query, neighbour: Address, now: int, why: str) -> None:
+        if not self.pending.doubt(query, neighbour):
+            return
+        self._station.tracer.note(query.name, "gave up", now, neighbour, why)
+        if self._strategy.remembers and not query.is_waiting:
+            query.moves -= 1
+            self._advance(query, now)
+
+    def _note_expired(self, query: Query, now: int) -> None:
+        self._station.tracer.note(query.name, "expired", now)
+
+    def _is_late(self, source: Address, hops: tuple[Address, ...], told: tuple[str, str, str] | int) -> bool:
+        """Count what comes to a query that another broker has answered; ``False`` where it belongs to nothing."""
+        if not self.pending.is_late(source, hops, told) and not self._relayed.is_late(source, hops, told):
+            return False
+        self._station.counters["late_answers"] += 1
+        return True
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the books disagree."""
+        for part in (self.pending, self._relayed, self._seen, self._looked, self.delivery):
+            part.check_invariants()

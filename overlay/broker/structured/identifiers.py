@@ -1,0 +1,47 @@
+"""Identifiers of 160 bits for brokers and keys. The distance of two is their exclusive or, read as a number."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+
+from overlay.addresses import Address, format_address
+from overlay.broker.extensions import TARGET_DIGITS
+from overlay.broker.messages import Key
+from overlay.chance import Chance
+
+BITS = 4 * TARGET_DIGITS
+
+
+def _identifier(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=BITS // 8).digest(), "big")
+
+
+@lru_cache(maxsize=4096)
+def of_broker(address: Address) -> int:
+    """BLAKE2b-160 of ``host:port``: where a broker lies follows from its address, so nobody has to be told."""
+    return _identifier(format_address(address))
+
+
+def of_key(key: Key) -> int:
+    """BLAKE2b-160 of ``type|id|scope``, which no name can imitate, as none has a ``|``."""
+    return _identifier("|".join(key))
+
+
+def by_chance(chance: Chance) -> int:
+    """Any identifier, as likely as any other; of 64 bits of chance."""
+    return _identifier(str(chance.randrange(1 << 64)))
+
+
+def bucket_of(a: int, b: int) -> int:
+    """How many bits follow the first in which two identifiers differ: 159 for those in different halves."""
+    return (a ^ b).bit_length() - 1
+
+
+def to_text(identifier: int) -> str:
+    """As in FindBrokers and ClosestBrokers."""
+    return f"{identifier:0{TARGET_DIGITS}x}"
+
+
+def from_text(text: str) -> int:
+    return int(text, 16)

@@ -1,0 +1,120 @@
+"""Lookups under way: whom each wants asked is asked, what comes is fed to it; it ends complete or out of time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+
+from overlay.addresses import Address
+from overlay.broker.extensions import ClosestBrokers, DataFound, FindBrokers, FindData
+from overlay.broker.messages import Key
+from overlay.broker.station import Station
+from overlay.broker.structured.contacts import Contacts
+from overlay.broker.structured.identifiers import of_key, to_text
+from overlay.broker.structured.lookup import Lookup
+from overlay.broker.structured.questions import Answer, Questions
+from overlay.broker.structured.upkeep import Upkeep
+from overlay.node import MILLISECOND
+
+
+class Search:
+    """What is looked for, and what to call: ``asked`` and ``answered`` for each question, ``ended`` once."""
+
+    __slots__ = ("answered", "asked", "deadline", "ended", "key", "lookup", "wants_data")
+
+    def __init__(
+        self,
+        key: Key,
+        *,
+        wants_data: bool,
+        asked: Callable[[Address, int], None],
+        answered: Callable[[Address, Answer | None, int], None],
+        ended: Callable[[Lookup, int], None],
+    ) -> None:
+        self.key = key
+        self.wants_data = wants_data
+        """Whether brokers are asked for data (28), else for brokers only (26)."""
+        self.asked = asked
+        self.answered = answered
+        self.ended = ended
+        self.lookup: Lookup
+        self.deadline: int
+
+    def message(self, stamp: int) -> FindData | FindBrokers:
+        return FindData(stamp, *self.key) if self.wants_data else FindBrokers(stamp, to_text(self.lookup.target))
+
+
+class Lookups:
+    """At most ``pending_capacity`` at a time, each over after ``dht_deadline_ms``."""
+
+    def __init__(self, station: Station, contacts: Contacts, questions: Questions, upkeep: Upkeep) -> None:
+        config = station.config
+        self._station = station
+        self._contacts = contacts
+        self._questions = questions
+        self._upkeep = upkeep
+        self._lifetime = config.dht_deadline_ms * MILLISECOND
+        self._open: OrderedDict[Search, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def start(self, search: Search, now: int) -> bool:
+        """``False`` where too many are under way. It may be over at once, where nobody is known."""
+        config = self._station.config
+        if len(self._open) >= config.pending_capacity:
+            self._station.report_limit("pending", now)
+            return False
+        target = of_key(search.key)
+        search.lookup = Lookup(target, config.dht_replicas, config.dht_parallel, self._contacts.own)
+        search.lookup.offer(self._contacts.closest(target, config.dht_bucket))
+        search.deadline = now + self._lifetime
+        self._open[search] = None
+        self._advance(search, 1, now)
+        return True
+
+    def handle_timer(self, now: int) -> None:
+        while self._open and (search := next(iter(self._open))).deadline <= now:
+            self._end(search, now)
+
+    def next_timer(self) -> int | None:
+        return next(iter(self._open)).deadline if self._open else None
+
+    def _advance(self, search: Search, round: int, now: int) -> None:
+        """Ask whom the lookup wants asked; ``round`` is that of these questions."""
+        lookup = search.lookup
+        for broker in lookup.next_to_ask():
+            message = search.message(self._questions.stamp(now))
+            ended = partial(self._settle, search, broker, round)
+            if self._questions.ask(message, broker, now, ended, counter="dht_messages"):
+                lookup.rounds = max(lookup.rounds, round)
+                search.asked(broker, now)
+            else:
+                lookup.settle(broker, answered=False)
+        if lookup.is_complete or not lookup.in_flight:
+            self._end(search, now)
+
+    def _settle(self, search: Search, broker: Address, round: int, answer: Answer | None, now: int) -> None:
+        told = isinstance(answer, ClosestBrokers | DataFound)
+        self._upkeep.note_answer(broker, answer, now)
+        search.lookup.settle(broker, answered=told)
+        if search not in self._open:
+            return
+        if isinstance(answer, ClosestBrokers | DataFound):
+            search.lookup.offer(b for b in answer.brokers if self._upkeep.may_ask(b))
+        search.answered(broker, answer, now)
+        self._advance(search, round + 1, now)
+
+    def _end(self, search: Search, now: int) -> None:
+        del self._open[search]
+        search.ended(search.lookup, now)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where a lookup would wait for nothing."""
+        assert len(self._open) <= self._station.config.pending_capacity
+        deadlines = [search.deadline for search in self._open]
+        assert deadlines == sorted(deadlines)
+        for search in self._open:
+            search.lookup.check_invariants()
+            assert search.lookup.in_flight

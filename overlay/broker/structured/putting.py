@@ -1,0 +1,122 @@
+"""Updates and advertisements (2): put on the brokers closest to their key (30), ourselves among them if we are.
+
+The provider is told 102 when most of these have confirmed; where some cannot be reached, when at least one has and the
+others are given up. NACK 201 says that none has.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from overlay.addresses import Address
+from overlay.broker.extensions import DataStored, StoreData
+from overlay.broker.messages import OPERATIONS, ContextUpdateAdvertisement, Status
+from overlay.broker.station import Station
+from overlay.broker.storing import Storing
+from overlay.broker.structured.contacts import Contacts
+from overlay.broker.structured.lookup import Lookup
+from overlay.broker.structured.lookups import Lookups, Search
+from overlay.broker.structured.questions import Answer, Questions
+from overlay.broker.structured.upkeep import Upkeep
+from overlay.broker.table import Entry, Stored
+
+UPDATE = OPERATIONS[2]
+
+_COUNTERS = {Stored.STORED: "stored", Stored.UNCHANGED: "outdated", Stored.FULL: "table_full"}
+
+
+class Put:
+    """One update: how many are to keep it, how many of them do, how many have not answered."""
+
+    __slots__ = ("confirmed", "is_told", "keepers", "open", "source", "update")
+
+    def __init__(self, update: ContextUpdateAdvertisement, source: Address) -> None:
+        self.update = update
+        self.source = source
+        self.keepers = 0
+        self.confirmed = 0
+        self.open = 0
+        self.is_told = False
+
+    @property
+    def record(self) -> StoreData:
+        update = self.update
+        times = update.valid_begin, update.valid_end
+        return StoreData(update.timestamp, update.provider_id, *update.key, *times, update.payload)
+
+
+class Putting:
+    def __init__(
+        self,
+        station: Station,
+        contacts: Contacts,
+        questions: Questions,
+        lookups: Lookups,
+        upkeep: Upkeep,
+        storing: Storing,
+    ) -> None:
+        self._station = station
+        self._contacts = contacts
+        self._questions = questions
+        self._lookups = lookups
+        self._upkeep = upkeep
+        self._storing = storing
+
+    def handle_update(self, update: ContextUpdateAdvertisement, source: Address, now: int) -> None:
+        station = self._station
+        if self._storing.is_from_the_future(update.timestamp, now):
+            station.counters["rejected_stamp"] += 1
+            station.nack(Status.BAD_REQUEST, UPDATE, update.timestamp, source, now)
+            return
+        station.ack(Status.REQ_RECEIVED, UPDATE, source, now)
+        if update.valid_end <= station.wall_ms(now):
+            station.counters["outdated"] += 1
+            station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
+            return
+        put = Put(update, source)
+        search = Search(
+            update.key,
+            wants_data=False,
+            asked=lambda *_: None,
+            answered=lambda *_: None,
+            ended=lambda lookup, now: self._store(put, lookup, now),
+        )
+        if not self._lookups.start(search, now):
+            station.nack(Status.I_ERROR, UPDATE, update.timestamp, source, now)
+
+    def keep(self, entry: Entry, now: int) -> bool:
+        """Put it into our own table, by the rule of an update; whether it, or a newer one, is there now."""
+        stored = self._storing.store(entry, now)
+        self._station.counters[_COUNTERS[stored]] += 1
+        return stored is not Stored.FULL
+
+    def _store(self, put: Put, lookup: Lookup, now: int) -> None:
+        keepers = lookup.closest()
+        put.keepers = len(keepers)
+        put.open = len(keepers)
+        for keeper in keepers:
+            if keeper == self._contacts.own:
+                self._settle(put, self.keep(Entry(put.update), now), now)
+            else:
+                self._ask(put, keeper, now)
+
+    def _ask(self, put: Put, keeper: Address, now: int) -> None:
+        ended = partial(self._settle_question, put, keeper)
+        if not self._questions.ask(put.record, keeper, now, ended, counter="dht_messages"):
+            self._settle(put, False, now)
+
+    def _settle_question(self, put: Put, keeper: Address, answer: Answer | None, now: int) -> None:
+        if answer is None:
+            self._upkeep.doubt(keeper, now)
+        self._settle(put, isinstance(answer, DataStored), now)
+
+    def _settle(self, put: Put, is_kept: bool, now: int) -> None:
+        put.open -= 1
+        put.confirmed += is_kept
+        if put.is_told:
+            return
+        if put.confirmed > put.keepers // 2 or (put.confirmed and not put.open):
+            put.is_told = True
+            self._station.ack(Status.REQ_PROCESSED, UPDATE, put.source, now)
+        elif not put.open:
+            self._station.nack(Status.I_ERROR, UPDATE, put.update.timestamp, put.source, now)

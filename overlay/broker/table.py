@@ -1,0 +1,288 @@
+"""The data table: what providers said and what was replicated, bounded in entries and bytes.
+
+Rules (wire-protocol section 3, Store): of two messages of one provider about the same entity and scope the later header
+timestamp wins, the first of two equal ones; data not valid now is never found; expired data is dropped and makes room.
+Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the prototype's scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from heapq import heapify, heappop, heappush
+from sys import intern
+from typing import Protocol
+
+from overlay.broker.extensions import Record
+from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement, Key
+from overlay.broker.wire import encode
+
+_DAY_MS = 86_400_000
+
+
+class Entry:
+    """One provider's data about one entity and scope, as the Response that answers with it (without hops)."""
+
+    __slots__ = ("key", "provider", "response", "timestamp", "valid_begin", "valid_end")
+
+    def __init__(self, message: ContextUpdateAdvertisement | ContextResponse | Record) -> None:
+        entity_type, entity_id, scope = message.key
+        self.key: Key = intern(entity_type), intern(entity_id), intern(scope)  # thousands of entries share a few names
+        self.provider = intern(message.provider_id)
+        self.timestamp = message.timestamp
+        self.valid_begin = message.valid_begin
+        self.valid_end = message.valid_end
+        self.response = encode(
+            ContextResponse(
+                message.timestamp,
+                message.provider_id,
+                *message.key,
+                message.valid_begin,
+                message.valid_end,
+                message.payload,
+            )
+        )
+
+    def is_valid(self, wall_ms: int) -> bool:
+        return self.valid_begin <= wall_ms < self.valid_end
+
+
+class Replica(Entry):
+    """One kept for another broker; the class is the mark, so that it costs no memory."""
+
+    __slots__ = ()
+
+
+class Stored(Enum):
+    """What became of a message about data."""
+
+    STORED = auto()
+    UNCHANGED = auto()
+    """Older than what is there, or expired already."""
+    FULL = auto()
+
+
+class Kind(Protocol):
+    """How entries are kept and searched."""
+
+    def get(self, key: Key, provider: str) -> Entry | None: ...
+    def put(self, entry: Entry) -> None:
+        """In place of one of that key and provider, which has an earlier timestamp."""
+
+    def remove(self, entry: Entry) -> None: ...
+    def newest(self, key: Key, wall_ms: int) -> Entry | None: ...
+    def __iter__(self) -> Iterator[Entry]: ...
+
+
+class _Providers:
+    """All entries of one key, and the one with the latest timestamp, which nearly every request wants."""
+
+    __slots__ = ("by_name", "newest")
+
+    def __init__(self, entry: Entry) -> None:
+        self.by_name = {entry.provider: entry}
+        self.newest = entry
+
+
+class Indexed:
+    """A request is two dictionary look-ups, however much the table holds."""
+
+    def __init__(self) -> None:
+        self._index: dict[Key, _Providers] = {}
+
+    def get(self, key: Key, provider: str) -> Entry | None:
+        providers = self._index.get(key)
+        return providers.by_name.get(provider) if providers else None
+
+    def put(self, entry: Entry) -> None:
+        providers = self._index.get(entry.key)
+        if providers is None:
+            self._index[entry.key] = _Providers(entry)
+            return
+        providers.by_name[entry.provider] = entry
+        if entry.timestamp > providers.newest.timestamp:
+            providers.newest = entry
+
+    def remove(self, entry: Entry) -> None:
+        providers = self._index[entry.key]
+        del providers.by_name[entry.provider]
+        if not providers.by_name:
+            del self._index[entry.key]
+        elif providers.newest is entry:
+            providers.newest = max(providers.by_name.values(), key=lambda other: other.timestamp)
+
+    def newest(self, key: Key, wall_ms: int) -> Entry | None:
+        providers = self._index.get(key)
+        if providers is None:
+            return None
+        if providers.newest.is_valid(wall_ms):
+            return providers.newest
+        return _latest_valid(iter(providers.by_name.values()), wall_ms)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (entry for providers in self._index.values() for entry in providers.by_name.values())
+
+
+def djb2(text: str) -> int:
+    """Bernstein's hash, 32 bits, over UTF-8: the prototype's key."""
+    value = 5381
+    for byte in text.encode():
+        value = (value * 33 + byte) & 0xFFFFFFFF
+    return value
+
+
+class Linear:
+    """The prototype's table: a map under the DJB hash of the four names run together, searched from end to end.
+
+    The cost of the search is its point. What is not kept is the silent overwriting where two hashes agree
+    (``sensorEz`` and ``sensorFY``, or ``ab``+``c`` and ``a``+``bc``): such entries share a slot.
+    """
+
+    def __init__(self) -> None:
+        self._map: dict[int, list[Entry]] = {}
+
+    def get(self, key: Key, provider: str) -> Entry | None:
+        for entry in self._map.get(self._hash(key, provider), ()):
+            if entry.key == key and entry.provider == provider:
+                return entry
+        return None
+
+    def put(self, entry: Entry) -> None:
+        slot = self._map.setdefault(self._hash(entry.key, entry.provider), [])
+        for position, other in enumerate(slot):
+            if other.key == entry.key and other.provider == entry.provider:
+                slot[position] = entry
+                return
+        slot.append(entry)
+
+    def remove(self, entry: Entry) -> None:
+        hashed = self._hash(entry.key, entry.provider)
+        self._map[hashed].remove(entry)
+        if not self._map[hashed]:
+            del self._map[hashed]
+
+    def newest(self, key: Key, wall_ms: int) -> Entry | None:
+        return _latest_valid((entry for entry in self if entry.key == key), wall_ms)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (entry for slot in self._map.values() for entry in slot)
+
+    @staticmethod
+    def _hash(key: Key, provider: str) -> int:
+        return djb2(provider + "".join(key))
+
+
+def _latest_valid(entries: Iterator[Entry], wall_ms: int) -> Entry | None:
+    return max((entry for entry in entries if entry.is_valid(wall_ms)), key=lambda entry: entry.timestamp, default=None)
+
+
+KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": Linear}
+
+
+class Table:
+    """Entries of one broker. Times are wall-clock Unix milliseconds."""
+
+    def __init__(self, kind: str, most_entries: int, most_bytes: int) -> None:
+        self._kind: Kind = KINDS[kind]()
+        self._most_entries = most_entries
+        self._most_bytes = most_bytes
+        self.entries = 0
+        self.bytes = 0
+        """Of the stored Responses: payloads, names and validity."""
+        self.expired = 0
+        """How many entries were dropped after their ValidEnd, ever."""
+        self._expiries: list[tuple[int, Key, str]] = []
+        """A heap of when to look at an entry again: too early is harmless, too late never happens."""
+
+    def find(self, key: Key, wall_ms: int) -> Entry | None:
+        """The entry valid now that has the latest header timestamp."""
+        return self._kind.newest(key, wall_ms)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Every entry, valid or not; not to be changed meanwhile."""
+        return iter(self._kind)
+
+    def held(self, key: Key, provider: str, wall_ms: int) -> Entry | None:
+        """The entry of this very provider, unless it has expired."""
+        entry = self._kind.get(key, provider)
+        return None if entry is None or entry.valid_end <= wall_ms else entry
+
+    def store(self, entry: Entry, wall_ms: int) -> Stored:
+        """Store by the rule above; ``UNCHANGED`` and ``FULL`` change nothing that is valid."""
+        if entry.valid_end <= wall_ms:
+            return Stored.UNCHANGED
+        known = self._live(entry, wall_ms)
+        if known is not None and known.timestamp >= entry.timestamp:
+            return Stored.UNCHANGED
+        if not self._fits(entry, known):
+            while not self._fits(entry, known) and self.expire(wall_ms):
+                pass
+            if not self._fits(entry, known):
+                return Stored.FULL
+        self._kind.put(entry)
+        self.entries += known is None
+        self.bytes += len(entry.response) - (len(known.response) if known else 0)
+        if known is None or entry.valid_end < known.valid_end:
+            self._watch(entry, wall_ms)
+        return Stored.STORED
+
+    def held_keys(self, wall_ms: int) -> dict[Key, bool]:
+        """What is valid now, and whether it came from its provider rather than as a replica."""
+        keys: dict[Key, bool] = {}
+        for entry in self._kind:
+            if entry.is_valid(wall_ms):
+                keys[entry.key] = keys.get(entry.key, False) or not isinstance(entry, Replica)
+        return keys
+
+    def expire(self, wall_ms: int, most: int = 1000) -> int:
+        """Drop entries whose ValidEnd has passed, looking at ``most`` at a time; how many were looked at."""
+        looked = 0
+        while self._expiries and self._expiries[0][0] <= wall_ms and looked < most:
+            looked += 1
+            _, key, provider = heappop(self._expiries)
+            entry = self._kind.get(key, provider)
+            if entry is None:
+                continue
+            if entry.valid_end <= wall_ms:
+                self._drop(entry)
+            else:
+                self._watch(entry, wall_ms)
+        return looked
+
+    def next_expiry(self) -> int | None:
+        """When ``expire`` has something to look at."""
+        return self._expiries[0][0] if self._expiries else None
+
+    def _live(self, entry: Entry, wall_ms: int) -> Entry | None:
+        known = self._kind.get(entry.key, entry.provider)
+        if known is not None and known.valid_end <= wall_ms:
+            self._drop(known)
+            return None
+        return known
+
+    def _fits(self, entry: Entry, known: Entry | None) -> bool:
+        entries = self.entries + (known is None)
+        size = self.bytes + len(entry.response) - (len(known.response) if known else 0)
+        return entries <= self._most_entries and size <= self._most_bytes
+
+    def _drop(self, entry: Entry) -> None:
+        self._kind.remove(entry)
+        self.entries -= 1
+        self.bytes -= len(entry.response)
+        self.expired += 1
+
+    def _watch(self, entry: Entry, wall_ms: int) -> None:
+        """Look again at ValidEnd, but within a day, so that no timer is absurdly far away."""
+        heappush(self._expiries, (min(entry.valid_end, wall_ms + _DAY_MS), entry.key, entry.provider))
+        if len(self._expiries) > 2 * self.entries + 64:
+            self._expiries = [(min(e.valid_end, wall_ms + _DAY_MS), e.key, e.provider) for e in self._kind]
+            heapify(self._expiries)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the books do not balance."""
+        kept = list(self._kind)
+        assert self.entries == len(kept) == len({(e.key, e.provider) for e in kept}) <= self._most_entries
+        assert self.bytes == sum(len(e.response) for e in kept) <= self._most_bytes
+        assert len(self._expiries) <= 2 * self._most_entries + 64
+        watched = {item[1:]: item[0] for item in sorted(self._expiries, reverse=True)}
+        assert all(watched[e.key, e.provider] <= e.valid_end for e in kept)

@@ -1,0 +1,74 @@
+"""Which neighbour a request goes to next. A policy is a class with one method; copy one, and name it in ``POLICIES``.
+
+``path`` is the hops as they will be sent: the consumer first, the sender (whom we got the request from) last. ``None``
+ends the walk, and NACK 202 goes back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from overlay.addresses import Address
+from overlay.chance import Chance
+
+
+class WalkPolicy(ABC):
+    is_exhaustive = False
+    """Whether a refusal leads to the next neighbour, so that a not-found is proved; else it ends the walk."""
+
+    @abstractmethod
+    def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None: ...
+
+
+def pick(candidates: Sequence[Address], chance: Chance) -> Address | None:
+    """One of them uniformly; ``None`` of none."""
+    return candidates[chance.randrange(len(candidates))] if candidates else None
+
+
+class Avoid(WalkPolicy):
+    """One not yet on the path; where there is none, any but the sender; where there is none of those, the walk ends.
+
+    So it ends at a broker whose only neighbour is the sender, and reports data as absent that exist: more than half of
+    the queries for one holder among ten brokers of mean degree 2 (``docs/results/search-strategies.md``).
+    """
+
+    def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
+        visited = frozenset(path)
+        fresh = [neighbour for neighbour in neighbours if neighbour not in visited]
+        return pick(fresh or [neighbour for neighbour in neighbours if neighbour != path[-1]], chance)
+
+
+class Uniform(WalkPolicy):
+    """Any neighbour, the sender too, as the prototype of seed 000."""
+
+    def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
+        return pick(neighbours, chance)
+
+
+class NoBack(WalkPolicy):
+    """Any but the sender."""
+
+    def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
+        return pick([neighbour for neighbour in neighbours if neighbour != path[-1]], chance)
+
+
+class Backtrack(WalkPolicy):
+    """One not yet on the path, and after its refusal the next: depth first, so that a not-found is proved.
+
+    Brokers remember a query for a while and refuse it when it comes again, so that no link carries it more than twice.
+    """
+
+    is_exhaustive = True
+
+    def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
+        visited = frozenset(path)
+        return pick([neighbour for neighbour in neighbours if neighbour not in visited], chance)
+
+
+POLICIES: dict[str, WalkPolicy] = {
+    "avoid": Avoid(),
+    "uniform": Uniform(),
+    "noback": NoBack(),
+    "backtrack": Backtrack(),
+}

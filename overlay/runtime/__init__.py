@@ -1,0 +1,15 @@
+"""Effects only: sockets, clocks, processes and files around the pure cores.
+
+::
+
+    udp          one node on one socket                    daemon    a broker as a process
+    ports        many clients, each on sockets of its own  loadgen   a fleet of clients as a process
+    client       one question at a time, for programs      cli, cli_broker, cli_exchange: ``python -m overlay``
+    usage, clock, reporting   what a process uses, when it is, and what it writes of itself
+
+    supervisor   the host's one parent of brokers and fleets, and its loop
+      control, supervisor_client   its door, and the way in
+      deployments, kept            what is deployed here, by which verbs; what survives a crash
+      hosted, orders               one deployment kept moving; the joins it orders
+      processes, work, lifeline    forked children, what they do, and why none is left behind
+"""

@@ -1,0 +1,185 @@
+"""A blocking client for programs, the command line and the REST front.
+
+Counterpart: ``overlay.clients.exchange`` decides when to ask again and what ends it; this gives it a socket. Each
+exchange has a fresh port, so several threads may share one ``ContextClient``.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from overlay.addresses import Address, format_address
+from overlay.broker.messages import (
+    ContextResponse,
+    Nack,
+    NeighborsResponse,
+    PingResponse,
+    StatsResponse,
+)
+from overlay.broker.wire import AnyMessage
+from overlay.clients import questions
+from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.clients.payload import parse_pairs
+from overlay.clients.questions import Question
+from overlay.errors import WaxwingError
+from overlay.node import SECOND
+from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.udp import MAX_DATAGRAM_BYTES
+
+
+class NotFound(WaxwingError):
+    """No broker that was reached has valid data."""
+
+
+class Refused(WaxwingError):
+    """A broker answered NACK; ``status`` is 201 or 301."""
+
+    def __init__(self, broker: Address, status: int, sentence: str) -> None:
+        super().__init__(f"{format_address(broker)} refused: {sentence} (status {status})")
+        self.status = status
+
+
+class NoAnswer(WaxwingError):
+    """Nothing came within the deadline."""
+
+
+REFUSALS = {201: "it could not do it", 301: "it does not accept this message from here"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Data as a broker returned them. Times are Unix milliseconds."""
+
+    broker: Address
+    """Which of the client's brokers answered; it may have found the data elsewhere."""
+    provider: str
+    text: str
+    """The payload as it came."""
+    timestamp: int
+    """When the provider sent it."""
+    valid_begin: int
+    valid_end: int
+
+    @property
+    def payload(self) -> dict[str, str] | None:
+        """The pairs of a payload in the usual form ``K=V;K=V``, else ``None``."""
+        return parse_pairs(self.text)
+
+    def age_ms(self) -> int:
+        """How long ago the provider sent it, never negative."""
+        return max(0, time.time_ns() // 1_000_000 - self.timestamp)
+
+
+class ContextClient:
+    """Talks to the first of ``addresses`` that answers, all within ``deadline_s`` seconds."""
+
+    def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0) -> None:
+        if not addresses:
+            raise ValueError("a client needs the address of a broker")
+        self.addresses = tuple(addresses)
+        self.deadline_s = deadline_s
+        self._retry = Retry(give_up_s=deadline_s)
+        self._wall = WallClock()
+        self._timestamps = Timestamps(self._wall)
+        self._lock = threading.Lock()
+
+    def provide(
+        self, provider: str, key: tuple[str, str, str], payload: bytes, valid_ms: int, *, flag: str = "A"
+    ) -> Address:
+        """Store data about an entity's scope; the broker that stored them. Raises ``Refused``, ``NoAnswer``."""
+        return self._ask(questions.update(flag, provider, key, valid_ms, payload))[0]
+
+    def ask(self, key: tuple[str, str, str]) -> Answer:
+        """Valid data about (type, id, scope). Raises ``NotFound``, ``Refused``, ``NoAnswer``."""
+        broker, reply = self._ask(questions.request(key))
+        assert isinstance(reply, ContextResponse)
+        text = reply.payload.decode()
+        return Answer(broker, reply.provider_id, text, reply.timestamp, reply.valid_begin, reply.valid_end)
+
+    def ping(self) -> Address:
+        """The address by which a broker that answers knows itself."""
+        reply = self._ask(questions.ping())[1]
+        assert isinstance(reply, PingResponse)
+        return reply.broker
+
+    def join(self, neighbours: Sequence[Address]) -> None:
+        """Order the broker to become a neighbour of these. ``Refused`` when none of them answered it."""
+        self._ask(questions.join(tuple(neighbours)))
+
+    def leave(self) -> None:
+        """Order the broker to leave the network."""
+        self._ask(questions.leave())
+
+    def monitor(self) -> None:
+        """Order the broker to watch its neighbours."""
+        self._ask(questions.monitor())
+
+    def neighbors(self) -> tuple[Address, ...]:
+        """The broker's neighbours."""
+        reply = self._ask(questions.neighbors())[1]
+        assert isinstance(reply, NeighborsResponse)
+        return reply.neighbours
+
+    def statistics(self) -> dict[str, int]:
+        """The broker's counters, named as in wire-protocol section 4."""
+        reply = self._ask(questions.stats())[1]
+        assert isinstance(reply, StatsResponse)
+        return dict(reply.counters)
+
+    def _ask(self, question: Question) -> tuple[Address, AnyMessage]:
+        """The broker that answered, and its answer. Each address gets an equal share of the time that is left."""
+        deadline = time.monotonic_ns() + round(self.deadline_s * SECOND)
+        for position, broker in enumerate(self.addresses):
+            left = len(self.addresses) - position
+            until = time.monotonic_ns() + (deadline - time.monotonic_ns()) // left
+            exchange = self._exchange(question, broker, until, is_last=left == 1)
+            if exchange.outcome == "answered" and exchange.reply is not None:
+                return broker, exchange.reply
+            if exchange.outcome == "not_found":
+                raise NotFound(f"{format_address(broker)} found no valid data")
+            if isinstance(exchange.reply, Nack):
+                sentence = REFUSALS.get(exchange.status, "no reason known")
+                raise Refused(broker, exchange.status, sentence)
+        asked = ", ".join(map(format_address, self.addresses))
+        raise NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
+
+    def _exchange(self, question: Question, broker: Address, until: int, *, is_last: bool) -> Exchange:
+        """Ask one broker on a fresh port until it answers, or ``until``, or it is known not to be there."""
+        with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            now = time.monotonic_ns()
+            with self._lock:
+                self._wall.offset_ns = wall_offset_ns()
+                exchange = Exchange(question, broker, now, self._timestamps, self._retry)
+            try:
+                sock.connect(broker)
+            except OSError:  # no route to it at all
+                return exchange
+            while not exchange.outcome and now < until:
+                is_there = self._turn(exchange, sock, min(exchange.next_timer() or until, until) - now)
+                if not is_there and not is_last:
+                    break
+                now = time.monotonic_ns()
+                with self._lock:
+                    exchange.handle_timer(now)
+            return exchange
+
+    @staticmethod
+    def _turn(exchange: Exchange, sock: socket.socket, wait_ns: int) -> bool:
+        """Send what is due and take in one datagram. False when the machine says that nobody has this port."""
+        until = time.monotonic_ns() + wait_ns
+        try:
+            for data, _ in exchange.datagrams_to_send():
+                sock.send(data)
+            sock.settimeout(max(wait_ns, 1_000_000) / SECOND)
+            data = sock.recv(MAX_DATAGRAM_BYTES)
+        except TimeoutError:
+            return True
+        except OSError:  # refused or unreachable; a broker that is being restarted is there again in a moment
+            time.sleep(max(0.0, min(until - time.monotonic_ns(), SECOND // 10) / SECOND))
+            return False
+        exchange.receive_datagram(data, exchange.broker, time.monotonic_ns())
+        return True

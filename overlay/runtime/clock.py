@@ -1,0 +1,17 @@
+"""The wall clock beside the monotonic one: read here, at the drivers' edge, and nowhere in a core."""
+
+from __future__ import annotations
+
+import time
+
+from overlay.node import MILLISECOND
+
+
+def wall_offset_ns() -> int:
+    """Unix nanoseconds minus monotonic nanoseconds, now."""
+    return time.time_ns() - time.monotonic_ns()
+
+
+def unix_ms(now: int) -> int:
+    """The wall clock at a monotonic instant (ns), in Unix milliseconds."""
+    return (now + wall_offset_ns()) // MILLISECOND

@@ -1,0 +1,192 @@
+"""What is deployed on this host, and the verbs by which it is changed.
+
+Counterparts: ``overlay.runtime.supervisor`` turns what is here, ``control`` brings the requests, ``kept`` remembers
+networks, ``hosted`` is one deployment.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from random import SystemRandom
+from typing import Protocol
+
+from overlay.addresses import Address
+from overlay.deployment import RUN, Deployment
+from overlay.runtime.control import Refusal, Reply, Request
+from overlay.runtime.hosted import Hosted
+from overlay.runtime.kept import Kept, KeptNetworks
+
+BROKER_PORTS = range(20_000, 32_000)
+"""Below the ports that systems give to sockets that ask for none, so that no client takes a dead broker's port."""
+MAX_ENDED = 200
+"""Statuses of what has ended, kept until somebody forgets them; beyond it the oldest go."""
+
+
+class Launch(Protocol):
+    """Begins a deployment."""
+
+    def __call__(self, kept: Kept, *, ran_before: bool) -> Hosted: ...
+
+
+class Deployments:
+    """The deployments of this host, by id, oldest first."""
+
+    def __init__(self, kept: KeptNetworks, launch: Launch) -> None:
+        self._kept = kept
+        self._launch = launch
+        self._hosted: dict[str, Hosted] = {}
+        self._verbs: dict[str, Callable[[Request], Reply]] = {
+            "deploy": self._deploy,
+            "renew": self._renew,
+            "stop": self._stop,
+            "status": lambda request: self._find(request).status(),
+            "forget": self._forget,
+            "fault": self._fault,
+        }
+
+    def all(self) -> Collection[Hosted]:
+        return self._hosted.values()
+
+    def handle(self, request: Request) -> Reply:
+        """Do what ``request["do"]`` says. Raises ``Refusal``, ``InvalidSetting`` and, of a full disk, ``OSError``."""
+        verb = request.get("do")
+        if not isinstance(verb, str) or verb not in self._verbs:
+            known = ", ".join(["hello", *self._verbs, "shutdown"])
+            raise Refusal("bad-request", f"do must be one of {known}, not {verb!r:.60}")
+        return self._verbs[verb](request)
+
+    def deploy_kept(self) -> None:
+        """Bring back the networks that ran here before. What cannot be read is said, and harms no other."""
+        networks, wrong = self._kept.read()
+        if wrong:
+            sys.stderr.write(f"supervisor: WARNING {wrong}\n")
+        for kept in networks:
+            try:
+                self._host(kept, ran_before=True).note("deployed again: the supervisor was started anew")
+            except OSError as error:
+                sys.stderr.write(f"supervisor: WARNING {kept.deployment.id} cannot be deployed again: {error}\n")
+
+    def _host(self, kept: Kept, *, ran_before: bool = False) -> Hosted:
+        id = kept.deployment.id
+        if id in self._hosted:
+            self._hosted.pop(id).close()
+        hosted = self._hosted[id] = self._launch(kept, ran_before=ran_before)
+        ended = [other for other, it in self._hosted.items() if not it.is_active]
+        for other in ended[: max(len(ended) - MAX_ENDED, 0)]:
+            self._hosted.pop(other).close()
+        return hosted
+
+    def _deploy(self, request: Request) -> Reply:
+        deployment = Deployment.from_json(request.get("deployment"))
+        known = self._hosted.get(deployment.id)
+        if known is not None:
+            if deployment.epoch < known.deployment.epoch:
+                raise _stale(deployment.epoch, known)
+            if known.is_active or deployment.epoch == known.deployment.epoch:
+                return self._adopt(deployment, known)
+        self._refuse_second_run(deployment)
+        hosted = self._host(Kept(deployment, self._reserve_addresses(deployment.brokers)))
+        try:
+            self._keep()
+        except OSError:
+            self._hosted.pop(deployment.id).close()  # it has no process yet
+            raise
+        return hosted.status()
+
+    def _reserve_addresses(self, count: int) -> tuple[Address, ...]:
+        """Not those of others here either: a broker that is being started again has let go of its port."""
+        held = {address for hosted in self._hosted.values() if hosted.is_active for address in hosted.addresses}
+        return reserve_addresses(count, held)
+
+    def _adopt(self, deployment: Deployment, known: Hosted) -> Reply:
+        """The same again, perhaps under a new owner."""
+        before = known.deployment.to_json() | {"epoch": deployment.epoch}
+        if before != deployment.to_json():
+            raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
+        known.adopt(deployment.epoch)
+        known.renew(time.monotonic_ns())
+        self._keep()
+        return known.status()
+
+    def _refuse_second_run(self, deployment: Deployment) -> None:
+        """Two runs on one host would measure each other."""
+        active = [id for id, other in self._hosted.items() if other.deployment.kind == RUN and other.is_active]
+        if deployment.kind == RUN and active:
+            raise Refusal("busy", f"run {active[0]} is active on this host")
+
+    def _keep(self) -> None:
+        self._kept.write(
+            Kept(hosted.deployment, hosted.addresses) for hosted in self._hosted.values() if hosted.is_kept
+        )
+
+    def _renew(self, request: Request) -> Reply:
+        hosted = self._find_owned(request)
+        hosted.renew(time.monotonic_ns())
+        return hosted.status()
+
+    def _stop(self, request: Request) -> Reply:
+        hosted = self._find_owned(request)
+        hosted.stop(str(request.get("reason") or "stopped")[:500])
+        self._keep()
+        return hosted.status()
+
+    def _forget(self, request: Request) -> Reply:
+        hosted = self._find_owned(request)
+        if hosted.is_active:
+            raise Refusal("conflict", f"{hosted.deployment.id} has not ended; stop it first")
+        self._hosted.pop(hosted.deployment.id).close()
+        self._keep()
+        return {"id": hosted.deployment.id, "forgotten": True}
+
+    def _fault(self, request: Request) -> Reply:
+        hosted = self._find_owned(request)
+        broker, kind = request.get("broker"), request.get("kind")
+        if kind != "kill":
+            raise Refusal("bad-request", f"kind must be kill, not {kind!r:.60}")
+        if not isinstance(broker, int) or not 0 <= broker < hosted.deployment.brokers:
+            raise Refusal(
+                "bad-request", f"broker must be from 0 to {hosted.deployment.brokers - 1}, not {broker!r:.60}"
+            )
+        if not hosted.kill_broker(broker):
+            raise Refusal("conflict", f"broker {broker} has no process just now")
+        return hosted.status()
+
+    def _find(self, request: Request) -> Hosted:
+        id = request.get("id")
+        if not isinstance(id, str) or id not in self._hosted:
+            raise Refusal("unknown", f"nothing called {id!r:.70} is deployed here")
+        return self._hosted[id]
+
+    def _find_owned(self, request: Request) -> Hosted:
+        """The deployment, if who asks is its owner or a later one."""
+        hosted, epoch = self._find(request), request.get("epoch")
+        if not isinstance(epoch, int) or isinstance(epoch, bool):
+            raise Refusal("bad-request", f"epoch must be a whole number, not {epoch!r:.60}")
+        if epoch < hosted.deployment.epoch:
+            raise _stale(epoch, hosted)
+        hosted.adopt(epoch)
+        return hosted
+
+
+def _stale(epoch: int, hosted: Hosted) -> Refusal:
+    return Refusal("stale-epoch", f"epoch {epoch} is over; {hosted.deployment.id} is at {hosted.deployment.epoch}")
+
+
+def reserve_addresses(count: int, held: Collection[Address] = (), host: str = "127.0.0.1") -> tuple[Address, ...]:
+    """``count`` addresses free and not ``held``. Raises ``Refusal`` where there are fewer."""
+    addresses: list[Address] = []
+    for port in SystemRandom().sample(BROKER_PORTS, len(BROKER_PORTS)):
+        if len(addresses) == count:
+            break
+        if (host, port) in held:
+            continue
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+            probe.bind((host, port))
+            addresses.append((host, port))
+    if len(addresses) < count:
+        raise Refusal("failed", f"only {len(addresses)} of {count} ports for brokers are free on {host}")
+    return tuple(addresses)

@@ -1,0 +1,345 @@
+"""One deployment on this host: its processes, its overlay and its phase, kept moving by ``turn``.
+
+What should happen is decided by pure modules (``overlay.phases``, ``overlay.fleet``, ``overlay.assembly``); what did
+happen is told by the supervisor, which owns the loop (``child_ready``, ``child_ended``, ``renew``, ``stop``).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from overlay import fleet, phases
+from overlay.addresses import Address, format_address, parse_address
+from overlay.assembly import Assembly, Order
+from overlay.broker.membership import GIVEN
+from overlay.churn import CRASH, CRASHED, HAPPENED, LEAVE, UP, Change, Churn, schedule
+from overlay.deployment import NETWORK, Deployment
+from overlay.errors import WireError, describe_os_error
+from overlay.facts import Event
+from overlay.journal import JournalWriter
+from overlay.node import SECOND
+from overlay.runtime.clock import unix_ms
+from overlay.runtime.orders import Orders
+from overlay.runtime.processes import Child, Work, describe_exit_code, fork, last_words
+from overlay.runtime.reporting import open_journal
+from overlay.runtime.work import Job
+
+Forked = Callable[[str, Child], None]
+STARTS_AT_ONCE = 32
+"""A fork takes about 2 ms, and somebody may be waiting for an answer."""
+AWAY = "away"
+"""How a broker is shown that is away by churn."""
+SHOWN_STATES = {
+    fleet.WAITING: "restarting",
+    fleet.STARTING: "starting",
+    fleet.UP: "up",
+    fleet.STOPPING: "stopped",
+    fleet.KILLED: "restarting",
+    fleet.GIVEN_UP: "failed",
+}
+
+
+class Hosted:
+    """A deployment and everything that runs for it."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        addresses: tuple[Address, ...],
+        orders: Orders,
+        lifeline: int,
+        forked: Forked,
+        now: int,
+        *,
+        ran_before: bool = False,
+    ) -> None:
+        """``ran_before``: its brokers were up under an earlier supervisor, so failing to start is worth another try."""
+        self.deployment = deployment
+        self.addresses = addresses
+        """Where each broker is or will be bound, over all its restarts."""
+        self.phase = phases.LAUNCHING
+        self.reason = ""
+        self._since = self._renewed = self._zero = now
+        self._times: dict[str, int] = {}
+        self._stop_reason: str | None = None
+        self._workload_start: int | None = None
+        self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.broker_names}
+        workload = deployment.workload
+        self._churn = Churn(schedule(workload, deployment.brokers, deployment.seed) if workload else ())
+        self._children: dict[str, Child] = {}
+        self._assembly = Assembly(
+            deployment.brokers,
+            deployment.links,
+            monitoring=deployment.monitoring,
+            searching=deployment.settings.membership != GIVEN,
+        )
+        self._orders = orders
+        self._lifeline = lifeline
+        self._forked = forked
+        self._directory = Path(deployment.directory)
+        self._journal = self._open_journal()
+        self._flushed = now
+
+    def _open_journal(self) -> JournalWriter:
+        (self._directory / "words").mkdir(parents=True, exist_ok=True)
+        return open_journal(self._journal_path("supervisor"), "supervisor", self._zero)
+
+    def _journal_path(self, process: str) -> Path:
+        return self._directory / "journal" / f"{process}.journal"
+
+    # --- what others tell ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still does, or holds, anything."""
+        return self.phase not in phases.ENDED or bool(self._children)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is to come back after the supervisor died: a network that nobody stopped and nothing broke."""
+        wanted = self._stop_reason is None and phases.is_alive(self.deployment, self.phase)
+        return self.deployment.kind == NETWORK and wanted
+
+    def renew(self, now: int) -> None:
+        self._renewed = now
+
+    def adopt(self, epoch: int) -> None:
+        """A new owner speaks for it."""
+        self.deployment = replace(self.deployment, epoch=epoch)
+
+    def stop(self, reason: str) -> None:
+        """Idempotent; the first reason stays."""
+        if self._stop_reason is None and self.phase not in phases.ENDED:
+            self._stop_reason = reason
+
+    def note(self, reason: str) -> None:
+        """Something worth showing that is no end."""
+        self.reason = reason
+        self._tell("noted", {"reason": reason})
+
+    def kill_broker(self, index: int) -> bool:
+        """As misfortune would. Whether there was a process to kill."""
+        name = self.deployment.broker_names[index]
+        child = self._children.get(name)
+        if child is None:
+            return False
+        self._tell("fault_injected", {"broker": index, "kind": "kill"})
+        os.kill(child.pid, signal.SIGKILL)
+        return True
+
+    def child_ready(self, name: str, text: str, now: int) -> None:
+        self._processes[name] = self._processes[name].ready(now)
+        with suppress(WireError):
+            if name in self.deployment.broker_names:
+                address = parse_address(text)
+                self.addresses = tuple(
+                    address if name == other else known
+                    for other, known in zip(self.deployment.broker_names, self.addresses, strict=True)
+                )
+
+    def child_ended(self, name: str, status: int, now: int) -> None:
+        child = self._children.pop(name)
+        code = os.waitstatus_to_exitcode(status)
+        process = self._processes[name]
+        reason = describe_exit_code(code, last_words(child.words) if code else "")
+        self._processes[name] = process = process.ended(now, reason, well=code == 0)
+        self._tell("process_ended", {"process": name, "pid": child.pid, "reason": process.reason, "was": process.state})
+
+    # --- the turn -----------------------------------------------------------------------------------------------------
+
+    def turn(self, now: int) -> int:
+        """Do what is due; the monotonic instant (ns) at which to come back."""
+        try:
+            while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
+                self._move(move, now)
+            until = min(self._follow_churn(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
+            if now >= self._flushed + SECOND:
+                self._journal.flush()
+                self._flushed = now
+        except OSError as error:  # a full disk, no more processes: this deployment cannot go on, others may
+            self._fail(describe_os_error(error), now)
+            return now + SECOND // 10
+        return until
+
+    def _seen(self, now: int) -> phases.Seen:
+        return phases.Seen(
+            phase=self.phase,
+            since=self._since,
+            processes=self._processes,
+            is_assembled=self._assembly.is_complete(self._up()),
+            trouble=self._assembly.trouble,
+            renewed=self._renewed,
+            stop_reason=self._stop_reason,
+            workload_start=self._workload_start,
+        )
+
+    def _up(self) -> dict[int, int]:
+        """The incarnation of each broker that is up, by index."""
+        processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.broker_names))
+        return {index: process.launches for index, process in processes if process.state == fleet.UP}
+
+    def _move(self, move: phases.Move, now: int) -> None:
+        self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
+        self._since = now
+        # A network that recovered goes on saying why it had to.
+        self.reason = move.reason or (self.reason if self.deployment.kind == NETWORK else "")
+        if self.phase == phases.WARMING:
+            self._workload_start = now + round(phases.FLEET_LEAD_S * SECOND)
+            measuring, end = phases.schedule(self.deployment, self._workload_start)
+            self._times = {
+                "warming_unix_ms": unix_ms(now),
+                "measuring_unix_ms": unix_ms(measuring),
+                "ends_unix_ms": unix_ms(end),
+            }
+        self._tell("phase", {"phase": self.phase, "reason": self.reason})
+        if self.phase in phases.ENDED:
+            self._journal.flush()
+
+    def _fail(self, reason: str, now: int) -> None:
+        """Without the journal's help: it may be what failed."""
+        if self.phase not in phases.ENDED:
+            self.phase, self.reason, self._since = phases.FAILED, reason, now
+
+    def _follow_churn(self, now: int) -> int:
+        """Send brokers away and let them come back; when the next one does."""
+        start = self._workload_start
+        if start is None or not phases.is_alive(self.deployment, self.phase):
+            return now + SECOND
+        for change in self._churn.due((now - start) / SECOND):
+            self._tell(HAPPENED[change.what], {"broker": change.broker})
+            if change.what != UP:
+                self._send_away(change, now)
+        next_s = self._churn.next_s()
+        return now + SECOND if next_s is None else start + round(next_s * SECOND)
+
+    def _send_away(self, change: Change, now: int) -> None:
+        """At once: it may be wanted again before the next look at what is."""
+        name = self.deployment.broker_names[change.broker]
+        process, child = self._processes[name].sent_away(), self._children.get(name)
+        if child is not None and change.what == CRASH and process.state != fleet.KILLED:
+            os.kill(child.pid, signal.SIGKILL)
+            process = process.kill_sent(now, CRASHED)
+        elif child is not None and change.what == LEAVE and process.state in (fleet.STARTING, fleet.UP):
+            os.kill(child.pid, signal.SIGTERM)
+            process = process.stop_sent(now)
+        self._processes[name] = process
+
+    def _run_processes(self, now: int) -> int:
+        until, starts = now + SECOND, 0
+        desired = phases.wanted(self.deployment, self.phase, self._churn.away)
+        for action in fleet.plan(desired, self._processes, now):
+            process = self._processes.get(action.name, fleet.Process())
+            match action:
+                case fleet.Start() if starts == STARTS_AT_ONCE:
+                    until = now
+                case fleet.Start(name):
+                    self._start(name, process, now)
+                    starts += 1
+                case fleet.Stop(name):
+                    os.kill(self._children[name].pid, signal.SIGTERM)
+                    self._processes[name] = process.stop_sent(now)
+                case fleet.Kill(name, reason):
+                    os.kill(self._children[name].pid, signal.SIGKILL)
+                    self._processes[name] = process.kill_sent(now, reason)
+                case fleet.GiveUp(name, reason):
+                    self._processes[name] = process.gave_up(now, reason)
+                    self._tell("gave_up", {"process": name, "reason": reason})
+                    until = now
+                case fleet.Wait():
+                    until = min(until, action.until)
+        return until
+
+    def _start(self, name: str, process: fleet.Process, now: int) -> None:
+        started = process.started(now)
+        child = fork(self._work(name, started), self._directory / "words" / f"{name}.txt", (self._lifeline,))
+        self._children[name], self._processes[name] = child, started
+        self._forked(name, child)
+        after = "" if process.was_away else process.reason
+        self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
+
+    def _work(self, name: str, process: fleet.Process) -> Work:
+        job = Job(self.deployment, self.addresses, name, self._zero, self._journal_path(name), self._lifeline)
+        if name in self.deployment.broker_names:
+            return job.broker(incarnation=process.launches)
+        assert self._workload_start is not None
+        return job.fleet(self._workload_start)
+
+    def _assemble(self, now: int) -> int:
+        if not phases.is_alive(self.deployment, self.phase):
+            return now + SECOND
+        for order in self._assembly.due(self._up(), now, self._orders.room):
+            self._give(order, now)
+        return self._assembly.next_retry(now) or now + SECOND
+
+    def _give(self, order: Order, now: int) -> None:
+        def ended(refusal: str) -> None:
+            if refusal:
+                self._assembly.refused(order, refusal, time.monotonic_ns())
+            else:
+                self._assembly.done(order)
+
+        self._orders.give(order.question(self.addresses), self.addresses[order.broker], now, ended)
+
+    # --- what it tells ------------------------------------------------------------------------------------------------
+
+    def _tell(self, name: str, detail: dict[str, Any]) -> None:
+        self._journal.write(Event("supervisor", (time.monotonic_ns() - self._zero) // 1000, name, detail))
+
+    def close(self) -> None:
+        """Nothing more will happen. Whoever is left is ended by the lifeline."""
+        with suppress(OSError):  # a full disk was told in the status
+            self._journal.close()
+
+    def status(self) -> dict[str, Any]:
+        """As the supervisor's socket shows it."""
+        names = self.deployment.broker_names
+        return {
+            "id": self.deployment.id,
+            "epoch": self.deployment.epoch,
+            "kind": self.deployment.kind,
+            "phase": self.phase,
+            "reason": self.reason,
+            "since_unix_ms": unix_ms(self._since),
+            "warming_unix_ms": None,
+            "measuring_unix_ms": None,
+            "ends_unix_ms": None,
+            **self._times,
+            "brokers": [
+                {"index": index, "address": format_address(self.addresses[index]), **self._broker_status(index, name)}
+                for index, name in enumerate(names)
+            ],
+            "clients": [
+                {"name": name, **self._process_status(name)}
+                for name in self.deployment.fleet_names
+                if name in self._processes
+            ],
+        }
+
+    def _broker_status(self, index: int, name: str) -> dict[str, Any]:
+        status = self._process_status(name)
+        is_away = index in self._churn.away and phases.is_alive(self.deployment, self.phase)
+        return status | {"state": AWAY} if is_away else status
+
+    def _process_status(self, name: str) -> dict[str, Any]:
+        process, child = self._processes[name], self._children.get(name)
+        return {
+            "pid": child.pid if child else None,
+            "state": self._shown_state(process),
+            "reason": process.reason,
+            "restarts": max(process.launches - 1, 0),
+            "since_unix_ms": unix_ms(process.since),
+        }
+
+    def _shown_state(self, process: fleet.Process) -> str:
+        if process.state == fleet.WAITING:
+            if process.ended_well or not phases.is_alive(self.deployment, self.phase):
+                return "stopped"
+            return "starting" if process.launches == 0 else "restarting"
+        return SHOWN_STATES[process.state]

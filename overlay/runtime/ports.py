@@ -1,0 +1,172 @@
+"""Drives many clients from one thread, each on UDP sockets of its own.
+
+Counterparts: ``overlay.clients.scheduled`` decides what is sent when, ``loadgen`` puts a workload in. Sockets are
+connected, so that the kernel itself drops what does not come from the broker asked::
+
+    heap of timers ─> client.handle_timer ─> send      sockets ready ─> client.receive_datagram ─> samples
+
+A generator that is late measures itself, so this sleeps with the precision of ``select`` (an epoll time-out ticks in
+milliseconds).
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from heapq import heappop, heappush
+from select import select
+
+from overlay.clients.scheduled import ScheduledClient
+from overlay.clients.tally import Tally
+from overlay.facts import Sample
+from overlay.node import SECOND
+from overlay.runtime.udp import IDLE_NS, MAX_DATAGRAM_BYTES
+from overlay.runtime.usage import kernel_drops
+
+Port = tuple[int, int]
+"""A client's index in the fleet and one of its lanes."""
+
+
+class FleetDriver:
+    """Clients and their sockets. ``run`` returns when all is finished, the time is over, or it is stopped."""
+
+    def __init__(
+        self,
+        clients: Sequence[ScheduledClient],
+        tally: Tally,
+        *,
+        on_sample: Callable[[Sample], None],
+        on_second: Callable[[int], None],
+        lifeline_fd: int | None = None,
+    ) -> None:
+        self.is_stopping = False
+        self._clients = clients
+        self._tally = tally
+        self._tally.counters |= {"send_errors": 0, "receive_errors": 0, "kernel_drops": 0, "open_ports": 0}
+        self._on_sample = on_sample
+        self._on_second = on_second
+        self._lifeline_fd = lifeline_fd
+        self._selector = selectors.DefaultSelector()
+        self._sockets: dict[Port, socket.socket] = {}
+        self._timers: list[tuple[int, int]] = []
+        self._armed: list[int | None] = [None] * len(clients)
+        self._unfinished = len(clients)
+        self._finished = [False] * len(clients)
+        self._next_check = self._next_second = time.monotonic_ns()
+        for index in range(len(clients)):
+            self._arm(index)
+
+    def stop(self) -> None:
+        """Make ``run`` return within a fraction of a second. Safe to call from a signal handler."""
+        self.is_stopping = True
+
+    def run(self, until: int, stay: int = 0) -> None:
+        """Drive until every client is finished, at least until the instant ``stay``, at most until ``until`` (ns).
+
+        A fleet whose last request falls well before the end of the measurement stays, and its ticks go on.
+        """
+        while not self.is_stopping and (self._unfinished or time.monotonic_ns() < stay):
+            now = time.monotonic_ns()
+            if now >= until:
+                for index, client in enumerate(self._clients):
+                    client.abandon(now)
+                    self._drain(index)
+                return
+            self._housekeep(now)
+            self._handle_timers(now)
+            self._receive(min(until, self._next_check, self._timers[0][0] if self._timers else until))
+
+    def close(self) -> None:
+        for port in list(self._sockets):
+            self._close(port)
+        self._selector.close()
+
+    def _handle_timers(self, now: int) -> None:
+        while self._timers and self._timers[0][0] <= now:
+            at, index = heappop(self._timers)
+            if at == self._armed[index]:  # else a later one was armed since, or an earlier one has fired
+                self._armed[index] = None
+                self._clients[index].handle_timer(time.monotonic_ns())
+                self._drain(index)
+
+    def _receive(self, due: int) -> None:
+        """Wait for datagrams until ``due``, and take one from each port that has some."""
+        wait = due - time.monotonic_ns()
+        # The selector's own descriptor can be selected: microseconds instead of epoll's milliseconds.
+        if wait > 0 and not select((self._selector,), (), (), wait / SECOND)[0]:
+            return
+        for key, _ in self._selector.select(0):
+            index, lane = key.data
+            try:
+                data = key.fileobj.recv(MAX_DATAGRAM_BYTES)  # type: ignore[union-attr]
+            except OSError:  # nobody listens at the broker's port, as an earlier datagram found out
+                self._tally.counters["receive_errors"] += 1
+                continue
+            client = self._clients[index]
+            client.receive_datagram(lane, data, client.broker, time.monotonic_ns())
+            self._drain(index)
+
+    def _drain(self, index: int) -> None:
+        """Send, report and arm whatever the last call to a client led to."""
+        client = self._clients[index]
+        for lane, data, _ in client.datagrams_to_send():
+            self._send((index, lane), data)
+        for lane in client.lanes_to_close():
+            self._close((index, lane))
+        for sample in client.samples():
+            self._on_sample(sample)
+        self._arm(index)
+
+    def _arm(self, index: int) -> None:
+        timer = self._clients[index].next_timer()
+        if timer != self._armed[index]:
+            self._armed[index] = timer
+            if timer is not None:
+                heappush(self._timers, (timer, index))
+        if not self._finished[index] and self._clients[index].is_finished:
+            self._finished[index] = True
+            self._unfinished -= 1
+
+    def _send(self, port: Port, data: bytes) -> None:
+        try:
+            sock = self._sockets.get(port) or self._open(port)
+            try:
+                sock.send(data)
+            except ConnectionRefusedError:  # tells of an earlier datagram, and this one was not sent
+                sock.send(data)
+        except OSError:  # no room or no descriptor left: the datagram is lost, and the client asks again
+            self._tally.counters["send_errors"] += 1
+
+    def _open(self, port: Port) -> socket.socket:
+        broker = self._clients[port[0]].broker
+        sock = socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setblocking(False)
+        self._sockets[port] = sock
+        sock.connect(broker)
+        self._selector.register(sock, selectors.EVENT_READ, port)
+        self._tally.counters["open_ports"] += 1
+        return sock
+
+    def _close(self, port: Port) -> None:
+        sock = self._sockets.pop(port, None)
+        if sock is None:
+            return
+        self._tally.counters["kernel_drops"] += kernel_drops(sock)
+        self._tally.counters["open_ports"] -= 1
+        with suppress(KeyError):
+            self._selector.unregister(sock)
+        sock.close()
+
+    def _housekeep(self, now: int) -> None:
+        if now < self._next_check:
+            return
+        self._next_check = now + IDLE_NS
+        # Nothing is ever written to a lifeline, so readable means that its last writer is gone.
+        if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
+            self.is_stopping = True
+        if now >= self._next_second:
+            self._next_second += SECOND * ((now - self._next_second) // SECOND + 1)
+            self._on_second(now)

@@ -1,0 +1,87 @@
+"""Asks the host's supervisor: for each call a connection, a line, a reply. Counterpart: ``overlay.runtime.control``.
+
+::
+
+    client = SupervisorClient(Path("var/supervisor.sock"), timeout=5.0)
+    status = client.deploy(document)
+    client.stop(status["id"], status["epoch"], "no longer needed")
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from overlay.errors import WaxwingError
+from overlay.runtime.control import reachable
+
+Status = dict[str, Any]
+
+
+class SupervisorUnavailable(WaxwingError):
+    """Nobody answers at the socket, or not in time."""
+
+
+class SupervisorRefused(WaxwingError):
+    """The supervisor answered with an error: ``stale-epoch``, ``busy``, ``unknown``, ``conflict``, ``invalid``, ..."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+
+
+class SupervisorClient:
+    """The verbs of the supervisor. Each raises ``SupervisorUnavailable`` or ``SupervisorRefused``."""
+
+    def __init__(self, path: Path | str, timeout: float = 5.0) -> None:
+        self._path = Path(path)
+        self._timeout = timeout
+
+    def hello(self) -> dict[str, Any]:
+        """``version``, ``pid``, ``started_unix_ms`` and the ids of its ``deployments``."""
+        return self._ask(do="hello")
+
+    def deploy(self, deployment: dict[str, Any]) -> Status:
+        """Idempotent for one id and epoch. ``busy`` names the run that is active."""
+        return self._ask(do="deploy", deployment=deployment)
+
+    def renew(self, id: str, epoch: int) -> Status:
+        return self._ask(do="renew", id=id, epoch=epoch)
+
+    def stop(self, id: str, epoch: int, reason: str) -> Status:
+        return self._ask(do="stop", id=id, epoch=epoch, reason=reason)
+
+    def status(self, id: str) -> Status:
+        return self._ask(do="status", id=id)
+
+    def forget(self, id: str, epoch: int) -> dict[str, Any]:
+        """Drop the status of what has ended."""
+        return self._ask(do="forget", id=id, epoch=epoch)
+
+    def fault(self, id: str, epoch: int, broker: int, kind: str = "kill") -> Status:
+        """Do to a broker what misfortune would."""
+        return self._ask(do="fault", id=id, epoch=epoch, broker=broker, kind=kind)
+
+    def shutdown(self) -> dict[str, Any]:
+        """End the supervisor and all it runs. Networks stay desired, and come back with it."""
+        return self._ask(do="shutdown")
+
+    def _ask(self, **request: Any) -> dict[str, Any]:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(self._timeout)
+                connection.connect(reachable(self._path))
+                connection.sendall(json.dumps(request).encode() + b"\n")
+                with connection.makefile("rb") as answers:
+                    line = answers.readline()
+        except OSError as error:
+            raise SupervisorUnavailable(f"the supervisor at {self._path} does not answer: {error}") from error
+        if not line.endswith(b"\n"):
+            raise SupervisorUnavailable(f"the supervisor at {self._path} hung up before it answered")
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
+            raise SupervisorRefused(reply["error"]["code"], reply["error"]["sentence"])
+        return reply

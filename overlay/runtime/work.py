@@ -1,0 +1,82 @@
+"""What the supervisor's children do: be a broker of a deployment, or a fleet of its clients.
+
+Counterparts: ``overlay.runtime.daemon`` and ``overlay.runtime.loadgen``. The load generator is imported in the child
+that needs it, so that brokers do not carry it; the daemon before the fork, so that they share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from overlay.addresses import Address, format_address
+from overlay.chance import derive_seed
+from overlay.deployment import RUN, Deployment
+from overlay.links import LinkShape
+from overlay.runtime.daemon import run_broker
+from overlay.runtime.processes import Ready, Work
+from overlay.workload import fleets
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that one process of a deployment needs to know."""
+
+    deployment: Deployment
+    addresses: tuple[Address, ...]
+    name: str
+    zero_ns: int
+    journal: Path
+    lifeline: int
+
+    def broker(self, incarnation: int) -> Work:
+        """Be the broker ``name``. Only runs are journalled: a network would grow its journal for ever."""
+        index = self.deployment.broker_names.index(self.name)
+        config = self.deployment.settings
+        if config.walk_ttl == 0:
+            config = replace(config, walk_ttl=4 * self.deployment.brokers)
+
+        def work(on_ready: Ready) -> int:
+            return run_broker(
+                config,
+                self.addresses[index],
+                links=self._link_shapes(index),
+                seed=derive_seed(self.deployment.seed, self.name, incarnation),
+                journal=self.journal if self.deployment.kind == RUN else None,
+                process=self.name,
+                zero_ns=self.zero_ns,
+                on_ready=lambda address: on_ready(format_address(address)),
+                lifeline_fd=self.lifeline,
+            )
+
+        return work
+
+    def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
+        """What this broker's datagrams meet on the way to each neighbour whose link is not clear."""
+        links = [link for link in self.deployment.links if index in link.ends]
+        shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
+        return {address: shape for address, shape in shapes.items() if not shape.is_clear}
+
+    def fleet(self, start_ns: int) -> Work:
+        """Be the clients of the fleet ``name``, the first of which starts at ``start_ns``."""
+        deployment = self.deployment
+        assert deployment.workload is not None
+        workload = deployment.workload
+
+        def work(on_ready: Ready) -> int:
+            from overlay.runtime.loadgen import run_fleet
+
+            return run_fleet(
+                fleets(deployment.client_plans())[self.name],
+                self.addresses,
+                workload,
+                seed=deployment.seed,
+                start_ns=start_ns,
+                zero_ns=self.zero_ns,
+                journal=self.journal,
+                process=self.name,
+                on_ready=lambda: on_ready("ready"),
+                lifeline_fd=self.lifeline,
+            )
+
+        return work

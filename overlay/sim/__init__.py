@@ -1,0 +1,13 @@
+"""Virtual time: the very cores that ``overlay.runtime`` drives over UDP, driven here over simulated links.
+
+::
+
+    schedule    what happens next: a heap of (time, priority, counter)
+    network     what becomes of a datagram between two addresses (over ``overlay.links``)
+    simulator   delivers, fires timers, drains, checks invariants, and keeps the digest of a run
+    actors      how one node, or one client with its many ports, is driven
+    harness     a whole overlay stood up: brokers, the controller that orders them, clients, faults
+
+One seed decides everything: equal seeds give equal digests, in any process, under any ``PYTHONHASHSEED``. No clock is
+read here and nothing sleeps. Time is integer nanoseconds from 0; the nodes' wall clock is ``WALL_OFFSET_NS`` ahead.
+"""

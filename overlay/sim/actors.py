@@ -1,0 +1,140 @@
+"""How cores are driven: one node at one address, one client with its many ports, one controller with its exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from overlay.addresses import Address
+from overlay.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
+from overlay.clients.exchange import Exchange, Timestamps, WallClock
+from overlay.clients.scheduled import ScheduledClient
+from overlay.facts import Sample
+from overlay.node import Event, Node
+from overlay.sim.simulator import WALL_OFFSET_NS, Outgoing, Simulator
+
+
+class NodeActor:
+    """A ``Node`` at one address. Its events are kept, with their times, in ``history``."""
+
+    def __init__(self, address: Address, node: Node) -> None:
+        self.address = address
+        self.node = node
+        self.history: list[tuple[int, Event]] = []
+
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+        self.node.receive_datagram(data, source, now)
+
+    def step(self, now: int) -> Iterator[Outgoing]:
+        timer = self.node.next_timer()
+        if timer is not None and timer <= now:
+            self.node.handle_timer(now)
+        check_invariants = getattr(self.node, "check_invariants", None)
+        if check_invariants:
+            check_invariants()
+        self.history += [(now, event) for event in self.node.events()]
+        return ((data, self.address, to) for data, to in self.node.datagrams_to_send())
+
+    def next_timer(self) -> int | None:
+        return self.node.next_timer()
+
+
+class Ports:
+    """Fresh addresses on one host. None is ever given out twice, so that a late answer finds nobody."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._next = 1024
+
+    def fresh(self) -> Address:
+        self._next += 1
+        return self._host, self._next
+
+
+class ClientActor:
+    """A provider or consumer of a workload: each of its lanes is a port on its host."""
+
+    def __init__(self, simulator: Simulator, client: ScheduledClient, host: str) -> None:
+        self.client = client
+        self.samples: list[Sample] = []
+        self._simulator = simulator
+        self._ports = Ports(host)
+        self._lane_of: dict[Address, int] = {}
+        self._address_of: dict[int, Address] = {}
+
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+        self.client.receive_datagram(self._lane_of[to], data, source, now)
+
+    def step(self, now: int) -> Iterator[Outgoing]:
+        timer = self.client.next_timer()
+        if timer is not None and timer <= now:
+            self.client.handle_timer(now)
+        outgoing = [(data, self._open(lane), to) for lane, data, to in self.client.datagrams_to_send()]
+        self.samples += self.client.samples()
+        for lane in self.client.lanes_to_close():
+            self._close(lane)
+        return iter(outgoing)
+
+    def next_timer(self) -> int | None:
+        return self.client.next_timer()
+
+    def _open(self, lane: int) -> Address:
+        if lane not in self._address_of:
+            address = self._ports.fresh()
+            self._address_of[lane], self._lane_of[address] = address, lane
+            self._simulator.listen(address, self)
+        return self._address_of[lane]
+
+    def _close(self, lane: int) -> None:
+        address = self._address_of.pop(lane)
+        del self._lane_of[address]
+        self._simulator.close(address)
+
+
+class ControllerActor:
+    """Orders joins and monitoring as ``overlay.runtime.orders`` does, whenever ``up`` says that some are due."""
+
+    def __init__(self, simulator: Simulator, assembly: Assembly, addresses: Sequence[Address], host: str) -> None:
+        self.assembly = assembly
+        self.up: dict[int, int] = {}
+        """The incarnation of each broker that is up. Wake the controller after changing it."""
+        self._simulator = simulator
+        self._addresses = addresses
+        self._ports = Ports(host)
+        self._timestamps = Timestamps(WallClock(WALL_OFFSET_NS))
+        self._open: dict[Address, tuple[Order, Exchange]] = {}
+
+    def is_complete(self) -> bool:
+        return self.assembly.is_complete(self.up)
+
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+        self._open[to][1].receive_datagram(data, source, now)
+
+    def step(self, now: int) -> Iterator[Outgoing]:
+        for _, exchange in self._open.values():
+            exchange.handle_timer(now)
+        self._settle(now)
+        for order in self.assembly.due(self.up, now, AT_ONCE - len(self._open)):
+            self._give(order, now)
+        return iter([(d, port, to) for port, (_, e) in self._open.items() for d, to in e.datagrams_to_send()])
+
+    def next_timer(self) -> int | None:
+        timers = [exchange.next_timer() for _, exchange in self._open.values()]
+        timers.append(self.assembly.next_retry(self._simulator.now))
+        return min((timer for timer in timers if timer is not None), default=None)
+
+    def _give(self, order: Order, now: int) -> None:
+        port, addresses = self._ports.fresh(), self._addresses
+        exchange = Exchange(order.question(addresses), addresses[order.broker], now, self._timestamps, ORDER_RETRY)
+        self._open[port] = (order, exchange)
+        self._simulator.listen(port, self)
+
+    def _settle(self, now: int) -> None:
+        for port, (order, exchange) in list(self._open.items()):
+            if not exchange.is_over:
+                continue
+            del self._open[port]
+            self._simulator.close(port)
+            if exchange.outcome == "answered":
+                self.assembly.done(order)
+            else:
+                self.assembly.refused(order, exchange.outcome, now)

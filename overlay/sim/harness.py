@@ -1,0 +1,242 @@
+"""A whole overlay in one object: brokers on a topology, a controller that orders them, clients that ask, and faults.
+
+::
+
+    overlay = Overlay(generate("ring", 10), seed=7)
+    overlay.start()                                     # joins per link, then monitoring, as a launcher orders them
+    overlay.put(3, ("room", "r1", "climate"), b"degC=21.5")
+    overlay.get(8, ("room", "r1", "climate")).reply     # a ContextResponse
+    overlay.kill(3)
+    overlay.run_for(5 * SECOND)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from overlay.addresses import Address
+from overlay.assembly import Assembly
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
+from overlay.broker.membership import GIVEN
+from overlay.broker.messages import Key
+from overlay.chance import Stream, derive_seed
+from overlay.churn import LEAVE, UP, Change, schedule
+from overlay.clients import questions
+from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.clients.questions import Question
+from overlay.clients.scheduled import Fleet, Windows, make_clients
+from overlay.clients.tally import Tally
+from overlay.facts import Event, Sample
+from overlay.links import LinkShape
+from overlay.node import SECOND
+from overlay.sim.actors import ClientActor, ControllerActor, NodeActor, Ports
+from overlay.sim.network import LOCAL, Network
+from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
+from overlay.topologies import Graph
+from overlay.workload import Workload, plan_clients
+
+START_LIMIT = 120 * SECOND
+CONTROLLER_HOST = "127.2.0.1"
+ASKER_HOST = "127.2.0.2"
+
+
+def broker_address(index: int) -> Address:
+    """Each broker is a host of its own, within loopback, which open brokers trust by default."""
+    return f"127.1.{index // 250}.{index % 250 + 1}", 7000
+
+
+class Overlay:
+    """``config`` is every broker's; a ``walk_ttl`` of 0 becomes 4 x the number of brokers, as a launcher has it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        config: BrokerConfig | None = None,
+        seed: int = 0,
+        *,
+        monitoring: bool = True,
+        local: LinkShape = LOCAL,
+        strict: bool = True,
+    ) -> None:
+        self.graph = graph
+        self.config = config or BrokerConfig()
+        if not self.config.walk_ttl:
+            self.config = replace(self.config, walk_ttl=4 * graph.brokers)
+        self.seed = seed
+        self.simulator = Simulator(Network(derive_seed(seed, "network"), local), strict=strict)
+        self.brokers: dict[int, NodeActor] = {}
+        self.clients: list[ClientActor] = []
+        self.happened: list[Event] = []
+        """Which brokers ended and began again, as a supervisor reports it."""
+        self._addresses = [broker_address(i) for i in range(graph.brokers)]
+        self._index_of = {address: i for i, address in enumerate(self._addresses)}
+        searching = self.config.membership != GIVEN
+        assembly = Assembly(graph.brokers, graph.links, monitoring=monitoring, searching=searching)
+        self.controller = ControllerActor(self.simulator, assembly, self._addresses, CONTROLLER_HOST)
+        self._incarnations = [0] * graph.brokers
+        self.leaving: dict[int, NodeActor] = {}
+        """Brokers that still say farewell."""
+        self._awaited: set[int] = set()
+        """Those of them that are to come back at once."""
+        self._ports = Ports(ASKER_HOST)
+        self._timestamps = Timestamps(WallClock(WALL_OFFSET_NS))
+        for link in graph.links:
+            self.simulator.network.lay(broker_address(link.a), broker_address(link.b), link.shape())
+
+    # ---- brokers
+
+    def start(self) -> None:
+        """Start every broker and wait until all orders were carried out."""
+        for index in range(self.graph.brokers):
+            self.restart(index)
+        self.simulator.run_while(lambda: not self.controller.is_complete(), START_LIMIT)
+
+    def restart(self, index: int) -> None:
+        """Start a broker that is down, with nothing in it; the controller will notice."""
+        chance = Stream(derive_seed(self.seed, "broker", index, self._incarnations[index]))
+        address = broker_address(index)
+        actor = NodeActor(address, Broker(self.config, address, chance, WALL_OFFSET_NS))
+        if self._incarnations[index]:
+            self._tell("process_started", index)
+        self.brokers[index] = actor
+        self.simulator.listen(address, actor)
+        self._incarnations[index] += 1
+        self.controller.up[index] = self._incarnations[index]
+        self.simulator.wake(self.controller)
+
+    def kill(self, index: int) -> None:
+        """As ``kill -9`` does: without a word to anybody."""
+        self.simulator.remove(self.brokers.pop(index))
+        del self.controller.up[index]
+        self._tell("process_ended", index)
+
+    def leave(self, index: int) -> None:
+        """As SIGTERM does: a farewell to every neighbour, a few times, then gone."""
+        actor = self.brokers.pop(index)
+        node = actor.node
+        assert isinstance(node, Broker)
+        node.leave(self.simulator.now)
+        self.simulator.wake(actor)
+        del self.controller.up[index]
+        self.leaving[index] = actor
+        self._tell("process_ended", index)
+        self.at(self.simulator.now + FAREWELLS * FAREWELL_GAP, lambda: self._finish_leaving(index, actor))
+
+    def _finish_leaving(self, index: int, actor: NodeActor) -> None:
+        if self.leaving.get(index) is not actor:
+            return
+        self.simulator.remove(self.leaving.pop(index))
+        if index in self._awaited:
+            self._return(index)
+
+    def add_churn(self, workload: Workload) -> tuple[Change, ...]:
+        """Let brokers go and come back as the churn of a workload says that starts now; what will happen."""
+        now, changes = self.simulator.now, schedule(workload, self.graph.brokers, self.seed)
+        for change in changes:
+            self.at(now + round(change.at_s * SECOND), partial(self._follow, change))
+        return changes
+
+    def _follow(self, change: Change) -> None:
+        if change.what == UP:
+            self._return(change.broker)
+            return
+        self._awaited.discard(change.broker)
+        if change.broker in self.brokers:
+            (self.leave if change.what == LEAVE else self.kill)(change.broker)
+
+    def _return(self, index: int) -> None:
+        """Like the supervisor's: one that still says farewell is first let end."""
+        if index in self.leaving:
+            self._awaited.add(index)
+        else:
+            self._awaited.discard(index)
+            self.restart(index)
+
+    def broker(self, index: int) -> Broker:
+        node = self.brokers[index].node
+        assert isinstance(node, Broker)
+        return node
+
+    def neighbours(self, index: int) -> set[int]:
+        """The neighbours that a broker believes in, by index."""
+        return {self._index_of[address] for address in self.broker(index).neighbours}
+
+    def wrong_neighbours(self) -> dict[int, tuple[set[int], set[int]]]:
+        """The brokers that are up whose neighbours are not those of the topology that are up: (has, should have)."""
+        wanted = self.graph.neighbours()
+        pairs = {i: (self.neighbours(i), {j for j in wanted[i] if j in self.brokers}) for i in self.brokers}
+        return {i: pair for i, pair in pairs.items() if pair[0] != pair[1]}
+
+    def statistics(self, name: str) -> list[int]:
+        """One counter of every broker that is up, by index."""
+        return [self.broker(i).statistics(self.simulator.now)[name] for i in sorted(self.brokers)]
+
+    # ---- the network's faults
+
+    def separate(self, *islands: Iterable[int]) -> None:
+        """Partition: brokers of different islands hear nothing of each other; clients reach all."""
+        self.simulator.network.separate(*([broker_address(i) for i in island] for island in islands))
+
+    def heal(self) -> None:
+        self.simulator.network.heal()
+
+    def lay(self, a: int, b: int, shape: LinkShape) -> None:
+        self.simulator.network.lay(broker_address(a), broker_address(b), shape)
+
+    def at(self, time: int, action: Callable[[], None]) -> None:
+        """Do something to this overlay at ``time`` (ns)."""
+        self.simulator.at(time, action)
+
+    # ---- clients
+
+    def ask(self, index: int, question: Question, retry: Retry | None = None) -> Exchange:
+        """Begin an exchange with a broker, from a fresh port; it goes on while the simulator runs."""
+        address = self._ports.fresh()
+        exchange = Exchange(question, broker_address(index), self.simulator.now, self._timestamps, retry or Retry())
+        self.simulator.listen(address, NodeActor(address, exchange))
+        return exchange
+
+    def finish(self, exchanges: Sequence[Exchange]) -> None:
+        """Run until every one of these is over; each is, by its own deadline."""
+        self.simulator.run_while(lambda: not all(e.is_over for e in exchanges), 3600 * SECOND)
+
+    def put(self, index: int, key: Key, payload: bytes, provider: str = "p1", valid_ms: int = 120_000) -> Exchange:
+        exchange = self.ask(index, questions.update("A", provider, key, valid_ms, payload))
+        self.finish([exchange])
+        return exchange
+
+    def get(self, index: int, key: Key, retry: Retry | None = None) -> Exchange:
+        exchange = self.ask(index, questions.request(key), retry)
+        self.finish([exchange])
+        return exchange
+
+    def run_for(self, duration: int) -> None:
+        self.simulator.run_for(duration)
+
+    def add_clients(self, workload: Workload) -> Tally:
+        """The fleet of a workload that starts now; every client is a host of its own."""
+        now = self.simulator.now
+        fleet = Fleet(workload, Windows.of(workload, 0, now), WallClock(WALL_OFFSET_NS), Tally())
+        plans = plan_clients(workload, self.graph.brokers, self.seed, self.graph.positions)
+        for client in make_clients(plans, self._addresses, fleet, self.seed):
+            number = len(self.clients)
+            actor = ClientActor(self.simulator, client, f"127.3.{number // 250}.{number % 250 + 1}")
+            self.clients.append(actor)
+            self.simulator.wake(actor)
+        return fleet.tally
+
+    def samples(self) -> list[Sample]:
+        """Of all clients so far, their times from the simulator's zero."""
+        return [sample for client in self.clients for sample in client.samples]
+
+    @property
+    def zero_unix_us(self) -> int:
+        """Unix microseconds at that zero."""
+        return WALL_OFFSET_NS // 1000
+
+    def _tell(self, name: str, index: int) -> None:
+        self.happened.append(Event("supervisor", self.simulator.now // 1000, name, {"process": f"broker-{index}"}))

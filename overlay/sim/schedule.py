@@ -1,0 +1,39 @@
+"""What happens next. Ties are broken by priority, then by the order in which things were scheduled, never by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+FAULT, ARRIVAL, STEP = range(3)
+"""Priorities within one instant: the world changes, what is due arrives, and then each node deals with all of it."""
+
+Action = Callable[[], None]
+
+
+class Schedule:
+    """Actions by time (ns); ``now`` never goes back."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self._heap: list[tuple[int, int, int, Action]] = []
+        self._counter = count()
+
+    def at(self, time: int, priority: int, action: Action) -> None:
+        """Run ``action`` at ``time``, which must not be past."""
+        if time < self.now:
+            raise ValueError(f"scheduled for {time} ns when it is {self.now} ns already")
+        heappush(self._heap, (time, priority, next(self._counter), action))
+
+    def run_next(self, until: int) -> bool:
+        """Run the next action, if there is one at or before ``until``."""
+        if not self._heap or self._heap[0][0] > until:
+            return False
+        self.now, _, _, action = heappop(self._heap)
+        action()
+        return True
+
+    def pass_to(self, time: int) -> None:
+        """Let time pass in which nothing happens."""
+        self.now = max(self.now, time)

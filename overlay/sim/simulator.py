@@ -1,0 +1,148 @@
+"""Drives actors in virtual time. Counterpart of the loops in ``overlay.runtime``.
+
+An instant of an actor: everything that arrives for it is fed, a timer that is due fires, its invariants are checked, it
+is drained. An actor that is woken and has nothing to do is harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import Protocol
+
+from overlay.addresses import Address, format_address
+from overlay.node import SECOND
+from overlay.sim.network import Network
+from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Action, Schedule
+
+WALL_OFFSET_NS = 1_700_000_000 * SECOND
+"""Unix time minus simulated time, the same for all."""
+
+Outgoing = tuple[bytes, Address, Address]
+"""A datagram, the address it is sent from and the one it is sent to."""
+
+
+class Actor(Protocol):
+    """Something with one or more addresses; ``overlay.sim.actors`` has the three there are."""
+
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None: ...
+    def step(self, now: int) -> Iterable[Outgoing]: ...
+    def next_timer(self) -> int | None: ...
+
+
+class UnknownAddress(AssertionError):
+    """A datagram to an address that never was anybody's: in a closed simulation always somebody's mistake."""
+
+
+class Simulator:
+    """A run: its schedule, its network, its actors, and the digest of all that was delivered."""
+
+    def __init__(self, network: Network, *, strict: bool = True) -> None:
+        self.network = network
+        self.on_sent: list[Callable[[int, bytes, Address, Address], None]] = []
+        """Called with now, datagram, source and destination before the network has it."""
+        self.on_delivered: list[Callable[[int, bytes, Address, Address], None]] = []
+        """The same, before the receiver has it."""
+        self.delivered = 0
+        self.to_nobody = 0
+        """Datagrams that arrived where nobody listens (any more)."""
+        self._strict = strict
+        self._schedule = Schedule()
+        self._actors: dict[Address, Actor] = {}
+        self._ever: set[Address] = set()
+        self._armed: dict[Actor, int] = {}
+        """When an actor's next step is scheduled; a step that was scheduled for any other time does nothing."""
+        self._digest = blake2b(digest_size=16)
+
+    @property
+    def now(self) -> int:
+        return self._schedule.now
+
+    @property
+    def digest(self) -> str:
+        """BLAKE2b of every datagram delivered: when, from where, to where, and its bytes."""
+        return self._digest.hexdigest()
+
+    # ---- who is there
+
+    def listen(self, address: Address, actor: Actor) -> None:
+        """Give ``actor`` an address, from now on, and wake it."""
+        if address in self._actors:
+            raise ValueError(f"{format_address(address)} is in use")
+        self._actors[address] = actor
+        self._ever.add(address)
+        self.wake(actor)
+
+    def close(self, address: Address) -> None:
+        """What arrives here from now on finds nobody, even what was on its way."""
+        del self._actors[address]
+        self.network.forget(address)
+
+    def remove(self, actor: Actor) -> None:
+        """The end of ``actor``: it has no address and takes no step any more. Its links stay, for its successor."""
+        for address in [address for address, other in self._actors.items() if other is actor]:
+            del self._actors[address]
+        self._armed.pop(actor, None)
+
+    def wake(self, actor: Actor) -> None:
+        """Let it step now, because something other than a datagram or its timer has changed it."""
+        self._arm(actor, self.now)
+
+    # ---- time
+
+    def at(self, time: int, action: Action) -> None:
+        """Do something to the world at ``time``, before anything else of that instant."""
+        self._schedule.at(time, FAULT, action)
+
+    def run_until(self, time: int) -> None:
+        while self._schedule.run_next(time):
+            pass
+        self._schedule.pass_to(time)
+
+    def run_for(self, duration: int) -> None:
+        self.run_until(self.now + duration)
+
+    def run_while(self, is_unfinished: Callable[[], bool], at_most: int) -> None:
+        """Run as long as it takes. Raises ``TimeoutError`` after ``at_most`` nanoseconds."""
+        limit = self.now + at_most
+        while is_unfinished():
+            if not self._schedule.run_next(limit):
+                raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
+
+    # ---- parts of the above
+
+    def _arm(self, actor: Actor, time: int) -> None:
+        if actor not in self._armed or time < self._armed[actor]:
+            self._armed[actor] = time
+            self._schedule.at(time, STEP, lambda: self._step(actor, time))
+
+    def _step(self, actor: Actor, time: int) -> None:
+        if self._armed.get(actor) != time:
+            return
+        del self._armed[actor]
+        for data, source, to in actor.step(time):
+            self._send(data, source, to)
+        timer = actor.next_timer()
+        if timer is not None:
+            assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
+            self._arm(actor, timer)
+
+    def _send(self, data: bytes, source: Address, to: Address) -> None:
+        for watch in self.on_sent:
+            watch(self.now, data, source, to)
+        if to not in self._ever and self._strict:
+            raise UnknownAddress(f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: nobody ever")
+        for time, arriving in self.network.transmit(data, source, to, self.now):
+            self._schedule.at(time, ARRIVAL, lambda what=arriving: self._arrive(what, source, to))  # type: ignore[misc]
+
+    def _arrive(self, data: bytes, source: Address, to: Address) -> None:
+        actor = self._actors.get(to)
+        if actor is None:
+            self.to_nobody += 1
+            return
+        self.delivered += 1
+        self._digest.update(f"{self.now}|{source}|{to}|{len(data)}|".encode() + data)
+        for watch in self.on_delivered:
+            watch(self.now, data, source, to)
+        actor.receive(data, source, to, self.now)
+        self._arm(actor, self.now)

@@ -1,0 +1,164 @@
+"""A topology as a value, the sentences that say what is wrong with one, and its measures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from overlay.errors import InvalidSetting
+from overlay.links import Link
+from overlay.settings import check as check_settings
+from overlay.settings import setting
+
+Position = tuple[float, float]
+
+MAX_SENTENCES = 20
+"""A graph can be wrong in as many ways as it has links; a person reads this many."""
+
+MAX_NAME = 100
+"""Characters of a broker's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a topology may be. Drawing and measuring take time that grows with brokers times links."""
+
+    brokers: int = setting(1000, unit="brokers", low=1, high=100_000, help="Most brokers of one topology.")
+    links: int = setting(
+        20_000, unit="links", low=1, high=5_000_000, help="Most links; 20,000 allow a full mesh of 200 brokers."
+    )
+    file_bytes: int = setting(
+        8_000_000, unit="bytes", low=1000, high=1 << 30, help="Largest file to import; it is held in memory whole."
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Brokers 0 to ``brokers - 1`` and the links between them.
+
+    ``positions`` are in the unit square, y downwards as on a page; ``names`` are for people. Both are one per
+    broker, or absent. Unchecked, as a ``Link`` is: ``check`` says what is wrong.
+    """
+
+    brokers: int
+    links: tuple[Link, ...]
+    positions: tuple[Position, ...] | None = None
+    names: tuple[str, ...] | None = None
+
+    def neighbours(self) -> list[list[int]]:
+        """The neighbours of each broker, in increasing order. Of a checked graph only."""
+        lists: list[list[int]] = [[] for _ in range(self.brokers)]
+        for link in self.links:
+            lists[link.a].append(link.b)
+            lists[link.b].append(link.a)
+        return [sorted(neighbours) for neighbours in lists]
+
+
+def check(graph: Graph, limits: Limits = DEFAULT_LIMITS, *, must_connect: bool = True) -> list[str]:
+    """What is wrong with ``graph``, a sentence each; empty when nothing is."""
+    sentences = list(_size_sentences(graph, limits)) or [*_link_sentences(graph), *_broker_sentences(graph)]
+    if not sentences and must_connect and (parts := _reach(graph)[2]) > 1:
+        sentences = [f"The topology falls into {parts} parts that no link connects; a search cannot cross."]
+    surplus = len(sentences) - MAX_SENTENCES
+    return sentences if surplus <= 0 else [*sentences[:MAX_SENTENCES], f"{surplus} more of this kind."]
+
+
+def require(graph: Graph, limits: Limits = DEFAULT_LIMITS) -> Graph:
+    """``graph`` itself. Raises ``InvalidSetting`` when it cannot be built as it is; it need not be connected."""
+    sentences = check(graph, limits, must_connect=False)
+    if sentences:
+        raise InvalidSetting("links", " ".join(sentences))
+    return graph
+
+
+def _size_sentences(graph: Graph, limits: Limits) -> Iterator[str]:
+    if graph.brokers < 1:
+        yield f"A topology needs at least 1 broker, not {graph.brokers}."
+    if graph.brokers > limits.brokers:
+        yield f"{graph.brokers} brokers are more than the limit of {limits.brokers}."
+    if len(graph.links) > limits.links:
+        yield f"{len(graph.links)} links are more than the limit of {limits.links}."
+
+
+def _link_sentences(graph: Graph) -> Iterator[str]:
+    seen: dict[tuple[int, int], int] = {}
+    for i, link in enumerate(graph.links):
+        where = f"Link {i} ({link.a}–{link.b})"
+        for end in link.ends:
+            if not 0 <= end < graph.brokers:
+                yield f"{where} names broker {end}, but brokers are 0 to {graph.brokers - 1}."
+        if link.a == link.b:
+            yield f"{where} joins broker {link.a} to itself."
+        elif link.ends in seen:
+            yield f"{where} is there twice: link {seen[link.ends]} is the same."
+        seen.setdefault(link.ends, i)
+        try:
+            link.shape()
+        except InvalidSetting as error:
+            yield f"{where} has a wrong {error.field}: {error.sentence}."
+
+
+def _broker_sentences(graph: Graph) -> Iterator[str]:
+    for what, values in (("positions", graph.positions), ("names", graph.names)):
+        if values is not None and len(values) != graph.brokers:
+            yield f"There are {len(values)} {what} for {graph.brokers} brokers."
+    for i, position in enumerate(graph.positions or ()):
+        if not all(map(isfinite, position)):
+            yield f"The position of broker {i} is not a pair of numbers."
+    for i, name in enumerate(graph.names or ()):
+        if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+            yield f"The name of broker {i} must be 1 to {MAX_NAME} printable characters."
+    for name, times in Counter(graph.names or ()).items():
+        if times > 1:
+            yield f"{times} brokers are named {name!r}."
+
+
+def measures(graph: Graph) -> dict[str, Any]:
+    """What the page shows of a checked graph.
+
+    ``links``, ``mean_degree``, ``min_degree``, ``max_degree``, ``connected``, ``components``; ``diameter`` (hops) and
+    ``mean_path_length`` (hops, over all pairs), which are ``None`` unless it is connected.
+    """
+    degrees = [len(neighbours) for neighbours in graph.neighbours()]
+    diameter, mean_path, components = _reach(graph)
+    connected = components == 1
+    return {
+        "links": len(graph.links),
+        "mean_degree": round(sum(degrees) / graph.brokers, 4),
+        "min_degree": min(degrees),
+        "max_degree": max(degrees),
+        "diameter": diameter if connected else None,
+        "mean_path_length": round(mean_path, 4) if connected else None,
+        "connected": connected,
+        "components": components,
+    }
+
+
+def _reach(graph: Graph) -> tuple[int, float, int]:
+    """Longest distance, mean distance of the pairs that reach each other, and the number of components.
+
+    All breadth-first searches at once: the set of brokers within ``d`` hops of each is one integer, a bit per broker,
+    so that a round is one OR per link. NetworkX takes seconds for what this does in milliseconds at 1,000 brokers.
+    """
+    neighbours = graph.neighbours()
+    within = [1 << i for i in range(graph.brokers)]
+    distance = pairs = total = 0
+    while True:
+        wider = within.copy()
+        for i, others in enumerate(neighbours):
+            for other in others:
+                wider[i] |= within[other]
+        if wider == within:
+            return distance, total / pairs if pairs else 0.0, len(set(within))
+        distance += 1
+        fresh = sum(map(int.bit_count, wider)) - sum(map(int.bit_count, within))
+        pairs, total, within = pairs + fresh, total + distance * fresh, wider

@@ -1,0 +1,103 @@
+"""What can be set on each kind of topology. Counterpart: ``generators`` has the row and the function of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlay.errors import InvalidSetting
+from overlay.settings import check as check_settings
+from overlay.settings import setting
+
+
+@dataclass(frozen=True)
+class NoParams:
+    """Of one broker there is nothing to say."""
+
+
+@dataclass(frozen=True)
+class Params:
+    """What the links of every kind can be given. Both directions of a link are alike."""
+
+    delay_ms: float = setting(
+        0.0, unit="ms", low=0, high=60_000, help="Least one-way delay of a link; 0 leaves datagrams as they are."
+    )
+    delay_spread_ms: float = setting(
+        0.0, unit="ms", low=0, high=60_000, help="Each link's delay is up to this much above the least."
+    )
+    delay_by: str = setting(
+        "chance",
+        choices=("chance", "distance"),
+        help="What spreads the delays: each link draws its own, or it grows with the distance as drawn.",
+    )
+    jitter_ms: float = setting(
+        0.0, unit="ms", low=0, high=60_000, help="Each datagram's delay varies by this; at most the least delay."
+    )
+    loss: float = setting(0.0, unit="fraction", low=0, high=1, help="Share of datagrams lost on each link.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.jitter_ms > self.delay_ms:
+            raise InvalidSetting("jitter_ms", f"{self.jitter_ms:g} ms is more than the delay of {self.delay_ms:g} ms")
+
+
+@dataclass(frozen=True)
+class GridParams(Params):
+    columns: int = setting(
+        0, unit="brokers", low=0, high=1000, help="Brokers in a row; 0 makes it as square as it can be."
+    )
+
+
+@dataclass(frozen=True)
+class RegularParams(Params):
+    degree: int = setting(
+        3, unit="links", low=1, high=999, help="Links of every broker. More shorten searches and cost monitoring."
+    )
+
+
+@dataclass(frozen=True)
+class PreferentialParams(Params):
+    links_per_broker: int = setting(
+        2, unit="links", low=1, high=999, help="Links that each new broker brings; the mean degree is near twice this."
+    )
+
+
+@dataclass(frozen=True)
+class SmallWorldParams(Params):
+    nearest: int = setting(
+        4, unit="brokers", low=2, high=998, help="Neighbours on the circle before rewiring; an even number."
+    )
+    rewiring: float = setting(
+        0.1, unit="fraction", low=0, high=1, help="Share of links moved to a random end: 0 is a lattice, 1 is random."
+    )
+
+
+@dataclass(frozen=True)
+class WaxmanParams(Params):
+    distance_decay: float = setting(
+        0.2,
+        unit="fraction",
+        low=0.01,
+        high=10,
+        help="How far links reach, as a share of the largest distance (alpha to Waxman and NetworkX, beta to BRITE).",
+    )
+    link_probability: float = setting(
+        0.4,
+        unit="probability",
+        low=0.000001,
+        high=1,
+        help="How likely two brokers at no distance are joined (beta to Waxman and NetworkX, alpha to BRITE).",
+    )
+    mean_degree: float = setting(
+        2.0,
+        unit="links",
+        low=0,
+        high=999,
+        help="Exactly this mean number of links per broker, by drawing so many links; 0 leaves it to the probability.",
+    )
+    links_per_broker: int = setting(
+        0,
+        unit="links",
+        low=0,
+        high=999,
+        help="Where not 0, decides instead of the two above: links that each new broker brings, as BRITE adds them.",
+    )

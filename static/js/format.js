@@ -1,0 +1,75 @@
+// Numbers as brokerweb/formatting.py writes them: three significant figures, the unit beside the number.
+
+export const UNKNOWN = "–";
+const known = (value) => value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
+
+const significant = (number) => {
+  const decimals = number === 0 ? 0 : 2 - Math.floor(Math.log10(Math.abs(number)));
+  return decimals > 0 ? number.toFixed(Math.min(decimals, 12)) : String(Math.round(number * 10 ** decimals) / 10 ** decimals);
+};
+
+export function sig3(value) {
+  if (!known(value)) return UNKNOWN;
+  const number = Number(value);
+  if (number === 0) return "0";
+  if (Number.isInteger(number) && Math.abs(number) < 1000) return String(number);
+  return significant(number);
+}
+
+// For the ticks of an axis: 2.00 MB is 2 MB there.
+export const brief = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+
+export const count = (value) => (known(value) ? Math.round(value).toLocaleString("en").replaceAll(",", "\u202f") : UNKNOWN);
+
+export function us(value) {
+  if (!known(value)) return UNKNOWN;
+  if (Math.abs(value) < 1e3) return `${sig3(value)}\u202fµs`;
+  return Math.abs(value) < 1e6 ? `${significant(value / 1e3)}\u202fms` : `${significant(value / 1e6)}\u202fs`;
+}
+
+export function size(value) {
+  if (!known(value)) return UNKNOWN;
+  if (Math.abs(value) < 1e3) return `${sig3(value)}\u202fB`;
+  if (Math.abs(value) < 1e6) return `${significant(value / 1e3)}\u202fkB`;
+  return Math.abs(value) < 1e9 ? `${significant(value / 1e6)}\u202fMB` : `${significant(value / 1e9)}\u202fGB`;
+}
+
+export const perSecond = (value) => (known(value) ? `${sig3(value)}/s` : UNKNOWN);
+export const percent = (value) => (known(value) ? `${Math.round(value * 100)}\u202f%` : UNKNOWN);
+
+export function duration(value) {
+  if (!known(value)) return UNKNOWN;
+  const seconds = Math.round(value);
+  if (seconds < 90) return `${seconds}\u202fs`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes}\u202fmin`;
+  const hours = Math.floor(minutes / 60);
+  return minutes % 60 ? `${hours}\u202fh ${minutes % 60}\u202fmin` : `${hours}\u202fh`;
+}
+
+// Time left; over an hour the time of day at which it ends says more.
+export function timeLeft(seconds, now = new Date()) {
+  if (!known(seconds)) return "";
+  if (seconds <= 3600) return `${duration(seconds)} left`;
+  const end = new Date(now.getTime() + seconds * 1000);
+  return `ends ${end.toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" })}`;
+}
+
+export const FORMATS = { us, size, perSecond, count, percent, sig3 };
+
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+// Hands a text or blob to the reader as a file.
+export function saveAs(filename, content, type = "text/csv") {
+  const blob = content instanceof Blob ? content : new Blob([content], { type });
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: filename });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export function toCsv(header, rows) {
+  const cell = (value) => (value === null || value === undefined ? "" : /[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
+  return [header, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}

@@ -1,0 +1,106 @@
+// The overlay as a picture: positions come with the data and never move; sizes, fills and rings follow what is measured.
+import { colour } from "./format.js";
+
+const STATE_TONES = { up: "state-green", running: "state-green", starting: "state-blue", restarting: "state-violet",
+  failed: "state-red", stopped: "state-grey", away: "state-grey" };
+
+function tone(state) { return colour(STATE_TONES[state] || "edge-strong"); }
+
+function mix(from, to, share) {
+  const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const [a, b] = [parts(from), parts(to)];
+  return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * share)).join(",")})`;
+}
+
+function sheet(many) {
+  const plain = colour("surface");
+  return [
+    { selector: "node", style: {
+      width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)",
+      label: many ? "" : "data(label)", "font-size": 11, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
+      "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
+    { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
+    { selector: "node:selected", style: { "outline-width": 2, "outline-offset": 2, "outline-color": colour("accent"), "outline-style": "solid", "outline-opacity": 1, "overlay-opacity": 0 } },
+    { selector: "node:active", style: { "overlay-color": plain, "overlay-opacity": 0 } },
+  ];
+}
+
+// Without stored positions brokers stand on a circle, the first at the top.
+function place(node, at, total) {
+  if (Number.isFinite(node.x) && Number.isFinite(node.y)) return { x: node.x, y: node.y };
+  const angle = (2 * Math.PI * at) / Math.max(total, 1) - Math.PI / 2;
+  return { x: Math.cos(angle), y: Math.sin(angle) };
+}
+
+export class Graph {
+  constructor(element, { nodes, links }, onSelect = null) {
+    this.element = element;
+    this.many = nodes.length > 60;
+    this.looks = new Map();
+    this.cy = cytoscape({
+      container: element, layout: { name: "preset" }, minZoom: 0.2, maxZoom: 1.6, boxSelectionEnabled: false,
+      autoungrabify: true, selectionType: "single", style: [],
+      userZoomingEnabled: false, userPanningEnabled: this.many,
+      elements: [
+        ...nodes.map((node, at) => ({ group: "nodes", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
+        ...links.map((link, at) => ({ group: "edges", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
+      ],
+    });
+    this.stretch();
+    this.paint();
+    if (onSelect) this.cy.on("tap", "node", (event) => onSelect(event.target.data("index")));
+    document.addEventListener("themechange", () => this.paint());
+    new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 28); }).observe(element);
+  }
+
+  // Generators give positions in any unit; they are spread over the box once, and then stay.
+  stretch() {
+    const box = this.cy.nodes().boundingBox({ includeLabels: false });
+    const positions = this.cy.nodes().map((node) => node.position());
+    const xs = positions.map((p) => p.x), ys = positions.map((p) => p.y);
+    const spread = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys)) || 1;
+    const scale = Math.max(320, 40 * Math.sqrt(positions.length) * 2) / spread;
+    this.cy.nodes().positions((node) => ({ x: (node.position("x") - box.x1) * scale, y: (node.position("y") - box.y1) * scale }));
+    this.cy.fit(undefined, 28);
+  }
+
+  // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load; fills go from the least memory to the
+  // most, because brokers of one kind differ by little of what they have.
+  show(looks) { this.looks = looks; this.paint(); }
+
+  select(index) { this.cy.nodes().forEach((node) => { node[node.data("index") === index ? "select" : "unselect"](); }); }
+
+  paint() {
+    const values = [...this.looks.values()];
+    const most = (key) => Math.max(...values.map((look) => look[key] || 0), 1e-9);
+    const [load, memory] = [most("load"), most("memory")];
+    const least = Math.min(...values.map((look) => look.memory || memory), memory);
+    const [low, high] = [colour("accent-soft"), colour("accent")];
+    const base = this.many ? 9 : 20;
+    this.cy.batch(() => {
+      this.cy.nodes().forEach((node) => {
+        const look = this.looks.get(node.data("index")) || {};
+        node.data({
+          size: base * (0.8 + (look.load ? 1.1 * Math.sqrt(look.load / load) : 0.2)),
+          fill: look.memory ? mix(low, high, memory > least ? 0.1 + 0.9 * ((look.memory - least) / (memory - least)) : 0.5) : low,
+          ring: look.state ? tone(look.state) : colour("accent"),
+        });
+      });
+    });
+    this.cy.style([...sheet(this.many), ...this.more()]);
+  }
+
+  // Styles of a picture that shows more than brokers and links.
+  more() { return []; }
+}
+
+export function graphData(element) { return JSON.parse(document.getElementById(element.dataset.graph).textContent); }
+
+// Pictures that only show (topology pages, previews) start themselves; a live page drives its own.
+export function drawAll(root = document) {
+  root.querySelectorAll("[data-graph]:not([data-live])").forEach((element) => {
+    if (element.dataset.drawn) return;
+    element.dataset.drawn = "yes";
+    new Graph(element, graphData(element));
+  });
+}

@@ -1,0 +1,166 @@
+// One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
+import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
+
+const STEPS = [1, 2, 5, 10];
+const DASHES = { dashed: [6, 4], dotted: [2, 3] };
+// Labels of marks stand above the plot, in as many lanes as keep most of them apart.
+const LANES = 2, LANE = 14;
+
+export class LiveChart {
+  // spec: {format, log, series: [{key, column, label, colour, width, dash, bandTo}]}. Where nothing is at the cursor the
+  // legend tells the newest values, if this follows what goes on.
+  constructor(element, spec, follows = true) {
+    this.element = element;
+    this.spec = spec;
+    this.follows = follows;
+    this.log = spec.log || false;
+    this.data = [[], ...spec.series.map(() => [])];
+    this.marks = [];
+    this.isolated = null;
+    this.format = FORMATS[spec.format];
+    this.legend = element.parentElement.querySelector("[data-legend]");
+    element.toggleAttribute("data-empty", true);
+    this.buildLegend();
+    this.build();
+    document.addEventListener("themechange", () => { this.buildLegend(); this.build(); });
+    new ResizeObserver(() => this.plot.setSize(this.box())).observe(element);
+  }
+
+  box() { return { width: Math.max(this.element.clientWidth, 100), height: this.element.clientHeight }; }
+
+  stroke(series) { return series.colour.startsWith("#") ? series.colour : colour(series.colour); }
+
+  buildLegend() {
+    if (!this.legend) return;
+    this.legend.replaceChildren(...this.spec.series.map((series, at) => {
+      const button = document.createElement("button");
+      const key = Object.assign(document.createElement("span"), { className: "key" });
+      key.style.background = this.stroke(series);
+      key.style.height = `${Math.max(1, Math.round(series.width ?? 1.5))}px`;
+      if (series.dash) key.classList.add("key-dashed");
+      if (series.bandTo) { key.style.height = "10px"; key.style.opacity = "0.35"; }
+      const value = Object.assign(document.createElement("span"), { className: "value" });
+      button.append(key, series.label, value);
+      button.type = "button";
+      button.setAttribute("aria-pressed", "true");
+      button.title = `Show only ${series.label}; again to show all`;
+      button.addEventListener("click", () => this.isolate(at));
+      return button;
+    }));
+    this.readout(null);
+  }
+
+  isolate(at) {
+    this.isolated = this.isolated === at ? null : at;
+    this.spec.series.forEach((series, i) => {
+      const shown = this.isolated === null || this.isolated === i;
+      this.plot.setSeries(i + 1, { show: shown });
+      this.legend.children[i].setAttribute("aria-pressed", String(shown));
+    });
+  }
+
+  readout(at) {
+    this.spec.series.forEach((series, i) => {
+      const nowhere = at === null || at === undefined;
+      const value = nowhere ? this.data[i + 1].findLast((one) => one !== null && one !== undefined) : this.data[i + 1][at];
+      const text = value === null || value === undefined ? UNKNOWN : this.format(value);
+      this.legend.children[i].querySelector(".value").textContent = nowhere && !this.follows ? "" : text;
+    });
+  }
+
+  build() {
+    this.plot?.destroy();
+    const { spec } = this;
+    const soft = colour("ink-soft"), edge = colour("edge");
+    const font = "12px system-ui, sans-serif";
+    const bands = spec.series.flatMap((series, i) => (series.bandTo
+      ? [{ series: [i + 1, spec.series.findIndex((other) => other.key === series.bandTo) + 1], fill: this.stroke(series) + "38" }] : []));
+    this.plot = new uPlot({
+      ...this.box(),
+      legend: { show: false },
+      padding: [LANES * LANE + 4, 14, 0, 0],
+      cursor: { sync: { key: "run" }, points: { size: 5 } },
+      scales: { x: { time: false }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
+      axes: [
+        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, values: (u, splits) => splits.map((t) => `${t} s`) },
+        { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
+          values: (u, splits) => splits.map((y) => (y === null || (this.log && !this.labelled(y)) ? "" : brief(this.format(y)))) },
+      ],
+      series: [{}, ...spec.series.map((series) => ({
+        label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
+        points: { show: (u, seriesAt) => this.alone(seriesAt), size: 4 } }))],
+      bands,
+      hooks: { draw: [(u) => this.drawMarks(u)], setCursor: [(u) => this.readout(u.cursor.idx)] },
+    }, this.data, this.element);
+  }
+
+  // Points are drawn where there are too few for a line to be seen.
+  alone(at) { return this.data[at].filter((value) => value !== null && value !== undefined).length < 3; }
+
+  logRange(min, max) {
+    if (!(min > 0) || !(max > 0)) return [100, 100_000];
+    const decade = (value) => 10 ** Math.floor(Math.log10(value));
+    const low = decade(min) * STEPS.findLast((step) => step * decade(min) <= min * 1.0001);
+    const high = decade(max) * STEPS.find((step) => step * decade(max) >= max);
+    return [low, Math.max(high, low * 5)];
+  }
+
+  linearRange(min, max) { return [min < 0 ? min * 1.1 : 0, max > 0 ? max * 1.1 : 1]; }
+
+  labelled(value) {
+    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return STEPS.some((step) => Math.abs(mantissa - step) < 1e-6);
+  }
+
+  setLog(on) { this.log = on; this.build(); }
+
+  // Other series in the same place; `show` follows with their data.
+  setSpec(spec) {
+    Object.assign(this, { spec, format: FORMATS[spec.format], log: spec.log || false, isolated: null, data: [[], ...spec.series.map(() => [])] });
+    this.buildLegend();
+    this.build();
+  }
+
+  show(data, marks) {
+    this.data = data;
+    this.marks = marks;
+    this.element.toggleAttribute("data-empty", !data[0].length);
+    this.plot.setData(data);
+    this.readout(this.plot.cursor.idx);
+  }
+
+  drawMarks(u) {
+    const { ctx } = u;
+    const { left, top, width, height } = u.bbox;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour("state-amber");
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
+    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    const taken = Array(LANES).fill(-Infinity);
+    let drawnAt = -Infinity;
+    for (const mark of this.marks) {
+      const x = Math.round(u.valToPos(mark.t_s, "x", true)) + 0.5;
+      if (!(x >= left && x <= left + width)) continue;
+      const room = ctx.measureText(mark.label).width;
+      const start = x + 3 * ratio + room > left + width ? x - 4 * ratio - room : x + 3 * ratio;
+      const lane = taken.findIndex((end) => start > end);
+      // Where there is no room for the words the line stands alone; the list of events has them.
+      const foot = lane < 0 ? top : top - (LANES - 1 - lane) * LANE * ratio - 4 * ratio;
+      if (x - drawnAt > 2 * ratio) { ctx.beginPath(); ctx.moveTo(x, lane < 0 ? top : foot - 8 * ratio); ctx.lineTo(x, top + height); ctx.stroke(); drawnAt = x; }
+      if (lane < 0) continue;
+      ctx.fillText(mark.label, start, foot);
+      taken[lane] = start + room + 8 * ratio;
+    }
+    ctx.restore();
+  }
+
+  savePicture(name) { this.plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob)); }
+
+  saveData(name) {
+    const rows = this.data[0].map((t, i) => [t, ...this.spec.series.map((_, s) => this.data[s + 1][i])]);
+    saveAs(`${name}.csv`, toCsv(["t_s", ...this.spec.series.map((series) => series.column || series.key)], rows));
+  }
+}

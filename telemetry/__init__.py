@@ -1,0 +1,24 @@
+"""From facts to figures: what the processes of a run wrote becomes tables, live windows, charts and reports.
+
+::
+
+    journals ──collect──> Parquet (the lake) ──telemetry.spark──> result.json, report.html
+        └────── window ──> snapshots of the live page
+
+- ``runs``        where a run's files lie; ``manifest``: under which conditions it ran; ``storage``: whole files or none
+- ``records``     facts as columns, derived from ``overlay.facts``
+- ``collect``     journals to Parquet and the run's ``summary``, with its ``verdict`` on itself
+- ``metrics``     percentiles, outcomes, lateness, ages; ``processes``: what ticks say; ``schedule``: what was due
+- ``oracle``      what each answer was worth, held against what had been provided; ``costs``: what it cost the brokers
+- ``window``      what the live page shows; ``histograms``: response times as ticks carry them; ``series``: their course
+- ``happenings``  what the events of a run mean, in sentences; ``history``: all of them, by the wall clock
+- ``traces``      single queries, joined over all brokers; ``tracefile``: as a file, or from the journals of a live run
+- ``holdings``    how many copies of what lay where when a run ended, beside how often it was asked for
+- ``configurations``  which runs are replicates of each other; ``intervals``: over replicates
+- ``published``   Table B.1 of the thesis; ``figures``: 4.3 to 4.6
+- ``charts``      the one shape of a chart; ``comparison``: the report as data; ``html``: as a page
+- ``spark``       computes reports; ``python -m telemetry`` makes them; ``progress``: what it tells meanwhile
+- ``errors``      what stops telemetry for a reason that a person can act on
+
+All but ``collect``, ``window``, ``spark`` and the files of a run are pure. Knows ``overlay`` and nothing of the web.
+"""

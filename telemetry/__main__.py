@@ -1,0 +1,113 @@
+"""``python -m telemetry report``, a report by Spark without the web, and ``search-table``, strategies in virtual time.
+
+Exit code 0 done, 1 failed, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from overlay.errors import WaxwingError
+from telemetry.progress import ERROR, PROGRESS, tell
+from telemetry.runs import Lake
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's flags."""
+    top = argparse.ArgumentParser(prog="python -m telemetry", description="From facts to figures.", allow_abbrev=False)
+    commands = top.add_subparsers(dest="command", required=True)
+    report = commands.add_parser("report", help="compare runs with each other and with the published values")
+    report.add_argument(
+        "--kind", choices=["comparison"], default="comparison", help="which report (default: comparison)"
+    )
+    report.add_argument("--runs", type=Path, required=True, help="a JSON list of runs: [{run, configuration, …}, …]")
+    report.add_argument("--lake", type=Path, required=True, help="directory of collected runs (var/lake)")
+    report.add_argument("--out", type=Path, required=True, help="directory for result.json and report.html")
+    report.add_argument("--title", default="Comparison of configurations", help="headline of the report")
+    report.add_argument(
+        "--var", type=Path, default=Path(os.environ.get("WAXWING_VAR", "var")), help="directory for data"
+    )
+    _add_search_table(commands.add_parser("search-table", help="measure every search strategy on every topology"))
+    return top
+
+
+def _add_search_table(table: argparse.ArgumentParser) -> None:
+    table.add_argument("--brokers", type=int, nargs="+", default=[10, 100], help="sizes of overlays (default: 10 100)")
+    table.add_argument("--holders", type=int, nargs="+", default=[1, 2, 5], help="brokers with the data (1 2 5)")
+    table.add_argument("--seeds", type=int, default=20, help="topologies drawn for each place (default: 20)")
+    table.add_argument("--queries", type=int, default=30, help="queries on each topology, at most (default: 30)")
+    table.add_argument(
+        "--datagrams",
+        type=int,
+        default=2000,
+        help="fewer queries on each topology where they would cost more than that (default: 2000)",
+    )
+    table.add_argument("--processes", type=int, default=2, help="at a time, at low priority (default: 2)")
+    table.add_argument(
+        "--draws",
+        type=Path,
+        default=Path("var/search-table/draws.csv"),
+        help="kept as they come, and not run again: remove it when the code has changed "
+        "(default: var/search-table/draws.csv)",
+    )
+    table.add_argument(
+        "--out", type=Path, default=Path("docs/results"), help="directory of search-strategies.md and .csv"
+    )
+    table.add_argument(
+        "--live",
+        nargs="+",
+        metavar="TOPOLOGY",
+        help="measure nothing; print the experiment that does the same live on topologies of these ids",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = parser().parse_args(arguments)
+    return _search_table(given) if given.command == "search-table" else _report(given)
+
+
+def _search_table(given: argparse.Namespace) -> int:
+    from telemetry import search_table
+
+    if given.live:
+        print(json.dumps(search_table.live_body(given.live, given.holders), indent=1))
+        return 0
+    try:
+        page = search_table.make(given, partial(tell, PROGRESS), datetime.now(UTC))
+    except WaxwingError as error:
+        return _fail(error, 1)
+    print(page)
+    return 0
+
+
+def _report(given: argparse.Namespace) -> int:
+    # Spark takes a second to import, which --help and a wrong flag need not wait for.
+    from telemetry.spark.report import read_choice, write_comparison
+
+    lake, say = Lake(given.lake), partial(tell, PROGRESS)
+    try:
+        runs = read_choice(given.runs, lake)
+    except WaxwingError as error:
+        return _fail(error, 2)
+    try:
+        write_comparison(runs, lake, given.out, title=given.title, now=datetime.now(UTC), var=given.var, say=say)
+    except WaxwingError as error:
+        return _fail(error, 1)
+    print(given.out / "report.html")
+    return 0
+
+
+def _fail(error: WaxwingError, code: int) -> int:
+    tell(ERROR, str(error))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""The report ``comparison``: what Spark computed per run and per configuration becomes tables and charts. Pure.
+
+Counterpart: ``telemetry.spark.pipeline`` computes ``Measured``; ``telemetry.html`` lays the result out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from telemetry import figures, oracle
+from telemetry.charts import KB, Chart, axis, chart, estimate, point, series
+from telemetry.configurations import ChosenRun, differing, grouped, label, links_in_words
+from telemetry.intervals import interval
+from telemetry.metrics import STATISTICS
+from telemetry.published import nearest
+
+STARTS = {"from_intended": "response_us", "from_sent": "response_from_sent_us"}
+"""From which instant a response time runs, and Spark's column of it."""
+MEMORY = {"rss_bytes": "RSS", "pss_bytes": "PSS", "uss_bytes": "USS", "over_idle_bytes": "over idle"}
+SIGNED = ("over_idle_bytes",)
+"""Kinds of memory that may be negative: what a broker gave back since it was idle."""
+_MOST = {"success": 1.0, "fresh_share": 1.0, "false_not_found_per_1000": 1000.0}
+CURVE = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
+"""The shares of requests at which the percentile chart is drawn."""
+
+Rows = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What Spark computed. Keys are runs, or for ``pooled`` and ``curves`` configurations.
+
+    ``response`` and ``pooled`` rows hold ``answers`` and ``<column>_<statistic>`` for the columns of ``STARTS``;
+    ``curves`` rows ``curve``, one value for each of ``CURVE``; ``outcomes`` a count by outcome; ``truths`` a count by
+    truth, ``existed`` and the median ``stale_ms``; ``memory`` bytes by name, the mean over a run's brokers.
+    """
+
+    response: Rows
+    pooled: Rows
+    curves: Rows
+    outcomes: Rows
+    truths: Rows
+    memory: Rows
+
+
+def compare(runs: Sequence[ChosenRun], measured: Measured, title: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``."""
+    factors = differing(runs)
+    rows = [_configuration(key, group, factors, measured) for key, group in grouped(runs).items()]
+    return {
+        "kind": "comparison",
+        "title": title,
+        "differing": factors,
+        "configurations": rows,
+        "charts": [*_charts(rows, measured), *figures.draw_all(rows)],
+        "notes": list(_notes(runs, rows)),
+        "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
+    }
+
+
+def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str], measured: Measured) -> dict[str, Any]:
+    first = group[0]
+    links = links_in_words(first.topology.get("links") or ())
+    return {
+        "key": key,
+        "label": label(first, factors),
+        "topology": {
+            "name": first.topology.get("name") or first.kind,
+            "kind": first.kind,
+            "brokers": first.brokers,
+            "links": links,
+            "shaped": bool(links),
+        },
+        "system": first.system,
+        "engine": first.engine,
+        "settings": dict(first.settings),
+        "workload": dict(first.workload),
+        "n": len(group),
+        "runs": [run.run for run in group],
+        "response": {
+            start: {name: _response(key, group, f"{column}_{name}", measured) for name in STATISTICS}
+            for start, column in STARTS.items()
+        },
+        "outcomes": _summed(measured.outcomes[run.run] for run in group if run.run in measured.outcomes),
+        "truth": _truth(group, measured.truths),
+        "memory": {name: _over_runs(group, measured.memory, name, name in SIGNED) for name in (*MEMORY, "table_bytes")},
+        "verdicts": dict(Counter(run.verdict for run in group)),
+        "verdict_reasons": sorted({reason for run in group for reason in run.reasons}),
+        "published": _published(first),
+    }
+
+
+def _response(key: str, group: Sequence[ChosenRun], column: str, measured: Measured) -> dict[str, Any]:
+    """The interval over replicates, and beside it the same statistic of all their samples as one (``pooled``)."""
+    found = _over_runs(group, measured.response, column)
+    return {**found, "pooled": measured.pooled.get(key, {}).get(column)}
+
+
+def _over_runs(group: Sequence[ChosenRun], rows: Rows, column: str, is_signed: bool = False) -> dict[str, Any]:
+    return interval([rows.get(run.run, {}).get(column) for run in group], is_signed=is_signed)
+
+
+def _truth(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
+    """``oracle.SHARES`` and the median ``stale_ms`` over replicates, and the ``counts`` of them all."""
+    known = {run.run: rows[run.run] for run in group if run.run in rows}
+    shares = {run: oracle.shares(row, row["existed"]) for run, row in known.items()}
+    counts = _summed({word: row[word] for word in oracle.TRUTHS} for row in known.values())
+    return {
+        **{name: _at_most(_over_runs(group, shares, name), _MOST.get(name)) for name in oracle.SHARES},
+        "stale_ms": _over_runs(group, known, "stale_ms"),
+        "counts": counts,
+    }
+
+
+def _at_most(found: dict[str, Any], most: float | None) -> dict[str, Any]:
+    """An interval of what is never more; that it is never negative is seen to where it is made."""
+    high = found["high"]
+    return found if most is None or high is None else {**found, "high": min(high, most)}
+
+
+def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row)
+    return {"requests": total.total(), **total}
+
+
+def _published(run: ChosenRun) -> dict[str, Any] | None:
+    """The nearest row of Table B.1, the factors in which it differs, and whether it is the same configuration."""
+    found = nearest(run.kind, run.brokers, run.workload)
+    if found is None:
+        return None
+    row, differs = found
+    return {**asdict(row), "differs": differs, "same": not differs}
+
+
+def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
+    kept = ("started", "code", "python", "libraries", "machine")
+    return {
+        "run": run.run,
+        "configuration": label(run, factors),
+        "replicate": run.replicate,
+        "seed": run.seed,
+        "verdict": run.verdict,
+        "verdict_reasons": list(run.reasons),
+        "links": links_in_words(run.topology.get("links") or ()),
+        **{name: run.manifest.get(name) for name in kept},
+    }
+
+
+def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
+    categories = [row["label"] for row in rows]
+    brokers = axis("Configuration", categories=categories)
+    return [
+        chart(
+            "response-time",
+            "Mean response time against configuration",
+            brokers,
+            axis("Mean response time", "µs", log=True),
+            [*_by_topology(rows), _published_points(rows)],
+            ["From the intended sending; answered requests only. Faint marks are replicates."],
+        ),
+        chart(
+            "percentiles",
+            "Response time against the share of requests that it covers",
+            axis("Share of requests", "%"),
+            axis("Response time", "µs", log=True),
+            [_curve(row, measured) for row in rows],
+            ["All replicates of a configuration together; each percentile is exact, from the samples."],
+        ),
+        chart(
+            "memory",
+            "Memory of a broker against configuration",
+            brokers,
+            axis("Memory of a broker", "kB", zero=True),
+            [_memory_series(rows, name, word) for name, word in MEMORY.items()],
+            [
+                "Mean over the brokers of a run and its seconds of measuring. PSS shares what brokers have in common, "
+                "USS leaves it out; over idle is USS minus that before the first client.",
+            ],
+        ),
+    ]
+
+
+def _role(row: Mapping[str, Any]) -> str:
+    return "shaped" if row["topology"]["shaped"] else "measured"
+
+
+def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for x, row in enumerate(rows):
+        words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
+        points = found.setdefault((words, _role(row), row["topology"]["kind"]), [])
+        points.append(estimate(x, row["response"]["from_intended"]["mean"]))
+    return [series(name, role, kind, points, line=False) for (name, role, kind), points in found.items()]
+
+
+def _published_points(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    same = [(x, row["published"]) for x, row in enumerate(rows) if row["published"] and row["published"]["same"]]
+    points = [point(x, published["response_us"], note=published["note"]) for x, published in same]
+    return series("published, Table B.1", "published", "", points, line=False)
+
+
+def _curve(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
+    values = measured.curves.get(row["key"], {}).get("curve") or []
+    points = [point(share * 100, y, n=row["n"]) for share, y in zip(CURVE, values, strict=False)]
+    return series(row["label"], _role(row), row["topology"]["kind"], points)
+
+
+def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str) -> dict[str, Any]:
+    points = [estimate(x, row["memory"][name], 1 / KB) for x, row in enumerate(rows)]
+    role = "shaped" if any(row["topology"]["shaped"] for row in rows) else "measured"
+    return series(word, role, "", [one for one in points if one["y"] is not None], line=False, metric=name)
+
+
+def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield (
+        "A value is the mean of the replicates' own statistic with its 95 % interval: Student's t on the logarithm "
+        "for 2 to 7 replicates, a bootstrap for more, none for one. Pooled is the statistic of all samples as one."
+    )
+    suspect = [run.run for run in runs if run.verdict == "suspect"]
+    if suspect:
+        yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."
+    single = [row["label"] for row in rows if row["n"] == 1]
+    if single:
+        yield f"n = 1, so that nothing is known of the spread: {'; '.join(single)}."
+    if any(row["topology"]["shaped"] for row in rows):
+        yield "Links are shaped where it says so: their delay, jitter or loss was added in user space, not measured."
+    if any(row["published"] and not row["published"]["same"] for row in rows):
+        yield "Where no published row has the same workload, the nearest one stands beside, with what differs."

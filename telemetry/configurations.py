@@ -1,0 +1,156 @@
+"""Which chosen runs are replicates of one configuration: those that agree in everything but their seed. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from overlay.profiles import PROFILE
+from overlay.systems import SYSTEMS
+from telemetry.errors import TelemetryError
+from telemetry.runs import checked_run_id
+
+WORDS = {
+    "providers": "providers",
+    "consumers": "consumers",
+    "update_interval_s": "s between updates",
+    "request_interval_s": "s between requests",
+    "payload_bytes": "bytes",
+    "duration_s": "s measured",
+    "entities": "entities",
+    "holders": "holders",
+}
+"""How a factor reads behind its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRun:
+    """One run of a report: what it was, as its row and its manifest say together."""
+
+    run: str
+    replicate: int
+    seed: str
+    """Decimal; 64 bits are more than JSON's readers hold in a number."""
+    verdict: str
+    reasons: tuple[str, ...]
+    topology: Mapping[str, Any]
+    system: str
+    engine: str
+    settings: Mapping[str, Any]
+    workload: Mapping[str, Any]
+    manifest: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def kind(self) -> str:
+        return str(self.topology.get("kind") or self.topology.get("name") or "unknown")
+
+    @property
+    def brokers(self) -> int:
+        return int(self.topology.get("brokers") or 0)
+
+    def factors(self) -> dict[str, Any]:
+        """Everything that can differ between configurations, by name."""
+        return {
+            "topology": self.topology.get("name") or self.kind,
+            "kind": self.kind,
+            "brokers": self.brokers,
+            "links": links_in_words(self.topology.get("links") or ()),
+            "system": self.system,
+            "engine": self.engine,
+            **self.settings,
+            **self.workload,
+        }
+
+    def key(self) -> str:
+        """The same for all replicates: a hash of topology with links, system, engine, settings and workload.
+
+        A profile counts by the settings that it stands for.
+        """
+        parts = [self.topology.get("name"), self.kind, self.brokers, self.topology.get("links") or []]
+        settings = {name: value for name, value in self.settings.items() if name != PROFILE.name}
+        text = json.dumps([*parts, self.system, self.engine, settings, self.workload], sort_keys=True, default=str)
+        return blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def is_said_by_profile(self, name: str) -> bool:
+        """Whether a setting is what this run's profile has it to be, so that the profile's name says it."""
+        system = SYSTEMS.get(self.system)
+        profile = self.settings.get(PROFILE.name)
+        if system is None or profile is None or name == PROFILE.name:
+            return False
+        whole = system.whole({PROFILE.name: profile})
+        return name in whole and name in self.settings and self.settings[name] == whole[name]
+
+
+def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
+    """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
+
+    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, ...}``, ``configuration`` holding any
+    of ``topology``, ``system``, ``engine``, ``settings``, ``workload``. Raises ``TelemetryError``.
+    """
+    if not isinstance(row, Mapping) or not isinstance(row.get("run"), str):
+        raise TelemetryError('Each chosen run must be an object with its id as "run".')
+    given = {**(row.get("configuration") or {}), **{name: row[name] for name in ("system", "engine") if row.get(name)}}
+    summary = {**(manifest.get("summary") or {}), **(row.get("summary") or {})}
+    return ChosenRun(
+        run=checked_run_id(row["run"]),
+        replicate=int(row.get("replicate") or manifest.get("replicate") or 0),
+        seed=str(row.get("seed") or manifest.get("seed") or ""),
+        verdict=str(row.get("verdict") or summary.get("verdict") or "unknown"),
+        reasons=tuple(summary.get("verdict_reasons") or ()),
+        topology={**_topology(manifest.get("topology")), **_topology(given.get("topology") or row.get("topology"))},
+        system=str(given.get("system") or manifest.get("system") or ""),
+        engine=str(given.get("engine") or manifest.get("engine") or "live"),
+        settings=given.get("settings") or manifest.get("settings") or {},
+        workload=given.get("workload") or manifest.get("workload") or {},
+        manifest=manifest,
+    )
+
+
+def _topology(value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {name: item for name, item in value.items() if item is not None}
+    return {"name": value} if isinstance(value, str) else {}
+
+
+def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
+    """``delay 0.5 to 5 ms`` for links that are shaped; empty for links as the machine has them."""
+    said = []
+    for name, word, unit in (("delay_ms", "delay", " ms"), ("jitter_ms", "jitter", " ms"), ("loss", "loss", "")):
+        values = [float(link.get(name) or 0) for link in links if isinstance(link, Mapping)]
+        if any(values):
+            low, high = min(values), max(values)
+            said.append(f"{word} {low:.3g}{unit}" if low == high else f"{word} {low:.3g} to {high:.3g}{unit}")
+    return ", ".join(said)
+
+
+def grouped(runs: Iterable[ChosenRun]) -> dict[str, list[ChosenRun]]:
+    """The replicates of each configuration, in the order in which configurations first appear."""
+    groups: dict[str, list[ChosenRun]] = {}
+    for run in runs:
+        groups.setdefault(run.key(), []).append(run)
+    return groups
+
+
+def differing(runs: Sequence[ChosenRun]) -> list[str]:
+    """The names of the factors in which the chosen runs differ; of profiles that differ, not each of their settings."""
+    factors = [run.factors() for run in runs]
+    names = list(dict.fromkeys(name for row in factors for name in row))
+    found = [name for name in names if len({json.dumps(row.get(name), default=str) for row in factors}) > 1]
+    return [name for name in found if not all(run.is_said_by_profile(name) for run in runs)]
+
+
+def label(run: ChosenRun, differing: Sequence[str]) -> str:
+    """What tells this configuration from the others of the report: its topology and the factors that differ."""
+    factors = run.factors()
+    said = [str(factors["topology"])]
+    for name in differing:
+        if name in ("topology", "kind", "links") or factors.get(name) is None:
+            continue
+        value = factors[name]
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
+        word = "broker" if name == "brokers" and value == 1 else WORDS.get(name, "")
+        said.append(f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}")
+    return ", ".join(said)

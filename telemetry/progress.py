@@ -1,0 +1,25 @@
+"""What a report's process tells whoever waits for it: lines with a prefix, told from all that Java says beside them.
+
+Counterparts: ``telemetry.__main__`` writes them to standard error; ``brokerweb.reports.job`` reads them from its log.
+"""
+
+from __future__ import annotations
+
+import sys
+
+PROGRESS = "progress: "
+"""What is being done, for a person."""
+ERROR = "error: "
+"""Why there is no report, as a sentence."""
+
+
+def tell(prefix: str, words: str) -> None:
+    """Write one line, at once."""
+    sys.stderr.write(f"{prefix}{words}\n")
+    sys.stderr.flush()
+
+
+def last_told(log: str, prefix: str) -> str:
+    """The words of the last line of ``log`` that begins with ``prefix``; empty where there is none."""
+    told = [line.removeprefix(prefix).strip() for line in log.splitlines() if line.startswith(prefix)]
+    return told[-1] if told else ""

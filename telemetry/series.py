@@ -1,0 +1,107 @@
+"""A run's course in at most so many points: when they are full, each two neighbours become one. Pure.
+
+Halving the resolution was chosen over a sliding window, so that a page opened late still shows how the run began.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from telemetry import histograms
+from telemetry.metrics import STATISTICS, rate
+from telemetry.processes import MEMORY, private
+
+POINTS = 600
+SECOND_US = 1_000_000
+
+
+@dataclass(slots=True)
+class Bucket:
+    """What happened in one step of the series."""
+
+    response_us: Counter[int] = field(default_factory=Counter)
+    """How often each response time was seen."""
+    counts: Counter[str] = field(default_factory=Counter)
+    memory: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The last memory of each broker by kind, bytes."""
+    spread: dict[str, Any] | None = None
+    """Of ``response_us``, computed when it is first asked for."""
+
+    def absorb(self, later: Bucket) -> None:
+        self.response_us.update(later.response_us)
+        self.counts.update(later.counts)
+        self.memory = {**self.memory, **later.memory}
+        self.spread = None
+
+    def response(self) -> dict[str, Any]:
+        if self.spread is None:
+            self.spread = histograms.spread(self.response_us)
+        return self.spread
+
+
+class Series:
+    """Buckets of ``step_s`` seconds from the deployment's zero."""
+
+    def __init__(self, points: int = POINTS) -> None:
+        self.step_s = 1
+        self._points = points
+        self._buckets: dict[int, Bucket] = {}
+
+    def at(self, at_us: int) -> Bucket:
+        """The bucket in which ``at_us`` lies. A tick at a full second tells of the second that it ends."""
+        bucket = self._buckets.setdefault(self._index(at_us), Bucket())
+        bucket.spread = None
+        if max(self._buckets) - min(self._buckets) < self._points:
+            return bucket
+        self._halve()
+        return self.at(at_us)
+
+    def _index(self, at_us: int) -> int:
+        return (max(at_us, 1) - 1) // (self.step_s * SECOND_US)
+
+    def _halve(self) -> None:
+        self.step_s *= 2
+        halved: dict[int, Bucket] = {}
+        for index, bucket in sorted(self._buckets.items()):
+            if index // 2 in halved:
+                halved[index // 2].absorb(bucket)
+            else:
+                halved[index // 2] = bucket
+        self._buckets = halved
+
+    def columns(self, rates: Sequence[str], idle: Mapping[str, int] | None = None) -> dict[str, list[Any]]:
+        """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, counts in ``rates`` per second.
+
+        Memory is the mean over the brokers; ``over_idle_bytes`` over those whose private memory while idle is known,
+        by process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
+        """
+        if not self._buckets:
+            return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *rates)}
+        steps = range(min(self._buckets), max(self._buckets) + 1)
+        buckets = [self._buckets.get(index, _NOTHING) for index in steps]
+        columns: dict[str, list[Any]] = {"t": [(index + 1) * self.step_s for index in steps]}
+        for name in STATISTICS:
+            columns[name] = [bucket.response()[name] for bucket in buckets]
+        for name in MEMORY:
+            columns[name] = [_mean([row[name] for row in bucket.memory.values()]) for bucket in buckets]
+        columns["over_idle_bytes"] = [_mean(_over_idle(bucket, idle or {})) for bucket in buckets]
+        for name in rates:
+            columns[name] = [
+                rate(bucket.counts[name], self.step_s * SECOND_US) if name in bucket.counts else None
+                for bucket in buckets
+            ]
+        return columns
+
+
+_NOTHING = Bucket()
+
+
+def _over_idle(bucket: Bucket, idle: Mapping[str, int]) -> list[int]:
+    return [private(row) - idle[process] for process, row in bucket.memory.items() if process in idle]
+
+
+def _mean(values: Sequence[int]) -> float | None:
+    return sum(values) / len(values) if values else None

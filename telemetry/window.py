@@ -1,0 +1,237 @@
+"""What the live page shows of a run: one snapshot, whole in itself, from the ticks and events written so far.
+
+Counterparts: ``overlay.journal.JournalTail`` reads; ``telemetry.collect`` says the same from samples once the run has
+ended, and a test feeds both one journal. A window that is opened late reads from the beginning, so it shows what an
+early one shows. Memory is bounded: 600 points, 50 events, and a few seconds of contributions.
+
+A tick does not tell the requests of measuring from the few that warming left behind: here, what *ended* after measuring
+began counts, where a summary takes what was *due* in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overlay.facts import OUTCOMES, Event, Tick
+from overlay.journal import JournalTail
+from telemetry import happenings, histograms, processes
+from telemetry.metrics import outcome_counts, rate
+from telemetry.runs import RunFiles
+from telemetry.series import SECOND_US, Series
+from telemetry.storage import plain
+
+EVENTS = 50
+"""How many events a snapshot carries, the newest; and as many of those that charts mark, however many others came."""
+LOADS = 8
+"""Loads of each broker kept until it is known when measuring ended."""
+UNDECIDED = 4_096
+"""Contributions kept until it is known when measuring began: a minute of 64 processes, where a second would do."""
+EARLY = 8
+"""Ticks of each broker kept until it is known when the clients began."""
+LEEWAY_US = SECOND_US // 2
+"""How far the ticks of two processes may be apart that tell of the same second."""
+
+_AFTER = ("draining", "stopping", "stopped", "failed")
+"""Phases that end measuring."""
+_SHOWN = ("in_2", "in_3", "in_4", "in_6", "forwards", "hits", "replicas", "not_found")
+"""Counters of a broker whose rate is told: updates, requests, answers and not-founds that came in, and what it did."""
+_RATES = (*OUTCOMES, "updates")
+"""Counts whose rate the course of a run shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one tick of a load generator added."""
+
+    at_us: int
+    role: str
+    response_us: Counter[int]
+    counts: dict[str, int]
+
+
+class Totals:
+    """Response times and outcomes of the consumers since an instant."""
+
+    def __init__(self, since_us: int = 0) -> None:
+        self.since_us = since_us
+        self.until_us = since_us
+        self.outcomes: Counter[str] = Counter()
+        self.updates: Counter[str] = Counter()
+        self.response_us: Counter[int] = Counter()
+
+    def add(self, contribution: Contribution) -> None:
+        if contribution.at_us <= self.since_us:
+            return
+        self.until_us = max(self.until_us, contribution.at_us)
+        if contribution.role == "provider":
+            self.updates.update(contribution.counts)
+        else:
+            self.outcomes.update(contribution.counts)
+            self.response_us.update(contribution.response_us)
+
+
+class LiveWindow:
+    """Follows the journals of one run. ``advance`` reads what is new and returns the whole picture."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+        self._tails: dict[Path, JournalTail] = {}
+        self._seq = 0
+        self._last: dict[str, Tick] = {}
+        self._early: dict[str, deque[Tick]] = {}
+        self._clients_began_us: int | None = None
+        self._load: dict[str, deque[tuple[int, dict[str, float]]]] = {}
+        self._phase = ""
+        self._measured_until_us: int | None = None
+        self._events: deque[Event] = deque(maxlen=EVENTS)
+        self._marked: deque[Event] = deque(maxlen=EVENTS)
+        self._undecided: deque[Contribution] = deque(maxlen=UNDECIDED)
+        self._totals = Totals()
+        self._series = Series()
+
+    def advance(self) -> dict[str, Any]:
+        """Read what was flushed since the last call; the snapshot of all there is. Times in s or µs, sizes in B."""
+        facts = (fact for fact in self._read() if isinstance(fact, (Tick, Event)))
+        for fact in sorted(facts, key=lambda fact: fact.at_us):
+            if isinstance(fact, Tick):
+                self._take_tick(fact)
+            else:
+                self._take_event(fact)
+        self._seq += 1
+        snapshot: dict[str, Any] = plain(self._snapshot())
+        return snapshot
+
+    def _read(self) -> Iterator[Any]:
+        for path in self._files.journals():
+            tail = self._tails.setdefault(path, JournalTail(path))
+            yield from tail.read_new()
+
+    def _take_event(self, event: Event) -> None:
+        (self._marked if happenings.is_marked(event.name, event.detail) else self._events).append(event)
+        if event.name != "phase":
+            return
+        self._phase = str(event.detail.get("phase", ""))
+        if self._phase == "measuring":
+            self._totals = Totals(event.at_us)
+            for contribution in self._undecided:
+                self._totals.add(contribution)
+        elif self._measured_until_us is None and self._phase in _AFTER:
+            self._measured_until_us = event.at_us
+
+    def _take_tick(self, tick: Tick) -> None:
+        before = self._last.get(tick.process)
+        self._last[tick.process] = tick
+        grown = _grown(before, tick)
+        if processes.broker_index(tick.process) is not None:
+            self._take_broker(before, tick, grown)
+        elif tick.process.startswith(processes.GENERATORS):
+            self._take_generator(tick, grown)
+
+    def _take_broker(self, before: Tick | None, tick: Tick, grown: dict[str, int]) -> None:
+        self._series.at(tick.at_us).memory[tick.process] = processes.memory_of(tick)
+        if self._clients_began_us is None:
+            self._early.setdefault(tick.process, deque(maxlen=EARLY)).append(tick)
+        if before is not None and tick.at_us > before.at_us:
+            elapsed = tick.at_us - before.at_us
+            rates = {name: count * SECOND_US / elapsed for name, count in grown.items()}
+            load: dict[str, float] = {
+                "cores": max(0, tick.cpu_us - before.cpu_us) / elapsed,
+                "received_per_s": sum(rate for name, rate in rates.items() if name.startswith("in_")),
+                "sent_per_s": sum(rate for name, rate in rates.items() if name.startswith("out_")),
+                **{f"{name}_per_s": rates.get(name, 0.0) for name in _SHOWN},
+                **{name: tick.counters[name] for name in ("entries", "neighbours", "pending") if name in tick.counters},
+            }
+            if self._measured_until_us is None or tick.at_us <= self._measured_until_us:
+                self._load.setdefault(tick.process, deque(maxlen=LOADS)).append((tick.at_us, load))
+
+    def _take_generator(self, tick: Tick, grown: dict[str, int]) -> None:
+        role = "provider" if tick.process.startswith("provider") else "consumer"
+        outcomes = {name: grown.get(name, 0) for name in OUTCOMES}
+        contribution = Contribution(tick.at_us, role, histograms.unpacked(tick.histogram), outcomes)
+        self._undecided.append(contribution)
+        self._totals.add(contribution)
+        if tick.counters.get("requests"):
+            began_us = tick.at_us - SECOND_US
+            self._clients_began_us = min(began_us, self._clients_began_us or began_us)
+        bucket = self._series.at(tick.at_us)
+        if role == "consumer":
+            bucket.counts.update(outcomes)
+            bucket.response_us.update(contribution.response_us)
+        else:
+            bucket.counts.update({"updates": outcomes["answered"]})
+
+    def _snapshot(self) -> dict[str, Any]:
+        totals = self._totals
+        duration_us = totals.until_us - totals.since_us
+        newest = max((tick.at_us for tick in self._last.values()), default=0)
+        return {
+            "seq": self._seq,
+            "t_s": newest / SECOND_US,
+            "phase": self._phase,
+            "since_s": totals.since_us / SECOND_US,
+            "latency": histograms.spread(totals.response_us),
+            "throughput": {
+                "requests_per_s": rate(totals.outcomes.total(), duration_us),
+                "answered_per_s": rate(totals.outcomes["answered"], duration_us),
+                "updates_per_s": rate(totals.updates["answered"], duration_us),
+            },
+            "outcomes": outcome_counts(totals.outcomes),
+            "updates": outcome_counts(totals.updates),
+            "memory": self._memory(),
+            "load": {"brokers": [{"index": index, **self._newest_load(name)} for index, name in self._brokers()]},
+            "events": [
+                {"t_s": event.at_us / SECOND_US, "process": event.process, "name": event.name, "detail": event.detail}
+                for event in sorted((*self._events, *self._marked), key=lambda event: event.at_us)
+            ],
+            "series": {"step_s": self._series.step_s, **self._columns()},
+            "unreadable_bytes": sum(tail.bad_bytes for tail in self._tails.values()),
+        }
+
+    def _columns(self) -> dict[str, list[Any]]:
+        idle = {process: tick for _, process in self._brokers() if (tick := self._idle(process))}
+        private = {process: processes.private_bytes(tick) for process, tick in idle.items()}
+        return self._series.columns(_RATES, private)
+
+    def _newest_load(self, process: str) -> dict[str, float]:
+        """Of the last second of measuring, once it has ended: brokers that wait for their end are not loaded."""
+        until_us = self._measured_until_us
+        loads = reversed(self._load.get(process, ()))
+        return next((load for at_us, load in loads if until_us is None or at_us <= until_us), {})
+
+    def _brokers(self) -> list[tuple[int, str]]:
+        indexed = [(processes.broker_index(process), process) for process in self._last]
+        return sorted((index, process) for index, process in indexed if index is not None)
+
+    def _memory(self) -> dict[str, Any]:
+        rows = [self._broker_memory(index, process) for index, process in self._brokers()]
+        return {"brokers": rows, "mean": processes.mean_memory(rows)}
+
+    def _broker_memory(self, index: int, process: str) -> dict[str, Any]:
+        tick, idle = self._last[process], self._idle(process)
+        return {
+            "index": index,
+            **processes.memory_of(tick),
+            "over_idle_bytes": processes.private_bytes(tick) - processes.private_bytes(idle) if idle else None,
+            "table_bytes": tick.counters.get("bytes"),
+        }
+
+    def _idle(self, process: str) -> Tick | None:
+        """A broker's last tick before a client asked for anything, or its newest while none has.
+
+        Load generators first tell of a request in the tick that ends its second, up to 1 s later and in another
+        journal. All processes tick together, give or take some milliseconds, hence half a second of leeway.
+        """
+        began_us = self._clients_began_us
+        early = self._early.get(process, ())
+        return next((tick for tick in reversed(early) if began_us is None or tick.at_us <= began_us + LEEWAY_US), None)
+
+
+def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
+    """How much each counter grew since the tick before; a process begins at zero."""
+    earlier = before.counters if before is not None else {}
+    names = tick.counters.keys() - processes.GAUGES
+    return {name: processes.growth([earlier.get(name, 0), tick.counters[name]]) for name in names}

@@ -1,0 +1,103 @@
+"""What the stories of the web share: a house of their own under a temporary directory, an operator and a viewer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from rest_framework.test import APIClient
+
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
+from tests.waiting import wait_for
+
+
+@pytest.fixture(autouse=True)
+def house(settings: Any, tmp_path: Path) -> Path:
+    """``var/`` of this test."""
+    settings.VAR = tmp_path
+    settings.RUNS = tmp_path / "runs"
+    settings.LAKE = tmp_path / "lake"
+    settings.REPORTS = tmp_path / "reports"
+    settings.SUPERVISOR_SOCKET = tmp_path / "supervisor.sock"
+    settings.HOST_NAME = "here"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return tmp_path
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("olga", password="correct horse")
+
+
+@pytest.fixture
+def viewer(db: None) -> User:
+    return User.objects.create_user("viktor", password="battery staple")
+
+
+@pytest.fixture
+def api(operator: User) -> APIClient:
+    """REST as the operator."""
+    client = APIClient()
+    client.force_authenticate(operator)
+    return client
+
+
+@pytest.fixture
+def ring(api: APIClient) -> dict[str, Any]:
+    """A ring of four brokers."""
+    answer = api.post("/api/topologies/", {"name": "ring", "kind": "ring", "brokers": 4}, format="json")
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+class _Supervisors:
+    """Starts real supervisors with their socket in the house, and ends them."""
+
+    def __init__(self, house: Path) -> None:
+        self._house = house
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self.client = SupervisorClient(house / "supervisor.sock")
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "overlay", "supervise", "--socket", str(self._house / "supervisor.sock")]
+        process = subprocess.Popen([*command, "--state", str(self._house / "supervisor")], start_new_session=True)
+        self._processes.append(process)
+        wait_for(lambda: self._answers() or process.poll() is not None, "the supervisor listens", 15)
+        assert process.poll() is None, "the supervisor ended"
+
+    def _answers(self) -> bool:
+        try:
+            self.client.hello()
+        except SupervisorUnavailable:
+            return False
+        return True
+
+    def end(self) -> None:
+        for process in self._processes:
+            process.terminate()
+            process.wait(15)
+
+
+@pytest.fixture
+def supervisors(house: Path) -> Iterator[_Supervisors]:
+    made = _Supervisors(house)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def supervisor(supervisors: _Supervisors) -> SupervisorClient:
+    """A client of a real supervisor."""
+    supervisors.start()
+    return supervisors.client
+
+
+@pytest.fixture
+def restart(supervisors: _Supervisors) -> Callable[[], None]:
+    """Starts another supervisor in the place of one that died."""
+    return supervisors.start

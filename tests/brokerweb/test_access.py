@@ -1,0 +1,106 @@
+"""Who comes in: tokens, their scopes, the lock-out, health."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from rest_framework.test import APIClient
+
+pytestmark = pytest.mark.django_db
+
+
+def token_of(user: User, password: str, **more: str) -> str:
+    body = {"username": user.username, "password": password, **more}
+    answer = APIClient().post("/api/tokens/", body, format="json")
+    assert answer.status_code == 201, answer.content
+    return answer.json()["token"]
+
+
+def bearer(token: str) -> APIClient:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    return client
+
+
+RING = {"name": "r", "kind": "ring", "brokers": 3}
+
+
+def test_a_token_opens_the_api(operator: User) -> None:
+    client = bearer(token_of(operator, "correct horse"))
+    assert client.post("/api/topologies/", RING, format="json").status_code == 201
+    listed = client.get("/api/tokens/").json()
+    assert listed["count"] == 1
+    assert "token" not in listed["results"][0]
+
+
+def test_a_read_only_token_reads(operator: User) -> None:
+    client = bearer(token_of(operator, "correct horse", scope="read"))
+    assert client.get("/api/topologies/").status_code == 200
+    refused = client.post("/api/topologies/", RING, format="json")
+    assert (refused.status_code, "read-only" in refused.json()["sentence"]) == (403, True)
+
+
+def test_a_revoked_token_opens_nothing(operator: User) -> None:
+    client = bearer(token_of(operator, "correct horse"))
+    token = client.get("/api/tokens/").json()["results"][0]["id"]
+    assert client.delete(f"/api/tokens/{token}/").status_code == 204
+    assert client.get("/api/topologies/").status_code == 401
+
+
+def test_nobody_revokes_anothers_token(operator: User, viewer: User) -> None:
+    mine, theirs = bearer(token_of(operator, "correct horse")), bearer(token_of(viewer, "battery staple"))
+    token = mine.get("/api/tokens/").json()["results"][0]["id"]
+    assert theirs.delete(f"/api/tokens/{token}/").status_code == 404
+
+
+@pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Bearer a b", "Basic eDp5", "Bearer \xff\xfe"])
+def test_bad_credentials_are_refused_in_the_one_shape(operator: User, header: str) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=header)
+    answer = client.get("/api/topologies/")
+    assert answer.status_code == 401
+    assert answer.json()["sentence"]
+
+
+def test_guessing_is_locked_out(operator: User, settings) -> None:
+    settings.AXES_FAILURE_LIMIT = 3
+    guess = {"username": "olga", "password": "wrong"}
+    codes = [APIClient().post("/api/tokens/", guess, format="json").status_code for _ in range(4)]
+    assert codes[0] == 401
+    assert codes[-1] == 429
+    right = {"username": "olga", "password": "correct horse"}
+    locked = APIClient().post("/api/tokens/", right, format="json")
+    assert (locked.status_code, "try again" in locked.json()["sentence"]) == (429, True)
+
+
+def test_health_readiness_and_metrics(client: Client) -> None:
+    assert client.get("/healthz").json()["alive"] is True
+    ready = client.get("/readyz")
+    assert ready.status_code == 503
+    assert any("make up" in sentence for sentence in ready.json()["missing"])
+    assert b'waxwing_runs{state="queued"} 0.0' in client.get("/metrics").content
+    assert client.get("/metrics", REMOTE_ADDR="10.1.2.3").status_code == 403
+
+
+def test_the_documentation_needs_no_internet(client: Client) -> None:
+    assert b"openapi: 3" in client.get("/api/schema/").content
+    page = client.get("/api/docs/").content
+    assert b"http://" not in page.replace(b"http://testserver", b"")
+    assert b"https://" not in page
+
+
+def test_every_state_is_listed_in_the_schema(client: Client) -> None:
+    schema = client.get("/api/schema/").content.decode()
+    for word in (
+        "queued",
+        "launching",
+        "warming",
+        "measuring",
+        "collecting",
+        "done",
+        "failed",
+        "cancelled",
+        "degraded",
+    ):
+        assert f"- {word}\n" in schema

@@ -1,0 +1,146 @@
+"""A browser, and a house to look at: Debian's Chromium against a real web process with rows and files in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+QUIETER = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
+CUT_OFF = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
+"""What htmx says of a poll that was under way when the reader left the page. An answer that is an error says
+``htmx:responseError``."""
+START_S = 90.0
+PATIENCE_MS = 20_000
+PASSWORD = "correct horse"
+
+FURNISH = """
+import django; django.setup()
+from django.contrib.auth.models import User
+from tests.pages.furniture import furnish
+house = furnish(User.objects.create_superuser("olga", password="{password}"))
+for name, run in house.runs.items(): print("run-" + name, f"/runs/{{run.id}}/")
+for name, topology in house.topologies.items(): print("topology-" + topology.kind, f"/topologies/{{topology.id}}/")
+print("query", house.queries[0])
+print("queries", f"/runs/{{house.queries[0].split('/')[2]}}/queries/")
+print("experiment", f"/experiments/{{house.experiment.id}}/")
+print("network", f"/networks/{{house.network.id}}/")
+print("report", f"/reports/{{house.report.id}}/")
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One browser at a time, whatever runs beside."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A web process over a furnished house."""
+
+    url: str
+    addresses: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    """Only the web: nothing runs, everything is there to be looked at."""
+    var = tmp_path_factory.mktemp("shown")
+    environment = {**os.environ, "WAXWING_VAR": str(var), "DJANGO_SETTINGS_MODULE": "brokerweb.settings"}
+    environment.pop("REDIS_URL", None)
+    run = {"cwd": ROOT, "env": environment, "check": True}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]
+    told = subprocess.run(
+        [sys.executable, "-c", FURNISH.format(password=PASSWORD)], **run, stdout=subprocess.PIPE, text=True
+    )  # type: ignore[call-overload]
+    addresses = dict(line.split(maxsplit=1) for line in told.stdout.splitlines())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "brokerweb.asgi:application",
+        "--port",
+        str(port),
+        "--log-level",
+        "error",
+    ]
+    web = subprocess.Popen([*command, "--timeout-graceful-shutdown", "1"], cwd=ROOT, env=environment)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_for(url)
+        yield Shown(url, addresses)
+    finally:
+        web.terminate()
+        web.wait(20)
+
+
+def _wait_for(url: str) -> None:
+    def answers() -> bool:
+        try:
+            return httpx.get(f"{url}/healthz", timeout=2).is_success
+        except httpx.TransportError:
+            return False
+
+    wait_for(answers, "the web process answers", START_S, every=0.1)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if not CHROMIUM:
+        pytest.skip("Debian's package chromium is missing: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, *QUIETER])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Complaints:
+    """What a page said in its console, and whom it asked."""
+
+    said: list[str] = field(default_factory=list)
+
+    def listen(self, page: Page, url: str) -> None:
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.said.append(f"{page.url}: {error}"))
+        page.on("request", lambda request: None if _ours(request.url, url) else self.said.append(request.url))
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(CUT_OFF):
+            self.said.append(f"{message.location.get('url')}: {message.text}")
+
+
+def _ours(address: str, url: str) -> bool:
+    return address.startswith((url, url.replace("http", "ws", 1), "data:", "blob:"))
+
+
+def log_in(context: BrowserContext, url: str, username: str, password: str) -> Page:
+    """A page on the home of the house at ``url``."""
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{url}/")
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"{url}/")
+    return page

@@ -1,0 +1,107 @@
+"""What a new operator does, in a browser and against the whole house: from the log-in to the report.
+
+Log in, make a Waxman topology, launch two runs, see the live chart move, cancel one, finish the other, open the report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Complaints, log_in
+from tests.conftest import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(900)]
+
+RUN_MS = 240_000
+"""For a run of eight seconds that may first wait for another to stop."""
+REPORT_MS = 240_000
+"""For the first report, which starts Java and Spark on two busy cores."""
+
+
+@pytest.fixture
+def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
+    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
+        yield log_in(context, stack.url, stack.username, stack.password)
+
+
+def test_from_the_log_in_to_the_report(page: Page, stack: Stack) -> None:
+    complaints = Complaints()
+    complaints.listen(page, stack.url)
+    page.on("dialog", lambda dialog: dialog.accept())
+    make_room(page, stack)
+    make_topology(page, stack)
+    experiment = launch(page, stack)
+
+    page.get_by_role("link", name="Run 1,").click()
+    first = page.url
+    watch_it_move(page)
+
+    page.goto(experiment)
+    page.get_by_role("link", name="Run 2,").click()
+    page.get_by_role("button", name="Cancel this run").click()
+    expect(state_of(page)).to_have_text("cancelled", timeout=RUN_MS)
+
+    page.goto(first)
+    expect(state_of(page)).to_have_text("done", timeout=RUN_MS)
+    expect(page.locator("[data-figure='latency.p95']")).to_have_text(re.compile(r"\d.*s"))
+
+    page.goto(experiment)
+    page.get_by_role("button", name="Make a report").click()
+    expect(page.locator("[data-report-chart=response-time] svg path").first).to_be_attached(timeout=REPORT_MS)
+    expect(page.get_by_role("heading", name="The paper's figures")).to_be_visible()
+    assert complaints.said == []
+
+
+def state_of(page: Page) -> Locator:
+    return page.locator("#state .state")
+
+
+def make_room(page: Page, stack: Stack) -> None:
+    """The demo of the first start is still at work; an operator with other plans cancels it."""
+    page.goto(f"{stack.url}/experiments/")
+    page.locator("tbody a").first.click()
+    cancel = page.get_by_role("button", name=re.compile(r"Cancel \d+ run"))
+    if cancel.is_visible():
+        cancel.click()
+
+
+def make_topology(page: Page, stack: Stack) -> None:
+    page.goto(f"{stack.url}/topologies/new/?kind=waxman&preset=mean-degree-2")
+    page.get_by_label("Name", exact=True).fill("Six by Waxman")
+    page.get_by_label("Brokers", exact=True).fill("6")
+    page.get_by_role("button", name="Save the topology").click()
+    expect(page.get_by_role("heading", name="Six by Waxman")).to_be_visible()
+    page.get_by_role("link", name="New experiment").click()
+
+
+def launch(page: Page, stack: Stack) -> str:
+    """Two replicates of eight seconds; the experiment's address."""
+    page.get_by_label("Name", exact=True).fill("A first look")
+    for label, value in (
+        ("Providers", "2"),
+        ("Consumers", "5"),
+        ("Update interval", "1"),
+        ("Request interval", "0.5"),
+        ("Duration", "8"),
+        ("Replicates", "2"),
+    ):
+        page.get_by_label(label).fill(value)
+    page.get_by_label("Make a comparison report").uncheck()
+    page.get_by_role("button", name=re.compile("Launch 2 runs, about")).click()
+    expect(page.get_by_role("heading", name="A first look")).to_be_visible()
+    return page.url
+
+
+def watch_it_move(page: Page) -> None:
+    """While it measures the figure of answers grows, and the chart has something to show."""
+    expect(state_of(page)).to_have_text("measuring", timeout=RUN_MS)
+    answered = page.locator("[data-figure='outcomes.answered']")
+    expect(answered).to_have_text(re.compile(r"^[1-9]"), timeout=RUN_MS)
+    before = answered.inner_text()
+    expect(answered).not_to_have_text(before)
+    expect(page.locator("[data-chart=latency] [data-plot]")).not_to_have_attribute("data-empty", re.compile(""))
+    expect(page.locator("[data-chart=latency] canvas")).to_be_visible()

@@ -1,0 +1,164 @@
+"""What somebody sees in a browser: every page, wide and narrow, light and dark; the forms as they are filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, StorageState, expect
+
+from tests.browser.conftest import PASSWORD, PATIENCE_MS, Complaints, Shown, log_in
+
+LISTS = (
+    "/",
+    "/topologies/",
+    "/networks/",
+    "/experiments/",
+    "/runs/",
+    "/reports/",
+    "/schedules/",
+    "/hosts/",
+    "/account/",
+)
+FORMS = ("/topologies/new/?kind=waxman", "/topologies/import/", "/experiments/new/", "/networks/new/", "/reports/new/")
+
+
+@pytest.fixture(scope="module")
+def session(chromium: Browser, shown: Shown) -> StorageState:
+    """The cookies of somebody who logged in by the form."""
+    with chromium.new_context() as context:
+        log_in(context, shown.url, "olga", PASSWORD)
+        return context.storage_state()
+
+
+@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
+def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
+    """A page of somebody who is logged in."""
+    width, scheme = request.param
+    with chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
+def test_every_page_is_whole_quiet_and_no_wider_than_the_screen(page: Page, shown: Shown) -> None:
+    complaints = Complaints()
+    complaints.listen(page, shown.url)
+    too_wide = {}
+    for address in (*LISTS, *FORMS, *shown.addresses.values()):
+        answer = page.goto(shown.url + address)
+        assert answer is not None
+        assert answer.status == 200, address
+        page.wait_for_load_state("load")
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over:
+            too_wide[address] = over
+    assert too_wide == {}
+    assert complaints.said == []
+
+
+def test_the_charts_of_a_run_are_drawn_and_its_numbers_are_read(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    latency = page.locator("[data-chart=latency]")
+    expect(latency.locator("canvas")).to_be_visible()
+    expect(latency.locator("[data-plot]")).not_to_have_attribute("data-empty", re.compile(""))
+    expect(page.locator("[data-figure='latency.p95']")).to_have_text(re.compile(r"\d.*(µs|ms)"))
+    latency.get_by_role("button", name="linear").click()
+    expect(latency.get_by_role("button", name="linear")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#overlay canvas").first).to_be_visible()
+    expect(page.locator("#events li").first).to_be_visible()
+
+
+def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    memory = page.locator("[data-chart=memory]")
+    expect(memory.locator("[data-legend]")).to_contain_text("PSS")
+    memory.get_by_role("button", name="added over idle").click()
+    expect(memory.locator("[data-legend]")).not_to_contain_text("PSS")
+    expect(memory.locator("[data-legend] .value")).to_have_text(re.compile(r"\d.*(kB|MB)"))
+    expect(page.locator("#events")).to_contain_text("measuring began")
+    page.locator("#memory-rows").get_by_role("button", name="1", exact=True).click()
+    expect(page.locator("#broker-title")).to_have_text("Broker 1")
+    expect(page.locator("#broker-facts")).to_contain_text("Requests in")
+    page.get_by_role("button", name="Back to the events").click()
+    expect(page.locator("#events")).to_be_visible()
+
+
+def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["report"])
+    figures = page.locator("[data-report-chart]")
+    assert figures.count() >= 7
+    for at in range(figures.count()):
+        figures.nth(at).scroll_into_view_if_needed()
+        expect(figures.nth(at).locator("svg path").first).to_be_attached()
+    with page.expect_download() as download:
+        figures.first.get_by_role("button", name="CSV").click()
+    assert download.value.suggested_filename.endswith(".csv")
+
+
+@pytest.mark.parametrize(
+    "address", ["/", "/experiments/new/", "/topologies/new/", "/runs/", "run-done", "report", "query"]
+)
+def test_pages_can_be_used_without_a_mouse_and_without_good_eyes(page: Page, shown: Shown, address: str) -> None:
+    page.goto(shown.url + shown.addresses.get(address, address))
+    found = Axe().run(page)
+    serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
+    nodes = [(one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in serious]
+    assert nodes == []
+
+
+def test_a_new_topology_is_drawn_as_it_is_described_and_then_saved(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/topologies/new/?kind=waxman&preset=mean-degree-2")
+    name = f"Drawn at {page.viewport_size['width'] if page.viewport_size else 0}"
+    page.get_by_label("Name", exact=True).fill(name)
+    with page.expect_response("**/topologies/preview/"):
+        page.get_by_label("Brokers", exact=True).fill("16")
+    expect(page.locator("#preview dd").first).to_have_text("16")
+    page.get_by_label("Brokers", exact=True).fill("1")
+    expect(page.locator("#preview")).to_contain_text("takes from 2")
+    page.get_by_label("Brokers", exact=True).fill("16")
+    expect(page.locator("#preview canvas").first).to_be_visible()
+    page.get_by_role("button", name="Save the topology").click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+
+
+def test_the_launch_button_says_how_many_runs_and_how_long(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/experiments/new/")
+    page.get_by_label("Name", exact=True).fill("A sweep")
+    page.get_by_label("Ring of 10").check()
+    page.get_by_label("Full mesh of 10").check()
+    page.get_by_label("Consumers").fill("10, 20, 40")
+    page.get_by_label("Duration").fill("5")
+    page.get_by_label("Replicates").fill("2")
+    expect(page.get_by_role("button", name=re.compile("Launch 12 runs, about .*(s|min)"))).to_be_visible()
+    page.get_by_label("Duration").fill("soon")
+    expect(page.locator("#launch-bar")).to_contain_text("must be a number")
+
+
+def test_the_theme_is_chosen_and_kept(page: Page, shown: Shown) -> None:
+    page.goto(shown.url)
+    if page.get_by_role("button", name="Menu").is_visible():
+        page.get_by_role("button", name="Menu").click()
+    page.get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+    page.goto(f"{shown.url}/runs/")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+
+
+def test_churn_is_asked_about_only_as_far_as_it_is_chosen(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/experiments/new/")
+    page.get_by_text("Brokers that come and go").click()
+    asked = page.locator(".churn .field:visible")
+    expect(asked).to_have_count(1)
+    page.get_by_label("exponential").check()
+    expect(asked).to_have_count(5)
+    page.get_by_label("weibull").check()
+    expect(asked).to_have_count(6)
+    page.get_by_label("exponential").uncheck()
+    page.get_by_label("weibull").uncheck()
+    page.locator("#workload-churn-file").check()
+    expect(asked).to_have_count(2)

@@ -1,0 +1,86 @@
+"""One query of a live run, in a browser and against the whole house: found on the run's page, its walk drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Complaints, log_in
+from tests.conftest import Stack
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(900)]
+
+RUN_S = 240.0
+ENDED = ("done", "failed", "cancelled")
+DRAWN = "box => box._cyreg.cy.edges('.request').map(edge => edge.data('number'))"
+"""The numbers in the picture, from the picture itself."""
+
+
+@pytest.fixture
+def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
+    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
+        yield log_in(context, stack.url, stack.username, stack.password)
+
+
+@pytest.fixture(scope="module")
+def run(stack: Stack) -> str:
+    """The page of a run that has ended, of which every query was traced."""
+    credentials = {"username": stack.username, "password": stack.password}
+    token = httpx.post(f"{stack.url}/api/tokens/", json=credentials, timeout=30).json()["token"]
+    with httpx.Client(base_url=f"{stack.url}/api", headers={"Authorization": f"Bearer {token}"}, timeout=30) as api:
+        for state in ("queued", "launching", "warming", "measuring"):
+            for one in api.get(f"/runs/?state={state}").json()["results"]:
+                api.post(f"/runs/{one['id']}/cancel/")
+        topology = {"name": "Six in a ring to be followed", "kind": "ring", "brokers": 6, "params": {"delay_ms": 2}}
+        workload = {"providers": 6, "entities": 6, "consumers": 3, "update_interval_s": 1, "request_interval_s": 0.5}
+        experiment = {
+            "name": "Followed",
+            "topology": api.post("/topologies/", json=topology).json()["id"],
+            "workload": {**workload, "duration_s": 4},
+            "settings": {"trace_one_in": 1},
+        }
+        made = api.post("/experiments/", json=experiment).json()["id"]
+        launched = api.post(f"/experiments/{made}/launch/").json()["runs"][0]
+
+        def ended() -> bool:
+            return api.get(f"/runs/{launched}/").json()["state"] in ENDED
+
+        wait_for(ended, "the run ends", RUN_S, every=0.5)
+    return f"{stack.url}/runs/{launched}/"
+
+
+def test_a_query_is_found_on_the_runs_page_and_its_hops_are_numbered(page: Page, stack: Stack, run: str) -> None:
+    complaints = Complaints()
+    complaints.listen(page, stack.url)
+    page.goto(run)
+    queries = page.locator("#queries")
+    queries.get_by_role("link", name="Most hops").click()
+    expect(queries.locator("[aria-current]")).to_have_text("Most hops")
+    queries.locator("tbody a").first.click()
+    expect(page.get_by_role("heading", name="The walk")).to_be_visible()
+    expect(page.locator("#walk canvas").first).to_be_visible()
+    numbers = page.locator("#passages .hop").all_inner_texts()
+    assert numbers
+    assert numbers == [str(number + 1) for number in range(len(numbers))]
+    assert page.locator("#walk").evaluate(DRAWN) == numbers
+    expect(page.locator("#passages tbody tr").first).to_contain_text(re.compile(r"\d → \d\s*[\d.]+\s*(µs|ms)"))
+    expect(page.locator("#steps")).to_contain_text("passed the request on to broker")
+    assert complaints.said == []
+
+
+def test_a_hop_is_shown_in_the_picture_by_the_keyboard_alone(page: Page, run: str) -> None:
+    page.goto(f"{run}queries/?show=longest")
+    page.locator("tbody a").first.focus()
+    page.keyboard.press("Enter")
+    hop = page.locator("#passages button").first
+    hop.focus()
+    page.keyboard.press("Enter")
+    expect(hop).to_have_attribute("aria-pressed", "true")
+    assert page.locator("#walk").evaluate("box => box._cyreg.cy.edges('.chosen').map(edge => edge.id())") == ["p0"]
+    page.keyboard.press("Enter")
+    expect(hop).to_have_attribute("aria-pressed", "false")

@@ -1,0 +1,83 @@
+"""What the widest stories share: the whole house, started as a person starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, Queue
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_S = 240.0
+"""From nothing: migrations, Redis, six Python processes, on two cores that other tests use too."""
+END_S = 30.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A running house."""
+
+    url: str
+    username: str
+    password: str
+    var: Path
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """``python -m brokerweb.up`` with data of its own on a free port, ended as Ctrl-C ends it."""
+    var = tmp_path_factory.mktemp("var")
+    process = start_house(var)
+    try:
+        yield announced(process, var)
+    finally:
+        end_house(process)
+
+
+def start_house(var: Path) -> subprocess.Popen[str]:
+    """The house on ``var``, starting; what it says besides its two lines goes to ``up.stderr`` there."""
+    environment = {**os.environ, "WAXWING_VAR": str(var)}
+    for name in ("REDIS_URL", "DJANGO_SETTINGS_MODULE"):
+        environment.pop(name, None)
+    with (var / "up.stderr").open("ab") as errors:
+        return subprocess.Popen(
+            [sys.executable, "-m", "brokerweb.up", "--port", "0"],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+
+
+def end_house(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def announced(process: subprocess.Popen[str], var: Path) -> Stack:
+    """The address and the log-in from its two lines; a failure shows what it said instead."""
+    lines: Queue[str] = Queue()
+    assert process.stdout is not None
+    threading.Thread(target=lambda out: [lines.put(line) for line in out], args=[process.stdout], daemon=True).start()
+    found: dict[str, list[str]] = {}
+    while not {"ready", "login"} <= set(found):
+        try:
+            word, *rest = lines.get(timeout=READY_S).split()
+        except Empty:
+            pytest.fail(f"The house is not ready: {(var / 'up.stderr').read_text()[-3000:]}")
+        found[word] = rest
+        if process.poll() is not None:
+            pytest.fail(f"The house ended: {(var / 'up.stderr').read_text()[-3000:]}")
+    return Stack(found["ready"][0], *found["login"], var)

@@ -1,0 +1,53 @@
+"""What the stories of the pages share: a house of their own, an operator and somebody who may only look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.pages.furniture import House, furnish
+
+
+@pytest.fixture(autouse=True)
+def var(settings: Any, tmp_path: Path) -> Path:
+    """``var/`` of this test."""
+    settings.VAR = tmp_path
+    settings.RUNS = tmp_path / "runs"
+    settings.LAKE = tmp_path / "lake"
+    settings.REPORTS = tmp_path / "reports"
+    settings.HOST_NAME = "here"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": str(tmp_path)}
+    }
+    return tmp_path
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("olga", password="correct horse")
+
+
+@pytest.fixture
+def olga(client: Client, operator: User) -> Client:
+    """The operator's browser, logged in."""
+    client.force_login(operator)
+    return client
+
+
+@pytest.fixture
+def viktor(db: None) -> Client:
+    """The browser of somebody who may look and not change."""
+    browser = Client()
+    browser.force_login(User.objects.create_user("viktor", password="battery staple"))
+    return browser
+
+
+@pytest.fixture
+def house(operator: User) -> House:
+    """A house in use."""
+    return furnish(operator)

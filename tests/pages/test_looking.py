@@ -1,0 +1,104 @@
+"""Everybody who is logged in sees every page; nobody else sees any."""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from tests.pages.furniture import House
+
+
+def addresses(house: House) -> list[str]:
+    runs = [f"/runs/{run.id}/" for run in house.runs.values()]
+    topologies = [f"/topologies/{topology.id}/" for topology in house.topologies.values()]
+    lists = [f"/{name}/" for name in ("topologies", "networks", "experiments", "runs", "reports", "schedules", "hosts")]
+    single = [
+        f"/experiments/{house.experiment.id}/",
+        f"/networks/{house.network.id}/",
+        f"/reports/{house.report.id}/",
+        "/account/",
+    ]
+    queries = [house.queries[0], house.queries[0].rsplit("/", 2)[0] + "/"]
+    return ["/", "/now/", *lists, *single, *runs, *topologies, *queries]
+
+
+def test_every_page_of_a_house_in_use_is_shown_to_whoever_may_look(viktor: Client, house: House) -> None:
+    shown = {address: viktor.get(address).status_code for address in addresses(house)}
+    assert {address: status for address, status in shown.items() if status != 200} == {}
+
+
+def test_every_page_of_an_empty_house_says_what_it_will_hold(olga: Client) -> None:
+    for name, sentence in (
+        ("", "The first three steps"),
+        ("topologies/", "No topologies yet"),
+        ("networks/", "No networks yet"),
+        ("experiments/", "No experiments yet"),
+        ("runs/", "No runs yet"),
+        ("reports/", "No reports yet"),
+        ("schedules/", "No schedules yet"),
+        ("hosts/", "No host has answered yet"),
+    ):
+        page = olga.get(f"/{name}")
+        assert page.status_code == 200
+        assert sentence in page.content.decode()
+
+
+def test_a_stranger_is_sent_to_the_log_in(client: Client, house: House) -> None:
+    for address in addresses(house):
+        answer = client.get(address)
+        assert answer.status_code == 302
+        assert answer["Location"].startswith("/login/")
+
+
+def test_who_may_only_look_is_refused_whatever_changes_something(viktor: Client, house: House) -> None:
+    run, network, experiment = house.runs["measuring"], house.network, house.experiment
+    topology = next(iter(house.topologies.values()))
+    for address in (
+        "/topologies/new/",
+        f"/topologies/{topology.id}/delete/",
+        "/experiments/new/",
+        f"/experiments/{experiment.id}/launch/",
+        f"/experiments/{experiment.id}/cancel/",
+        f"/runs/{run.id}/cancel/",
+        f"/runs/{run.id}/rerun/",
+        f"/networks/{network.id}/stop/",
+        "/reports/create/",
+        "/schedules/create/",
+    ):
+        assert viktor.post(address).status_code == 403, address
+    network.refresh_from_db()
+    assert network.desired == "running"
+
+
+def test_a_link_changes_nothing(olga: Client, house: House) -> None:
+    assert olga.get(f"/runs/{house.runs['measuring'].id}/cancel/").status_code == 405
+
+
+def test_runs_are_filtered_by_the_address(olga: Client, house: House) -> None:
+    page = olga.get("/runs/?state=failed").content.decode()
+    assert "port is in use by another program" in page
+    assert house.runs["failed"].id in page
+    assert house.runs["done"].id not in page
+    assert "No run fits this filter" in olga.get("/runs/?state=launching").content.decode()
+
+
+def test_what_is_not_there_is_said_in_words(olga: Client) -> None:
+    answer = olga.get("/runs/nothing/")
+    assert answer.status_code == 404
+    assert "Nothing at this address" in answer.content.decode()
+
+
+def test_no_page_asks_for_an_inline_script_or_another_host(olga: Client, house: House) -> None:
+    for address in addresses(house):
+        text = olga.get(address).content.decode()
+        assert "<script>" not in text
+        assert " onclick=" not in text
+        assert 'src="http' not in text
+        assert "<style" not in text
+
+
+def test_a_report_is_taken_away_as_json_and_csv(olga: Client, house: House) -> None:
+    got = olga.get(f"/reports/{house.report.id}/report.json").json()
+    assert {chart["id"] for chart in got["charts"]} >= {"response-time", "figure-4.3"}
+    lines = olga.get(f"/reports/{house.report.id}/report.csv").content.decode().splitlines()
+    assert lines[0].startswith("chart,series,role")
+    assert any("published" in line for line in lines)

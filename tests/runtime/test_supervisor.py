@@ -1,0 +1,412 @@
+"""The supervisor as an operator meets it: real processes, real signals, its socket."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from overlay.addresses import parse_address
+from overlay.facts import Event
+from overlay.journal import read_journal
+from overlay.runtime.client import ContextClient
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
+from telemetry.collect import collect
+from telemetry.runs import Lake, RunFiles
+from tests.waiting import is_alive, wait_for
+
+pytestmark = pytest.mark.xdist_group("real-processes")
+
+
+class Host:
+    """One supervisor and its client."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.socket = directory / "s.sock"
+        self.client = SupervisorClient(self.socket, timeout=5)
+        self.process = None
+
+    def start(self, **options):
+        command = [
+            sys.executable,
+            "-m",
+            "overlay",
+            "supervise",
+            "--socket",
+            self.socket,
+            "--state",
+            self.directory / "state",
+        ]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
+        wait_for(self.answers, "the supervisor answers")
+        return self
+
+    def answers(self):
+        try:
+            return self.client.hello()["pid"] == self.process.pid
+        except SupervisorUnavailable:
+            return False
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(10)
+
+    def network(self, id="net", brokers=3, **changes):
+        links = [{"a": i, "b": i + 1} for i in range(brokers - 1)]
+        document = {
+            "id": id,
+            "kind": "network",
+            "epoch": 1,
+            "directory": str(self.directory / id),
+            "seed": 7,
+            "system": "context-broker",
+            "topology": {"brokers": brokers, "links": links},
+            "settings": {"monitoring": True},
+            "workload": None,
+            "lease_s": None,
+        }
+        return document | changes
+
+    def run(self, id="run", **changes):
+        workload = {"providers": 2, "consumers": 4, "update_interval_s": 0.5, "request_interval_s": 0.2}
+        workload |= {"duration_s": 1, "stagger_ms": 10}
+        return self.network(id) | {"kind": "run", "workload": workload, "lease_s": 15} | changes
+
+    def deploy(self, document, phase="running"):
+        self.client.deploy(document)
+        return self.phase(document["id"], phase)
+
+    def phase(self, id, phase):
+        def reached():
+            status = self.client.status(id)
+            assert status["phase"] == phase or status["phase"] != "failed", status["reason"]
+            return status if status["phase"] == phase else None
+
+        return wait_for(reached, f"{id} is {phase}", 30)
+
+
+@pytest.fixture
+def host(tmp_path):
+    host = Host(tmp_path).start()
+    yield host
+    if host.process.poll() is None:
+        host.end()
+    host.process.stderr.close()
+
+
+def pids(status):
+    return [process["pid"] for process in (*status["brokers"], *status["clients"]) if process["pid"]]
+
+
+def ask(address):
+    return ContextClient([parse_address(address)], deadline_s=5)
+
+
+def test_a_deployed_network_answers_through_any_broker_and_ends_when_it_is_stopped(host):
+    status = host.deploy(host.network())
+    first, last = status["brokers"][0]["address"], status["brokers"][-1]["address"]
+    ask(first).provide("p1", ("room", "r1", "temp"), b"degC=21.5", valid_ms=60_000)
+    assert ask(last).ask(("room", "r1", "temp")).text == "degC=21.5"
+
+    host.client.stop("net", 1, "no longer needed")
+    stopped = host.phase("net", "stopped")
+    assert stopped["reason"] == "no longer needed"
+    assert [broker["state"] for broker in stopped["brokers"]] == ["stopped"] * 3
+    assert not any(map(is_alive, pids(status)))
+    assert host.client.forget("net", 1)["forgotten"]
+    with pytest.raises(SupervisorRefused, match="nothing called 'net' is deployed here"):
+        host.client.status("net")
+
+
+@pytest.mark.parametrize("membership", ["greedy", "random"])
+def test_brokers_that_choose_their_neighbours_assemble_and_one_that_was_killed_finds_some_again(host, membership):
+    links = [{"a": a, "b": b} for a, b in combinations(range(8), 2)]
+    settings = {"monitoring": True, "membership": membership, "neighbours_wanted": 3}
+    document = host.network(brokers=8, topology={"brokers": 8, "links": links}, settings=settings)
+    before = host.deploy(document)["brokers"]
+    neighbours = [ask(broker["address"]).neighbors() for broker in before]
+    assert min(map(len, neighbours)) >= 3
+    assert sum(map(len, neighbours)) < 8 * 7
+    os.kill(before[1]["pid"], signal.SIGKILL)
+
+    def is_back():
+        status = host.client.status("net")
+        return status["phase"] == "running" and status["brokers"][1]["restarts"] == 1
+
+    wait_for(is_back, "the overlay is whole again", 20)
+    assert len(ask(before[1]["address"]).neighbors()) >= 3
+
+
+def test_a_killed_broker_comes_back_on_its_port_with_its_neighbours_and_says_why(host):
+    before = host.deploy(host.network())["brokers"][1]
+    os.kill(before["pid"], signal.SIGKILL)
+
+    def is_back():
+        status = host.client.status("net")
+        broker = status["brokers"][1]
+        return status["phase"] == "running" and broker["state"] == "up" and broker["restarts"] == 1 and status
+
+    status = wait_for(is_back, "the broker is back", 2)
+    after = status["brokers"][1]
+    assert after["reason"] == "killed by SIGKILL"
+    assert status["reason"] == "broker-1: killed by SIGKILL"
+    assert after["address"] == before["address"]
+    others = {parse_address(status["brokers"][index]["address"]) for index in (0, 2)}
+    assert set(ask(after["address"]).neighbors()) == others
+
+
+def test_a_fault_is_a_kill_by_order(host):
+    host.deploy(host.network())
+    host.client.fault("net", 1, 2)
+    wait_for(lambda: host.client.status("net")["brokers"][2]["restarts"] == 1, "broker 2 was started again")
+    with pytest.raises(SupervisorRefused, match="broker must be from 0 to 2, not 9"):
+        host.client.fault("net", 1, 9)
+    with pytest.raises(SupervisorRefused, match="kind must be kill, not 'melt'"):
+        host.client.fault("net", 1, 0, "melt")
+
+
+def test_when_the_supervisor_is_killed_nothing_is_left_and_its_networks_come_back(host):
+    before = host.deploy(host.network())
+    host.process.kill()
+    host.process.wait()
+    wait_for(lambda: not any(map(is_alive, pids(before))), "all brokers are gone", 2)
+
+    host.process.stderr.close()
+    host.start()
+    after = host.phase("net", "running")
+    assert after["reason"] == "deployed again: the supervisor was started anew"
+    assert [broker["address"] for broker in after["brokers"]] == [broker["address"] for broker in before["brokers"]]
+
+
+def test_a_stopped_network_does_not_come_back(host):
+    host.deploy(host.network())
+    host.client.stop("net", 1, "enough")
+    assert host.end() == 0
+    host.process.stderr.close()
+    assert host.start().client.hello()["deployments"] == []
+
+
+def test_sigterm_ends_every_child_and_exits_0_but_networks_stay_desired(host):
+    status = host.deploy(host.network())
+    assert host.end() == 0
+    assert not any(map(is_alive, pids(status)))
+    assert not host.socket.exists()
+    host.process.stderr.close()
+    host.start().phase("net", "running")
+
+
+def test_it_ends_when_its_lifeline_does(tmp_path):
+    lifeline, held = os.pipe()
+    host = Host(tmp_path).start(pass_fds=[lifeline], env=os.environ | {"WAXWING_LIFELINE_FD": str(lifeline)})
+    os.close(lifeline)
+    status = host.deploy(host.network())
+    os.close(held)
+    assert host.process.wait(10) == 0
+    assert not any(map(is_alive, pids(status)))
+    host.process.stderr.close()
+
+
+def test_a_run_goes_through_its_phases_and_leaves_its_journals(host):
+    host.client.deploy(host.run())
+    measuring = host.phase("run", "measuring")
+    assert {client["name"] for client in measuring["clients"]} == {"providers-0", "consumers-0"}
+    assert measuring["warming_unix_ms"] < measuring["measuring_unix_ms"] < measuring["ends_unix_ms"]
+
+    finished = host.phase("run", "finished")
+    wait_for(lambda: not pids(host.client.status("run")), "its processes are gone")
+    assert [client["reason"] for client in finished["clients"]] == ["exit 0", "exit 0"]
+    journals = {path.stem for path in (host.directory / "run" / "journal").iterdir()}
+    assert journals == {"supervisor", "broker-0", "broker-1", "broker-2", "providers-0", "consumers-0"}
+    facts = read_journal(host.directory / "run" / "journal" / "supervisor.journal")
+    phases = [fact.detail["phase"] for fact in facts if isinstance(fact, Event) and fact.name == "phase"]
+    assert phases == ["warming", "measuring", "draining", "finished"]
+
+
+def test_brokers_that_churn_sends_away_come_back_on_their_ports_and_the_run_finishes(host):
+    document = host.run(lease_s=60)
+    document["topology"] = {"brokers": 4, "links": [{"a": i, "b": (i + 1) % 4} for i in range(4)]}
+    document["workload"] |= {"duration_s": 4, "churn": "file"}
+    document["workload"]["churn_schedule"] = "0.5 1 leave; 0.5 2 crash; 2 1 up; 2 2 up; 3.5 0 crash"
+    host.client.deploy(document)
+    before = host.phase("run", "measuring")["brokers"]
+
+    def brokers(*shown):
+        status = host.client.status("run")
+        assert status["phase"] != "failed", status["reason"]
+        told = tuple((broker["state"], broker["restarts"]) for broker in status["brokers"])
+        return told == shown and status["brokers"]
+
+    again = ("up", 1), ("up", 1), ("up", 0)
+    after = wait_for(lambda: brokers(("away", 0), *again), "two brokers were away and are back, a third one is away")
+    assert not any(is_alive(broker["pid"]) for broker in before[:3])
+    assert [broker["address"] for broker in after] == [broker["address"] for broker in before]
+    assert after[2]["reason"] == "crashed by churn"
+    ring = {parse_address(after[broker]["address"]) for broker in (1, 3)}
+    wait_for(lambda: set(ask(after[2]["address"]).neighbors()) == ring, "broker 2 has its neighbours again")
+
+    finished = host.phase("run", "finished")
+    assert [client["reason"] for client in finished["clients"]] == ["exit 0", "exit 0"]
+    facts = list(read_journal(host.directory / "run" / "journal" / "supervisor.journal"))
+    events = [fact for fact in facts if isinstance(fact, Event)]
+    churned = [(event.name, event.detail["broker"]) for event in events if event.name.startswith("churn_")]
+    away = [("churn_left", 1), ("churn_crashed", 2)]
+    assert churned == [*away, ("churn_returned", 1), ("churn_returned", 2), ("churn_crashed", 0)]
+    assert not [event for event in events if event.name == "process_started" and event.detail["after"]]
+    journals = host.directory / "run" / "journal"
+    watching = [
+        fact
+        for broker in (1, 2)
+        for fact in read_journal(journals / f"broker-{broker}.journal")
+        if isinstance(fact, Event) and fact.name == "MonitoringStarted"
+    ]
+    assert len(watching) == 4
+    summary = collect(RunFiles(host.directory / "run"), Lake(host.directory / "lake"))
+    reasons = " ".join(summary["verdict_reasons"])
+    assert "restarted" not in reasons
+    assert "Samples lost" not in reasons
+
+
+def test_one_run_at_a_time(host):
+    host.client.deploy(host.run())
+    with pytest.raises(SupervisorRefused, match="run run is active on this host") as refusal:
+        host.client.deploy(host.run("second"))
+    assert refusal.value.code == "busy"
+    host.client.stop("run", 1, "cancelled")
+    wait_for(lambda: not pids(host.client.status("run")), "its processes are gone")
+    assert host.phase("run", "stopped")["reason"] == "cancelled"
+    host.client.deploy(host.run("second"))
+
+
+def test_a_run_that_nobody_renews_is_stopped(host):
+    host.client.deploy(host.run(lease_s=1))
+    status = wait_for(
+        lambda: (status := host.client.status("run"))["phase"] == "failed" and not pids(status) and status, "it failed"
+    )
+    assert status["reason"] == "lease expired: nobody renewed it for 1 s"
+
+
+def test_a_broker_that_cannot_bind_fails_the_deployment_in_words(host):
+    host.deploy(host.network())
+    taken = host.client.status("net")["brokers"][0]["address"]
+    host.process.kill()
+    host.process.wait()
+    state = host.directory / "state" / "networks.json"
+    kept = json.loads(state.read_text())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
+
+        def stolen():
+            try:
+                thief.bind(parse_address(taken))
+            except OSError:
+                return False
+            return True
+
+        wait_for(stolen, "the port of the dead broker is free")
+        assert kept[0]["addresses"][0] == taken
+        host.process.stderr.close()
+        host.start()
+        failed = wait_for(
+            lambda: (status := host.client.status("net"))["phase"] == "failed" and status, "the network failed"
+        )
+    assert failed["reason"].startswith("broker-0: ")
+    assert f"cannot bind {taken}: Address already in use" in failed["reason"]
+
+
+def test_a_deployment_whose_directory_vanished_fails_alone(host):
+    host.deploy(host.network("other"))
+    host.deploy(host.network())
+    shutil.rmtree(host.directory / "net")
+    host.client.fault("net", 1, 0)
+    failed = wait_for(
+        lambda: (status := host.client.status("net"))["phase"] == "failed" and not pids(status) and status, "it failed"
+    )
+    assert "No such file or directory" in failed["reason"]
+    assert host.client.status("other")["phase"] == "running"
+
+
+def test_epochs_fence(host):
+    host.deploy(host.network(epoch=5))
+    assert host.client.deploy(host.network(epoch=5))["epoch"] == 5
+    for late in (lambda: host.client.deploy(host.network(epoch=4)), lambda: host.client.stop("net", 4, "late")):
+        with pytest.raises(SupervisorRefused, match="epoch 4 is over; net is at 5") as refusal:
+            late()
+        assert refusal.value.code == "stale-epoch"
+    adopted = host.client.deploy(host.network(epoch=6))
+    assert (adopted["epoch"], adopted["phase"]) == (6, "running")
+    with pytest.raises(SupervisorRefused, match="runs here with another configuration") as refusal:
+        host.client.deploy(host.network(epoch=7, seed=8))
+    assert refusal.value.code == "conflict"
+
+
+def test_a_second_supervisor_says_that_there_is_one(host):
+    command = [
+        sys.executable,
+        "-m",
+        "overlay",
+        "supervise",
+        "--socket",
+        host.socket,
+        "--state",
+        host.directory / "other",
+    ]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert second.returncode == 1
+    assert second.stderr == f"supervisor: another supervisor listens on {host.socket}\n"
+    assert host.answers()
+
+
+def test_only_the_owner_may_connect(host):
+    assert stat.S_IMODE(host.socket.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"hello\n", "bad-request"),
+        (b"[]\n", "bad-request"),
+        (b'{"do":"dance"}\n', "bad-request"),
+        (b'{"do":["hello"]}\n', "bad-request"),
+        (b'{"do":"deploy"}\n', "invalid"),
+        (b'{"do":"status","id":7}\n', "unknown"),
+        (b'{"do":"stop","id":"nobody","epoch":1}\n', "unknown"),
+        (b"[" * 100_000 + b"\n", "bad-request"),
+        (b"x" * 4_100_000, "too-long"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words_and_changes_nothing(host, line, code):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(10)
+        client.connect(str(host.socket))
+        client.sendall(line)
+        error = json.loads(client.makefile("rb").readline())["error"]
+    assert error["code"] == code
+    assert error["sentence"]
+    assert host.client.hello()["deployments"] == []
+
+
+def test_a_client_that_says_half_a_line_keeps_nobody_waiting(host):
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.connect(str(host.socket))
+        slow.sendall(b'{"do":"hel')
+        assert host.answers()
+        slow.sendall(b'lo"}\n{"do":"hello"}\n')
+        answers = slow.makefile("rb")
+        assert json.loads(answers.readline())["pid"] == json.loads(answers.readline())["pid"] == host.process.pid
+
+
+def test_a_network_that_cannot_be_read_back_is_said_and_harms_no_other(tmp_path):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "networks.json").write_text("[{")
+    host = Host(tmp_path).start()
+    assert host.client.hello()["deployments"] == []
+    assert host.end() == 0
+    assert "networks.json cannot be read" in host.process.stderr.read()
+    host.process.stderr.close()

@@ -1,0 +1,97 @@
+"""The whole house as a person runs it: up, killed outright, up again, and down."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import psutil
+import pytest
+
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("real-processes"), pytest.mark.timeout(400)]
+
+
+class House:
+    """``python -m brokerweb.up`` with a ``var`` of its own."""
+
+    def __init__(self, var):
+        self.var = var
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("WAXWING")}
+        self.environment |= {"WAXWING_VAR": str(var)}
+        self.environment.pop("REDIS_URL", None)
+        self.process = None
+
+    def command(self, *arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "brokerweb.up", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def up(self):
+        """Start it; the address and the log-in it prints once all of it answers."""
+        with (self.var / "said").open("w") as said:
+            command = [sys.executable, "-m", "brokerweb.up", "--port", "0"]
+            self.process = subprocess.Popen(
+                command, env=self.environment, stdout=subprocess.PIPE, stderr=said, text=True
+            )
+        lines = [self.process.stdout.readline().split() for _ in range(2)]
+        assert [line[:1] for line in lines] == [["ready"], ["login"]], (self.var / "said").read_text()
+        return lines[0][1], lines[1][1:]
+
+    def processes(self):
+        """Everything that runs for this house, however far removed."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("WAXWING_VAR") == str(self.var) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def has_supervisor(self):
+        return any("supervise" in process.cmdline() for process in self.processes())
+
+
+@pytest.fixture
+def house(tmp_path):
+    house = House(tmp_path)
+    yield house
+    house.command("--down")
+    if house.process is not None:
+        house.process.communicate(timeout=30)
+
+
+def test_it_comes_up_survives_being_killed_and_goes_down(house):
+    address, (user, password) = house.up()
+    with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
+        assert answer.status == 200
+    body = json.dumps({"username": user, "password": password}).encode()
+    request = urllib.request.Request(f"{address}/api/tokens/", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert json.load(answer)["token"]
+    wait_for(house.has_supervisor, "the worker started a supervisor")
+
+    second = house.command("--port", "0")
+    assert second.returncode == 1
+    assert f"it is running here already (pid {house.process.pid}); `make down` ends it" in second.stderr
+
+    house.process.send_signal(signal.SIGKILL)
+    wait_for(lambda: not house.processes(), "everything went with it", 10)
+    house.process.communicate(timeout=30)
+
+    _, login = house.up()
+    assert login == [user, password]
+    wait_for(house.has_supervisor, "there is a supervisor again")
+    assert house.command("--down").stdout == f"ended everything that pid {house.process.pid} ran\n"
+    assert house.process.wait(10) == 0
+    assert house.processes() == []
+    assert house.command("--down").stdout == "nothing was running here\n"

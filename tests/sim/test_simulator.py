@@ -1,0 +1,139 @@
+"""The simulator itself: order, links, determinism."""
+
+import subprocess
+import sys
+
+import pytest
+
+from overlay.addresses import Address
+from overlay.links import LinkShape
+from overlay.node import MILLISECOND, SECOND, Event
+from overlay.sim.actors import NodeActor
+from overlay.sim.network import Network
+from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Schedule
+from overlay.sim.simulator import Simulator, UnknownAddress
+
+A, B, NOBODY = ("127.1.0.1", 1), ("127.1.0.2", 2), ("127.1.0.3", 3)
+
+
+class Parrot:
+    """Says what it was given to say, at its times, and keeps what it hears."""
+
+    def __init__(self, *lines: tuple[int, bytes, Address]) -> None:
+        self.heard: list[tuple[int, bytes]] = []
+        self._lines = list(lines)
+        self._due: list[tuple[bytes, Address]] = []
+
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        self.heard.append((now, data))
+
+    def handle_timer(self, now: int) -> None:
+        self._due += [(data, to) for at, data, to in self._lines if at <= now]
+        self._lines = [line for line in self._lines if line[0] > now]
+
+    def next_timer(self) -> int | None:
+        return min((at for at, _, _ in self._lines), default=None)
+
+    def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
+        due, self._due = self._due, []
+        return due
+
+    def events(self) -> list[Event]:
+        return []
+
+
+def stage(*lines: tuple[int, bytes, Address], shape: LinkShape, strict: bool = True) -> tuple[Simulator, Parrot]:
+    """A says ``lines``; B, which is returned, listens."""
+    simulator = Simulator(Network(seed=1, default=shape), strict=strict)
+    listener = Parrot()
+    simulator.listen(B, NodeActor(B, listener))
+    simulator.listen(A, NodeActor(A, Parrot(*lines)))
+    return simulator, listener
+
+
+def test_a_schedule_goes_by_time_then_priority_then_order_of_arrival() -> None:
+    schedule, done = Schedule(), []
+    for name, time, priority in [("d", 2, STEP), ("b", 1, STEP), ("c", 1, STEP), ("a", 1, ARRIVAL), ("0", 1, FAULT)]:
+        schedule.at(time, priority, lambda name=name: done.append((schedule.now, name)))
+    while schedule.run_next(until=10):
+        pass
+    assert done == [(1, "0"), (1, "a"), (1, "b"), (1, "c"), (2, "d")]
+    with pytest.raises(ValueError, match="scheduled for 1 ns when it is 2 ns already"):
+        schedule.at(1, STEP, schedule.run_next)
+
+
+def test_a_datagram_takes_the_delay_of_its_link() -> None:
+    simulator, listener = stage((5 * MILLISECOND, b"hi", B), shape=LinkShape(delay_ms=20))
+    simulator.run_until(24 * MILLISECOND)
+    assert listener.heard == []
+    simulator.run_until(25 * MILLISECOND)
+    assert listener.heard == [(25 * MILLISECOND, b"hi")]
+
+
+def test_links_islands_and_the_dead_swallow_datagrams() -> None:
+    lines = [(i * SECOND, b"%d" % i, B) for i in range(5)]
+    simulator, listener = stage(*lines, shape=LinkShape(delay_ms=1))
+    simulator.at(1 * SECOND, lambda: simulator.network.separate([A], [B]))
+    simulator.at(2 * SECOND, simulator.network.heal)
+    simulator.at(3 * SECOND, lambda: simulator.network.lay(A, B, LinkShape(loss=1)))
+    simulator.at(4 * SECOND, lambda: simulator.network.lay(A, B, LinkShape()))
+    simulator.at(4 * SECOND, lambda: simulator.close(B))
+    simulator.run_for(10 * SECOND)
+    assert [data for _, data in listener.heard] == [b"0", b"2"]
+    assert (simulator.delivered, simulator.to_nobody, simulator.network.separated) == (2, 1, 1)
+    assert simulator.now == 10 * SECOND
+
+
+def test_sending_to_nobody_is_a_mistake_unless_it_is_allowed() -> None:
+    simulator, _ = stage((0, b"hello?", NOBODY), shape=LinkShape())
+    with pytest.raises(UnknownAddress, match=r"127.1.0.1:1 sent b'hello\?' to 127.1.0.3:3: nobody ever"):
+        simulator.run_for(SECOND)
+    lenient, _ = stage((0, b"hello?", NOBODY), shape=LinkShape(), strict=False)
+    lenient.run_for(SECOND)
+    assert lenient.to_nobody == 1
+
+
+def test_a_node_that_would_never_rest_is_caught() -> None:
+    class Restless(Parrot):
+        def next_timer(self) -> int | None:
+            return 0
+
+    simulator = Simulator(Network(seed=1))
+    simulator.listen(A, NodeActor(A, Restless()))
+    with pytest.raises(AssertionError, match="it would never rest"):
+        simulator.run_for(SECOND)
+
+
+def test_waiting_for_what_never_comes_ends() -> None:
+    simulator, _ = stage(shape=LinkShape())
+    with pytest.raises(TimeoutError, match="still unfinished after 3 simulated seconds"):
+        simulator.run_while(lambda: True, at_most=3 * SECOND)
+
+
+RUN = """
+import sys
+from overlay.broker.config import BrokerConfig
+from overlay.node import SECOND
+from overlay.sim.harness import Overlay
+from overlay.topologies import generate
+from overlay.workload import Workload
+
+links = {"delay_ms": 1, "delay_spread_ms": 4, "jitter_ms": 1, "loss": 0.05}
+overlay = Overlay(generate("waxman", 8, links, seed=int(sys.argv[1])), BrokerConfig(), seed=int(sys.argv[1]))
+overlay.start()
+overlay.add_clients(Workload(providers=5, consumers=10, request_interval_s=1, duration_s=5, stagger_ms=50))
+overlay.at(overlay.simulator.now + 2 * SECOND, lambda: overlay.kill(3))
+overlay.run_for(15 * SECOND)
+print(overlay.simulator.digest, overlay.simulator.delivered)
+"""
+
+
+def digest(seed: int, hash_seed: str) -> str:
+    command = [sys.executable, "-c", RUN, str(seed)]
+    return subprocess.run(command, capture_output=True, check=True, text=True, env={"PYTHONHASHSEED": hash_seed}).stdout
+
+
+def test_a_seed_is_the_whole_run_in_any_process_under_any_hash_seed() -> None:
+    first = digest(1, "0")
+    assert digest(1, "1") == digest(1, "random") == first
+    assert digest(2, "0") != first

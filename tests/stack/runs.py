@@ -1,0 +1,60 @@
+"""Runs and reports as a script sees them through REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.test_rest_journey import ENDED, Api
+from tests.waiting import wait_for
+
+
+def clear(api: Api) -> bool:
+    """Cancel all runs and reports that have not ended; whether there were none."""
+    left = 0
+    for kind in ("runs", "reports"):
+        for one in api.get(f"/{kind}/?page_size=100")["results"]:
+            if one["state"] not in ENDED:
+                left += 1
+                api.http.post(f"/{kind}/{one['id']}/cancel/")
+    return not left
+
+
+def is_ready(api: Api) -> bool:
+    """What ``/readyz`` says; not ready while nobody answers at all."""
+    try:
+        return bool(api.http.get(api.http.base_url.join("/readyz")).status_code == 200)
+    except httpx.TransportError:
+        return False
+
+
+def state_of(api: Api, run: str) -> str:
+    return str(api.get(f"/runs/{run}/")["state"])
+
+
+def measuring(api: Api, run: str) -> str:
+    """The same run, once it measures."""
+    api.wait(f"/runs/{run}/", lambda found: found["state"] in ("measuring", *ENDED))
+    assert state_of(api, run) == "measuring", api.get(f"/runs/{run}/")["reason"]
+    return run
+
+
+def ended(api: Api, run: str, within_s: float = 60) -> dict[str, Any]:
+    """The run, once it has ended."""
+
+    def found() -> dict[str, Any] | None:
+        run_now = api.get(f"/runs/{run}/")
+        return run_now if run_now["state"] in ENDED else None
+
+    return wait_for(found, lambda: f"the run has ended: {api.get(f'/runs/{run}/')}", within_s)
+
+
+def log_in(api: Api, base: str) -> str:
+    """The cookie of somebody who logged in on a page."""
+    with httpx.Client(base_url=base) as browser:
+        browser.get("/login/")
+        token = browser.cookies["csrftoken"]
+        form = {**api.credentials, "csrfmiddlewaretoken": token}
+        browser.post("/login/", data=form, headers={"Referer": base})
+        return f"sessionid={browser.cookies['sessionid']}"

@@ -1,0 +1,128 @@
+"""``kill -9`` of every part of the house while a run measures: it goes on, or ends with a reason; nothing stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from websockets.sync.client import connect
+
+from tests.stack.conftest import Home
+from tests.stack.house import END_S, House, kill
+from tests.stack.runs import ended, is_ready, log_in, measuring, state_of
+from tests.test_rest_journey import Api
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(600), pytest.mark.xdist_group("real-processes")]
+
+Launch = Callable[[float], str]
+GOES_ON_S = 15.0
+"""Within this after a death everything is as it should be, or has ended and says why."""
+
+
+def look(api: Api, run: str, frames: int) -> list[dict[str, Any]]:
+    """What the live page of a run is sent from now on."""
+    base = str(api.http.base_url).removesuffix("/api/")
+    with connect(
+        f"{base.replace('http', 'ws', 1)}/ws/runs/{run}/", additional_headers={"Cookie": log_in(api, base)}, origin=base
+    ) as socket:
+        return [json.loads(socket.recv(timeout=GOES_ON_S)) for _ in range(frames)]
+
+
+def test_a_run_goes_on_while_everything_around_it_dies(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(30))
+    nodes = house.nodes()
+    for part in ("web", "livefeed", "beat", "redis", "worker"):
+        house.kill(part)
+        wait_for(lambda: is_ready(api), f"it is ready without the former {part}", GOES_ON_S)
+        wait_for(house.whole, f"it is whole without the former {part}", GOES_ON_S)
+    house.kill("worker", wrapper=True)
+    wait_for(house.whole, "it is whole with its second worker", GOES_ON_S)
+
+    first, _, later = look(api, run, 3)
+    assert first["state"] == "measuring"
+    assert len(first["series"]["t"]) > 3, "a page that is opened late shows what was before"
+    assert later["seq"] > first["seq"]
+    assert house.nodes() == nodes, "no broker and no client noticed"
+
+    found = ended(api, run)
+    assert (found["state"], found["reason"]) == ("done", "")
+    assert found["summary"]["requests"] == found["summary"]["answered"] == 5 * 30 / 0.5
+    assert not [reason for reason in found["verdict_reasons"] if reason.startswith(("Samples", "Requests"))]
+    assert ended(api, launch(2))["state"] == "done"
+
+
+def test_a_run_whose_supervisor_died_fails_with_the_reason(house: House, api: Api, launch: Launch) -> None:
+    run, behind = measuring(api, launch(600)), launch(2)
+    house.kill_supervisor()
+    found = ended(api, run, GOES_ON_S)
+    assert found["state"] == "failed"
+    assert "The supervisor of host" in found["reason"]
+    assert "ended, and this run's brokers with it." in found["reason"]
+    assert ended(api, behind)["state"] == "done"
+
+
+def broker_pids(house: House) -> list[int]:
+    return [broker["pid"] for status in house.deployments() for broker in status["brokers"] if broker["pid"]]
+
+
+def test_a_run_that_lost_a_broker_goes_on_and_says_so(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(8))
+    kill(broker_pids(house)[2])
+    found = ended(api, run)
+    assert (found["state"], found["reason"], found["verdict"]) == ("done", "", "suspect")
+    assert "Broker restarted while measuring: broker-2." in found["verdict_reasons"]
+
+
+def test_a_run_whose_broker_keeps_dying_is_given_up_on(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(600))
+
+    def killed_until_it_ended() -> bool:
+        for pid in broker_pids(house)[:1]:
+            kill(pid)
+        return state_of(api, run) != "measuring"
+
+    wait_for(killed_until_it_ended, "the run has ended", 30)
+    found = ended(api, run)
+    assert found["state"] == "failed"
+    assert "broker-0: restarted 5 times within 10 s, the last time it ended by: killed by SIGKILL" in found["reason"]
+    assert found["summary"]["requests"] > 0, "what was measured until then is kept"
+
+
+def test_after_the_whole_house_was_killed_it_takes_up_what_it_left(home: Home, api: Api, launch: Launch) -> None:
+    run, behind = measuring(api, launch(600)), launch(2)
+    assert home.process is not None
+    kill(home.process.pid)
+    wait_for(lambda: not home.house.processes(), "everything went with it", 5)
+    home.process.wait()
+    home.up()
+    home.lead(api)
+    found = ended(api, run)
+    assert found["state"] == "failed"
+    assert "The supervisor of host" in found["reason"]
+    assert ended(api, behind)["state"] == "done"
+
+
+def test_a_report_that_was_broken_off_is_made_again_by_itself(home: Home, api: Api, launch: Launch) -> None:
+    run = launch(1)
+    assert ended(api, run)["state"] == "done"
+    path = f"/reports/{api.post('/reports/', {'kind': 'comparison', 'runs': [run]})['id']}/"
+
+    def computing() -> str:
+        """When the attempt under way began; nothing while it is queued, which may be shorter than anybody looks."""
+        report = api.get(path)
+        assert report["state"] in ("queued", "running"), report["reason"]
+        return str(report["started_at"]) if report["state"] == "running" else ""
+
+    first = wait_for(computing, "it is computed", 30)
+    home.house.kill("spark")
+    wait_for(home.house.whole, "what the worker had started is gone", END_S)
+    wait_for(lambda: computing() not in ("", first), "it is computed again", 60)
+    home.down()
+    assert home.house.processes() == {}
+    home.up()
+    home.lead(api)
+    report = api.wait(path, lambda report: report["state"] in ("done", "failed"))
+    assert report["state"] == "done", report["reason"]

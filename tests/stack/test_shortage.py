@@ -1,0 +1,92 @@
+"""What is missing is said: a worker that hangs, a disk that is full, a port that somebody else took."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.stack.house import House, kill
+from tests.stack.runs import ended, measuring
+from tests.test_rest_journey import Api
+from tests.waiting import wait_for
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.xdist_group("real-processes")]
+
+Launch = Callable[[float], str]
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """A process that neither works nor dies."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(600))
+    pid = house.pid("worker")
+    assert pid is not None
+    behind = launch(1)
+    with stopped(pid):
+        found = ended(api, run, 40)
+        assert found["state"] == "failed"
+        assert found["reason"].startswith("No worker has answered for")
+        readiness = api.http.get(api.http.base_url.join("/readyz"))
+        assert readiness.status_code == 503
+        assert "No worker has answered for" in readiness.json()["missing"][0]
+        assert api.get(f"/runs/{behind}/")["waiting_for"].startswith("No worker has answered for")
+        wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease", 10)
+    assert ended(api, behind)["state"] == "done"
+
+
+@contextmanager
+def small_disk(supervisor: int, least: int) -> Iterator[None]:
+    """The supervisor, and whatever it forks from now on, can make no file larger than ``least`` bytes."""
+    before = resource.prlimit(supervisor, resource.RLIMIT_FSIZE)
+    resource.prlimit(supervisor, resource.RLIMIT_FSIZE, (least, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(supervisor, resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can limit another process")
+@pytest.mark.parametrize("least", [10, 8_000], ids=["from the start", "while it measures"])
+def test_a_full_disk_fails_the_run_and_the_next_one_works_again(
+    house: House, api: Api, launch: Launch, least: int
+) -> None:
+    with small_disk(house.tree().supervisors[0].pid, least):
+        found = ended(api, launch(600))
+    assert found["state"] == "failed"
+    assert "Disk full: " in found["reason"]
+    assert "Free some space and try again." in found["reason"]
+    assert ended(api, launch(1))["state"] == "done"
+
+
+def test_a_port_that_somebody_else_took_fails_the_run(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(600))
+    broker = house.deployment(run)["brokers"][1]
+    host, _, port = broker["address"].rpartition(":")
+    kill(broker["pid"])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
+        wait_for(lambda: took(thief, (host, int(port))), "the port was taken before the broker came back", 2)
+        found = ended(api, run)
+    assert found["state"] == "failed"
+    assert f"cannot bind {broker['address']}: Address already in use" in found["reason"]
+
+
+def took(thief: socket.socket, address: tuple[str, int]) -> bool:
+    try:
+        thief.bind(address)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,80 @@
+"""Runs become configurations: replicates agree in everything but their seed."""
+
+import pytest
+
+from overlay.profiles import PROFILES
+from overlay.systems import SYSTEMS
+from telemetry.configurations import choose, differing, grouped, label, links_in_words
+from telemetry.errors import TelemetryError
+from telemetry.html import duration, figures, size
+
+MANIFEST = {
+    "seed": 2**64 - 1,
+    "system": "context-broker",
+    "topology": {"name": "ring of ten", "kind": "ring", "brokers": 10, "links": []},
+    "settings": {"walk_policy": "avoid"},
+    "workload": {"consumers": 50, "update_interval_s": 1.0},
+    "summary": {"verdict": "suspect", "verdict_reasons": ["Generator late."]},
+}
+
+
+def run(name, replicate=0, **configuration):
+    return choose({"run": name, "replicate": replicate, "configuration": configuration}, MANIFEST)
+
+
+def test_what_a_row_leaves_out_the_manifest_says():
+    chosen = run("a", 2)
+    assert (chosen.kind, chosen.brokers, chosen.seed) == ("ring", 10, "18446744073709551615")
+    assert (chosen.verdict, chosen.reasons, chosen.replicate) == ("suspect", ("Generator late.",), 2)
+
+
+def test_replicates_are_grouped_and_a_changed_setting_is_not_one():
+    runs = [run("a"), run("b", 1), run("c", settings={"walk_policy": "uniform"}), run("d", workload={"consumers": 500})]
+    groups = list(grouped(runs).values())
+    assert [[one.run for one in group] for group in groups] == [["a", "b"], ["c"], ["d"]]
+    assert differing(runs[:2]) == []
+    names = differing(runs)
+    assert names == ["walk_policy", "consumers", "update_interval_s"]
+    assert label(runs[2], names) == "ring of ten, walk_policy uniform, 50 consumers, 1 s between updates"
+    assert label(runs[3], names) == "ring of ten, walk_policy avoid, 500 consumers"
+
+
+def of_profile(name, profile, **settings):
+    whole = SYSTEMS["context-broker"].whole({"profile": profile, **settings})
+    return choose({"run": name, "configuration": {"settings": whole}}, MANIFEST)
+
+
+def test_profiles_are_told_by_their_name_and_what_else_differs_beside_it():
+    runs = [of_profile("a", "plain"), of_profile("b", "improved")]
+    assert differing(runs) == ["profile"]
+    assert label(runs[1], differing(runs)) == "ring of ten, profile improved"
+    runs.append(of_profile("c", "improved", walk_policy="uniform"))
+    assert differing(runs) == ["profile", "walk_policy"]
+
+
+def test_a_profile_and_its_settings_spelt_out_are_one_configuration():
+    spelt = of_profile("b", "plain", **PROFILES["improved"])
+    assert spelt.key() == of_profile("a", "improved").key() != of_profile("c", "plain").key()
+
+
+def test_the_same_topology_with_other_links_is_another_configuration():
+    shaped = [{"a": 0, "b": 1, "delay_ms": 0.5, "jitter_ms": 0, "loss": 0}, {"a": 1, "b": 2, "delay_ms": 5}]
+    other = run("b", topology={"links": shaped})
+    assert other.key() != run("a").key()
+    assert links_in_words(shaped) == "delay 0.5 to 5 ms"
+    assert links_in_words([{"loss": 0.1}, {"loss": 0.1}]) == "loss 0.1"
+    assert links_in_words([]) == ""
+
+
+@pytest.mark.parametrize("row", [{}, {"run": 7}, "r1", {"run": "../x"}])
+def test_a_row_that_names_no_run_is_refused(row):
+    with pytest.raises(TelemetryError):
+        choose(row, MANIFEST)
+
+
+def test_numbers_are_written_with_three_figures_and_a_fitting_unit():
+    assert [figures(value) for value in (None, 0, 0.12345, 12.345, 1234.5, 123456)] == [
+        "–", "0", "0.123", "12.3", "1,230", "123,000",
+    ]  # fmt: skip
+    assert (duration(872.4), duration(7029.55)) == ("872 µs", "7.03 ms")
+    assert (size(2000), size(5_000_000)) == ("2.00 kB", "5.00 MB")

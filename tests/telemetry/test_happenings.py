@@ -1,0 +1,163 @@
+"""What a reader is told of events: sentences about people's words, and marks that do not crowd a chart."""
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from overlay.broker import events as broker_events
+from overlay.node import Event as BrokerEvent
+from telemetry.happenings import happened, is_marked, marks, together
+
+NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
+KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, BrokerEvent)]
+
+
+def event(t_s, name, process="supervisor", **detail):
+    return {"t_s": t_s, "process": process, "name": name, "detail": detail}
+
+
+def ended(t_s, process, reason="exit 0"):
+    return event(t_s, "process_ended", process=process, pid=100, reason=reason, was="waiting")
+
+
+def told(*events):
+    return [row["words"] for row in happened(events, NAMES)]
+
+
+def marked(*events):
+    return [row["label"] for row in marks(events, NAMES)]
+
+
+def ended_by(process, reason):
+    return {
+        "t_s": 1.0,
+        "process": "supervisor",
+        "name": "process_ended",
+        "detail": {"process": process, "reason": reason},
+    }
+
+
+@pytest.mark.parametrize(
+    ("happens", "words"),
+    [
+        (ended_by("broker-3", "killed by SIGKILL"), "broker 3 was killed by SIGKILL"),
+        (
+            ended_by("broker-3", "exit 1: cannot bind 127.0.0.1:1"),
+            "broker 3 ended with exit 1: cannot bind 127.0.0.1:1",
+        ),
+        (ended_by("consumers-0", "exit 0"), "the generator of consumers ended"),
+        (event(1, "NeighbourLost", "broker-5", neighbour="127.0.0.1:4006"), "broker 5 lost its neighbour broker 6"),
+        (
+            event(1, "NeighbourReturned", "broker-5", neighbour="127.0.0.1:4006"),
+            "broker 5 has its neighbour broker 6 back",
+        ),
+        (event(1, "NeighbourLost", "broker-5", neighbour="10.0.0.9:1"), "broker 5 lost its neighbour 10.0.0.9:1"),
+        (
+            event(1, "NeighbourJoined", "broker-5", neighbour="127.0.0.1:4006"),
+            "broker 5 is now a neighbour of broker 6",
+        ),
+        (event(1, "NeighboursFound", "broker-5", count=4), "broker 5 found enough neighbours"),
+        (event(1, "NeighboursAwaited", "broker-5", count=0), "broker 5 waits for more neighbours"),
+        (event(1, "LimitReached", "broker-0", limit="favours"), "broker 0 reached the bound of its pings for others"),
+        (event(1, "churn_left", broker=2), "broker 2 went by churn, saying farewell"),
+        (event(1, "churn_crashed", broker=2), "broker 2 crashed by churn"),
+        (event(1, "churn_returned", broker=2), "broker 2 came back by churn"),
+        (event(1, "fault_injected", broker=2, kind="kill"), "broker 2 was ordered to be killed"),
+        (event(1, "LimitReached", "broker-0", limit="table"), "broker 0 reached the bound of its data table"),
+        (event(1, "phase", phase="measuring", reason=""), "measuring began"),
+        (event(1, "phase", phase="failed", reason="lease expired"), "failed: lease expired"),
+        (event(1, "SomethingNew", "broker-1"), "broker 1: something new"),
+    ],
+)
+def test_an_event_is_a_sentence(happens, words):
+    assert told(happens) == [words]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_event_of_a_broker_is_told_by_the_name_of_its_class(kind):
+    values = {field.name: "127.0.0.1:4006" if field.name == "neighbour" else "table" for field in fields(kind)}
+    (words,) = told(event(1, kind.__name__, "broker-1", **values))
+    assert not re.search(r"[a-z][A-Z]|_|broker-|[{}]", words)
+
+
+def test_ten_brokers_that_leave_are_one_sentence_and_no_mark():
+    leaving = [event(8 + index / 100, "NetworkLeft", f"broker-{index}") for index in range(10)]
+    assert told(*leaving) == ["10 brokers left"]
+    assert marked(*leaving) == []
+
+
+def test_brokers_and_load_generators_are_told_apart():
+    assert told(
+        ended(7.0, "consumers-0"), ended(7.1, "broker-0"), ended(7.2, "providers-0"), ended(7.3, "broker-1")
+    ) == [
+        "2 load generators ended",
+        "brokers 0 and 1 ended",
+    ]
+
+
+def test_a_broker_that_dies_is_marked_once_and_once_when_it_is_back():
+    events = [
+        event(0.1, "process_started", process="broker-6", pid=1, after=""),
+        event(1.0, "phase", phase="measuring", reason=""),
+        event(5.0, "fault_injected", broker=6, kind="kill"),
+        ended(5.1, "broker-6", "killed by SIGKILL"),
+        event(5.6, "process_started", process="broker-6", pid=2, after="killed by SIGKILL"),
+        event(8.0, "NeighbourLost", "broker-7", neighbour="127.0.0.1:4006"),
+        event(8.4, "NeighbourLost", "broker-5", neighbour="127.0.0.1:4006"),
+        event(12.0, "NeighbourReturned", "broker-5", neighbour="127.0.0.1:4006"),
+        event(20.0, "phase", phase="draining", reason=""),
+        ended(20.4, "broker-6"),
+    ]
+    assert marked(*events) == [
+        "measuring",
+        "broker 6 down",
+        "broker 6 back",
+        "broker 6 lost",
+        "broker 6 back",
+        "draining",
+    ]
+    assert "brokers 5 and 7 lost broker 6" in told(*events)
+    assert "broker 6 was started again" in told(*events)
+
+
+def test_brokers_that_go_by_churn_are_marked_once_and_once_when_they_are_back():
+    events = [
+        event(5.0, "churn_crashed", broker=6),
+        event(5.1, "churn_crashed", broker=2),
+        ended(5.1, "broker-6", "crashed by churn"),
+        ended(5.2, "broker-2", "crashed by churn"),
+        event(7.0, "churn_left", broker=3),
+        ended(7.9, "broker-3"),
+        event(9.0, "churn_returned", broker=3),
+        event(9.0, "process_started", process="broker-3", pid=2, after=""),
+    ]
+    assert marked(*events) == ["brokers 2 and 6 away", "broker 3 away", "broker 3 back"]
+    assert "brokers 2 and 6 crashed by churn" in told(*events)
+
+
+def test_what_happens_seconds_apart_is_told_apart():
+    killed = [ended(t_s, f"broker-{t_s}", "killed by SIGKILL") for t_s in (1, 5)]
+    assert marked(*killed) == ["broker 1 down", "broker 5 down"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "words"),
+    [
+        (["broker-3", "broker-3"], "broker 3"),
+        (["broker-10", "broker-9"], "brokers 9 and 10"),
+        (["broker-3", "broker-1", "broker-2"], "brokers 1, 2 and 3"),
+        ([f"broker-{index}" for index in range(10)], "10 brokers"),
+        (["consumers-0", "providers-0"], "2 load generators"),
+        (["consumers-1"], "generator 2 of consumers"),
+        (["consumers-0", "broker-0"], "2 processes"),
+    ],
+)
+def test_processes_are_named_until_they_are_many(processes, words):
+    assert together(processes) == words
+
+
+def test_routine_is_not_marked():
+    assert not is_marked("process_ended", {"reason": "exit 0"})
+    assert not is_marked("process_started", {"after": ""})
+    assert not is_marked("NeighbourJoined", {"neighbour": "127.0.0.1:4001"})

@@ -1,0 +1,235 @@
+"""The comparison by Spark: numpy's numbers, one page that needs nothing else, plain words when it cannot."""
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from overlay.facts import Sample
+from overlay.journal import read_journal
+from telemetry.__main__ import main
+from telemetry.collect import collect
+from telemetry.comparison import CURVE
+from telemetry.errors import TelemetryError
+from telemetry.intervals import interval
+from telemetry.oracle import SHARES, TRUTHS
+from telemetry.records import FOUND
+from telemetry.runs import Lake
+from telemetry.spark import nodes
+from telemetry.spark.report import read_choice, write_comparison
+from telemetry.spark.schema import CHOSEN
+from telemetry.spark.session import spark_session
+from tests.telemetry.synthetic import Script, write_run
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
+
+SCRIPTS = {
+    "ring-0": Script(seed=1),
+    "ring-1": Script(seed=2),
+    "ring-2": Script(seed=3, late_us=30_000),
+    "central-0": Script(seed=1, topology="central", brokers=1, base_us=1600),
+}
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """Three replicates of a ring, one of them with a late generator, and one central broker: lake, list, journals."""
+    base = tmp_path_factory.mktemp("report")
+    lake, rows, files = Lake(base / "lake"), [], {}
+    for name, script in SCRIPTS.items():
+        files[name] = write_run(base / "runs" / name, script)
+        summary = collect(files[name], lake)
+        rows.append({"run": name, "replicate": int(name[-1]), "verdict": summary["verdict"]})
+    (base / "runs.json").write_text(json.dumps(rows))
+    return base, lake, files
+
+
+@pytest.fixture(scope="module")
+def report(collected):
+    """The report on all of them, as the command writes it."""
+    base, lake, _ = collected
+    arguments = ["report", "--runs", base / "runs.json", "--lake", lake.directory, "--out", base / "out"]
+    assert main([*map(str, arguments), "--title", "Ring </script> & central", "--var", str(base / "var")]) == 0
+    return json.loads((base / "out" / "result.json").read_text()), (base / "out" / "report.html").read_text()
+
+
+def answers(files):
+    """Response times of the measured requests, microseconds, straight from the journals."""
+    facts = [fact for path in files.journals() for fact in read_journal(path) if isinstance(fact, Sample)]
+    kept = [fact for fact in facts if (fact.role, fact.phase, fact.outcome) == ("consumer", "measuring", "answered")]
+    return np.array([fact.ended_us - fact.intended_us for fact in kept])
+
+
+def test_spark_and_numpy_agree(report, collected):
+    ring, central = report[0]["configurations"]
+    rings = [answers(collected[2][f"ring-{i}"]) for i in range(3)]
+    response = ring["response"]["from_intended"]
+    for name, percent in (("p50", 50), ("p95", 95), ("p99", 99)):
+        assert response[name]["replicates"] == pytest.approx([np.percentile(one, percent) for one in rings])
+        assert response[name]["pooled"] == pytest.approx(np.percentile(np.concatenate(rings), percent))
+    expected = interval([one.mean() for one in rings])
+    assert [response["mean"][name] for name in ("value", "low", "high", "n")] == pytest.approx(
+        [expected[name] for name in ("value", "low", "high", "n")]
+    )
+    assert central["response"]["from_intended"]["mean"]["value"] == pytest.approx(
+        answers(collected[2]["central-0"]).mean()
+    )
+    curve = next(chart for chart in report[0]["charts"] if chart["id"] == "percentiles")
+    drawn = [point["y"] for point in curve["series"][0]["points"]]
+    assert drawn == pytest.approx(np.percentile(np.concatenate(rings), np.array(CURVE) * 100))
+
+
+def test_spark_and_the_summaries_agree(report, collected):
+    summaries = [json.loads(collected[1].manifest_path(f"ring-{i}").read_text())["summary"] for i in range(3)]
+    ring = report[0]["configurations"][0]
+    assert ring["response"]["from_sent"]["p95"]["replicates"] == pytest.approx(
+        [s["p95_from_sent_us"] for s in summaries]
+    )
+    for name in ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes"):
+        assert ring["memory"][name]["replicates"] == pytest.approx([s["memory"]["mean"][name] for s in summaries])
+    for name in ("requests", "answered", "not_found", "refused", "timed_out"):
+        assert ring["outcomes"][name] == sum(s[name] for s in summaries)
+    for name in SHARES:
+        assert ring["truth"][name]["replicates"] == pytest.approx([s["truth"][name] for s in summaries])
+        assert ring["truth"][name]["high"] <= (1000 if name.endswith("1000") else 1)
+    for word in TRUTHS:
+        assert ring["truth"]["counts"][word] == sum(s["truth"][word] for s in summaries)
+    assert ring["truth"]["stale_ms"]["replicates"] == [s["truth"]["stale_ms"]["p50"] for s in summaries]
+
+
+def test_runs_from_before_their_requests_were_judged_are_compared_with_what_is_known_of_them(collected, tmp_path):
+    """Their files lack the columns."""
+    lake = Lake(tmp_path / "lake")
+    for name in ("ring-0", "ring-1"):
+        shutil.copytree(collected[1].manifest_path(name).parent, lake.manifest_path(name).parent)
+        for table in ("samples", "ticks"):
+            lake.part(table, name).parent.mkdir(parents=True)
+            shutil.copy(collected[1].part(table, name), lake.part(table, name))
+    old = lake.part("samples", "ring-0")
+    pq.write_table(pq.read_table(old, partitioning=None).drop_columns(FOUND["samples"].names), old)
+    (tmp_path / "runs.json").write_text('[{"run": "ring-0"}, {"run": "ring-1"}]')
+    arguments = {"title": "", "now": datetime(2026, 1, 1, tzinfo=UTC), "var": tmp_path / "var"}
+    result = write_comparison(read_choice(tmp_path / "runs.json", lake), lake, tmp_path / "out", **arguments)
+    (ring,) = result["configurations"]
+    assert ring["response"]["from_intended"]["mean"]["n"] == 2
+    assert {ring["truth"][name]["n"] for name in SHARES} == {1}
+
+
+def test_a_report_groups_replicates_and_says_what_it_doubts(report):
+    ring, central = report[0]["configurations"]
+    assert (ring["label"], ring["n"], ring["verdicts"]) == ("ring of 3, 3 brokers", 3, {"valid": 2, "suspect": 1})
+    assert any("Generator late" in reason for reason in ring["verdict_reasons"])
+    assert (central["n"], central["response"]["from_intended"]["mean"]["method"]) == (1, "n = 1, no interval")
+    assert any("n = 1" in note and central["label"] in note for note in report[0]["notes"])
+    assert central["published"]["config"] == 247
+    assert central["published"]["same"] is False
+    assert ring["published"] is None  # the thesis has no ring of three
+
+
+def test_a_page_is_whole_and_inert(report):
+    result, page = report
+    assert [chart["id"] for chart in result["charts"]] == [
+        "response-time", "percentiles", "memory", "figure-4.3", "figure-4.4", "figure-4.5", "figure-4.6",
+    ]  # fmt: skip
+    assert "Ring &lt;/script&gt; &amp; central" in page
+    assert not re.search(r'(?:src|href)="https?://', page)
+    assert "{{" not in page.partition("<script")[0]
+    assert "18446744073709551615" not in page
+    for name in ("ring-0", "central-0", "suspect", "governor"):
+        assert name in page
+
+
+def test_runs_of_which_none_was_answered_are_an_error(tmp_path):
+    lake = Lake(tmp_path / "lake")
+    collect(write_run(tmp_path / "silent", Script(consumers=0)), lake)
+    (tmp_path / "runs.json").write_text('[{"run": "silent"}]')
+    runs = read_choice(tmp_path / "runs.json", lake)
+    with pytest.raises(TelemetryError, match="answered request"):
+        write_comparison(
+            runs, lake, tmp_path / "out", title="", now=datetime(2026, 1, 1, tzinfo=UTC), var=tmp_path / "var"
+        )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def spark(report, tmp_path_factory):
+    """After the report, whose JVM is still there: a new session in it takes no time."""
+    with spark_session(tmp_path_factory.mktemp("var")) as session:
+        yield session
+
+
+def rows(frame):
+    return [tuple(row) for row in frame.collect()]
+
+
+def test_only_requests_due_in_measuring_of_chosen_runs_count(spark):
+    columns = ["run", "role", "phase", "outcome", "intended_us", "sent_us", "ended_us", "truth", "stale_ms", "existed"]
+    samples = [
+        ("a", "consumer", "measuring", "answered", 100, 110, 150, "stale", 70, True),
+        ("a", "consumer", "warming", "answered", 100, 110, 150, "fresh", 0, True),
+        ("a", "provider", "measuring", "answered", 100, 110, 150, None, None, None),
+        ("b", "consumer", "measuring", "answered", 100, 110, 150, "fresh", 0, True),
+    ]
+    chosen = spark.createDataFrame([("a", "ring")], CHOSEN)
+    requests = nodes.measured_requests(spark.createDataFrame(samples, columns), chosen)
+    assert rows(requests) == [("ring", "a", "answered", "stale", 70, True, 50, 40)]
+    assert rows(nodes.outcomes(requests)) == [("a", 1, 0, 0, 0)]
+    assert rows(nodes.truths(requests)) == [("a", 0, 1, 0, 0, 0, 0, 0, 1, 70.0)]
+
+
+def test_memory_is_the_mean_while_measuring_over_the_last_idle_tick(spark):
+    columns = ["run", "process", "at_us", "rss_bytes", "pss_bytes", "uss_bytes", "counters"]
+    ticks = [
+        ("a", "broker-0", 1, 500, 50, 5, {"bytes": 0}),
+        ("a", "broker-0", 2, 600, 60, 6, {"bytes": 0}),
+        ("a", "broker-0", 10, 700, 70, 0, {"bytes": 100}),  # a platform that cannot tell USS
+        ("a", "broker-0", 20, 900, 90, 10, {"bytes": 300}),
+        ("a", "broker-0", 99, 999, 99, 99, {"bytes": 999}),
+        ("a", "consumers-0", 10, 1, 1, 1, {}),
+    ]
+    window = spark.createDataFrame([("a", 5, 10, 20)], ["run", "clients_began_us", "begin_us", "end_us"])
+    found = nodes.broker_memory(spark.createDataFrame(ticks, columns), window)
+    assert rows(found) == [("a", "broker-0", 800.0, 80.0, 5.0, (700 + 10) / 2 - 6, 200.0)]
+
+
+def command(*arguments):
+    return main(["report", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        ("[]", "must be a JSON list with at least one run"),
+        ("{}", "must be a JSON list with at least one run"),
+        ('["r1"]', "must be an object like"),
+        ("nonsense", "cannot be read"),
+        ('[{"run": "never"}]', "'never' is not in the lake"),
+        ('[{"run": "../../etc"}]', "is not a run's id"),
+        ("[7]", "must be an object like"),
+        ('[{"run": "ring-0"}, {"run": "ring-0"}]', "names a run twice"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_one_sentence_and_exit_2(collected, tmp_path, capsys, runs, sentence):
+    (tmp_path / "runs.json").write_text(runs)
+    assert command("--runs", tmp_path / "runs.json", "--lake", collected[1].directory, "--out", tmp_path / "out") == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_lake_is_one_sentence(tmp_path, capsys):
+    assert command("--runs", tmp_path / "runs.json", "--lake", tmp_path / "no", "--out", tmp_path / "out") == 2
+    assert "There is no lake at" in capsys.readouterr().err
+
+
+def test_without_java_a_report_fails_with_a_sentence(collected, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    base, lake, _ = collected
+    assert command("--runs", base / "runs.json", "--lake", lake.directory, "--out", tmp_path / "out") == 1
+    assert "holds no bin/java that runs" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

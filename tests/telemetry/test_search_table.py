@@ -1,0 +1,139 @@
+"""The table of search strategies: measured once, summed up by topology, and beside what was published."""
+
+import csv
+import json
+from dataclasses import asdict
+
+import pytest
+
+from brokerweb.experiments.definition import configurations
+from overlay.sim.strategies import TOPOLOGIES, Draw, arms
+from overlay.topologies import generate
+from telemetry import search_table
+from telemetry.__main__ import main
+from telemetry.search_table import PILOT, Place, Plan, Row, Task, live_body, summarise
+
+AVOID = Task("walk, avoid", "ring", 10, 0)
+
+
+def draw(answered, messages, queries=10, hops=0):
+    """Every request but those on the way of the answer was refused."""
+    told = {"answered": answered, "not_found": queries - answered, "messages": messages, "datagrams": 2 * messages}
+    return Draw(queries=queries, hops=hops, **told)
+
+
+def plan(**changed):
+    everything = {
+        "brokers": (10,),
+        "holders": (1,),
+        "seeds": 2,
+        "queries": 30,
+        "datagrams": 300,
+        "arms": ("flood",),
+        "topologies": ("ring", "full mesh"),
+    }
+    return Plan(**{**everything, **changed})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small table, made by the command."""
+    directory = tmp_path_factory.mktemp("table")
+    flags = ["--brokers", "8", "--holders", "1", "2", "--seeds", "2", "--queries", "2", "--processes", "1"]
+    command = ["search-table", *flags, "--draws", str(directory / "draws.csv"), "--out", str(directory)]
+    assert main(command) == 0
+    return directory, command
+
+
+def test_the_command_writes_every_place_with_its_intervals(made):
+    directory, _ = made
+    with (directory / "search-strategies.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * len(TOPOLOGIES) * len(arms())
+    flood = next(row for row in rows if (row["strategy"], row["topology"], row["holders"]) == ("flood", "ring", "1"))
+    assert (flood["success"], flood["success_low"], flood["seeds"], flood["queries"]) == ("100", "100", "2", "4")
+    assert 4 <= float(flood["messages"]) <= 8
+    page = (directory / "search-strategies.md").read_text()
+    assert page.startswith("# Search strategies, in virtual time")
+    assert "## 2 of 8 brokers have the data" in page
+
+
+def test_made_again_it_runs_nothing_and_keeps_what_was_written_by_hand(made):
+    directory, command = made
+    page, draws = directory / "search-strategies.md", directory / "draws.csv"
+    before = draws.read_text()
+    halves = page.read_text().split(search_table.READING)
+    page.write_text(search_table.READING.join([halves[0], "\n\nFloods cost most.\n\n", halves[2]]))
+    assert main(command) == 0
+    assert draws.read_text() == before
+    assert "Floods cost most." in page.read_text()
+
+
+def test_an_interrupted_table_goes_on(made, tmp_path):
+    directory, command = made
+    lines = (directory / "draws.csv").read_text().splitlines(keepends=True)
+    part = tmp_path / "draws.csv"
+    part.write_text("".join(lines[: len(lines) // 2]))
+    command = [*command[: command.index("--draws")], "--draws", str(part), "--out", str(tmp_path)]
+    assert main(command) == 0
+    assert sorted(part.read_text().splitlines()) == sorted(line.strip() for line in lines)
+
+
+def test_a_file_of_another_kind_and_too_many_holders_are_refused(made, tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    assert main(["search-table", "--draws", str(other), "--out", str(tmp_path)]) == 1
+    assert main(["search-table", "--brokers", "8", "--holders", "8", "--out", str(tmp_path)]) == 1
+    assert not (tmp_path / "search-strategies.md").exists()
+    told = capsys.readouterr().err
+    assert "does not hold draws" in told
+    assert "leave none that lacks the data" in told
+
+
+def test_the_number_of_queries_is_fixed_before_by_what_a_pilot_says_they_cost():
+    assert [plan().affordable(cost) for cost in (0, 10, 30, 100, 10_000)] == [30, 30, 10, 3, 1]
+    assert PILOT not in {task.seed for task in plan(seeds=20).tasks()}
+
+
+def test_the_topology_is_the_unit_of_an_interval():
+    rows = [Row(Task("walk, avoid", "ring", 10, seed), 1, draw(5 + seed % 2, 40)) for seed in range(20)]
+    found = summarise(rows)[Place(10, 1, "ring", "walk, avoid")]
+    assert found["success"]["n"] == 20
+    assert found["success"]["value"] == pytest.approx(55)
+    assert 52 < found["success"]["low"] < 54
+    assert found["messages"]["low"] == found["messages"]["high"] == 4
+    assert found["hops"]["value"] == 0
+    assert found["counts"]["queries"] == 200
+
+
+def test_where_nothing_was_answered_there_are_no_hops():
+    found = summarise([Row(AVOID, 1, draw(0, 40))])[AVOID.place(1)]
+    assert found["hops"]["value"] is None
+
+
+def test_the_published_walks_are_told_apart_from_ours():
+    rows = []
+    for seed in range(20):
+        rows.append(Row(Task("walk, avoid", "Waxman 2", 10, seed), 1, draw(4 - seed % 2, 28 + seed % 3)))
+        rows.append(Row(Task("walk, backtrack", "Waxman 2", 10, seed), 1, draw(10, 46 + seed % 7, hops=30)))
+    told = {(row[0], row[1]): row[-1] for row in search_table.compare(summarise(rows))}
+    assert told == {
+        ("Waxman 2, 1 of 10", "avoid"): "differ: walks end at a dead end here, turn back there",
+        ("Waxman 2, 1 of 10", "backtrack"): "messages differ: steps back count there",
+        ("Waxman 2, 1 of 10", "avoid, NACK at a dead end"): "success differs: see above",
+        ("Waxman 2, 1 of 10", "backtrack, steps back counted"): "agree",
+    }
+
+
+def document(kind, params):
+    graph = generate(kind, 10, {**params, "delay_ms": 1.0}, 1)
+    return {"brokers": 10, "links": [asdict(link) for link in graph.links], "positions": graph.positions}
+
+
+def test_the_experiment_that_does_the_same_live_can_be_saved(capsys):
+    documents = {name: document(*drawn) for name, drawn in TOPOLOGIES.items()}
+    assert main(["search-table", "--live", *documents]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert body == live_body(list(documents), [1, 2, 5])
+    found = configurations({"system": "context-broker", "engine": "live", **body}, documents.get)
+    assert len(found) == len(TOPOLOGIES) * 3 * len(arms())

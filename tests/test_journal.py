@@ -1,0 +1,102 @@
+"""The journal: what is flushed is read back, and a torn or damaged end costs only itself."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay.facts import Event, Fact, Sample, Start, Tick
+from overlay.journal import JournalTail, JournalWriter, read_journal
+
+START = Start("broker-0", 42, 1_700_000_000_000_000, "0.1.0")
+TICK = Tick("broker-0", 1_000_000, {"entries": 3}, "", 6_000_000, 900_000, 440_000, 1200)
+SAMPLE = Sample("consumer", 7, 1, "measuring", "answered", 102, 1, 10, 12, 350, "room|r0|climate", 1_700_000_000_123)
+EVENT = Event("broker-0", 5, "NeighbourDied", {"address": "127.0.0.1:9000", "missed": 3})
+FACTS: list[Fact] = [TICK, SAMPLE, EVENT]
+
+
+def write(path: Path, facts: list[Fact]) -> bytes:
+    journal = JournalWriter(path, START)
+    for fact in facts:
+        journal.write(fact)
+    journal.close()
+    return path.read_bytes()
+
+
+def test_what_was_written_is_read_back_in_order(tmp_path: Path) -> None:
+    write(tmp_path / "run" / "broker-0.journal", FACTS)
+    assert list(read_journal(tmp_path / "run" / "broker-0.journal")) == [START, *FACTS]
+
+
+def test_every_torn_end_costs_only_the_last_fact(tmp_path: Path) -> None:
+    path = tmp_path / "broker-0.journal"
+    whole = write(path, FACTS)
+    without_last = len(write(tmp_path / "shorter", FACTS[:-1]))
+    for length in range(without_last, len(whole)):
+        path.write_bytes(whole[:length])
+        journal = read_journal(path)
+        assert list(journal) == [START, *FACTS[:-1]]
+        assert journal.bad_bytes == length - without_last
+
+
+@given(st.binary(min_size=1, max_size=200))
+def test_arbitrary_bytes_behind_a_journal_never_raise(tmp_path_factory: pytest.TempPathFactory, junk: bytes) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "j"
+    path.write_bytes(write(path, FACTS) + junk)
+    journal = read_journal(path)
+    assert list(journal)[:4] == [START, *FACTS]
+    assert journal.bad_bytes <= len(junk)
+
+
+@given(st.data())
+def test_a_flipped_bit_never_changes_a_fact(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    path = tmp_path_factory.mktemp("flip") / "j"
+    damaged = bytearray(write(path, FACTS))
+    bit = data.draw(st.integers(0, 8 * len(damaged) - 1))
+    damaged[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(damaged)
+    journal = read_journal(path)
+    facts = list(journal)
+    assert facts == [START, *FACTS][: len(facts)]
+    assert len(facts) < 4
+    assert journal.bad_bytes
+
+
+def test_a_tail_sees_each_fact_once_and_waits_for_the_rest_of_a_frame(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole", FACTS)
+    path = tmp_path / "growing"
+    tail = JournalTail(path)
+    assert tail.read_new() == []
+    seen: list[Fact] = []
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        seen += tail.read_new()
+        assert tail.bad_bytes == 0
+    assert seen == [START, *FACTS]
+
+
+def test_a_tail_says_that_a_journal_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    whole = write(path, FACTS)
+    tail = JournalTail(path)
+    assert len(tail.read_new()) == 4
+    path.write_bytes(whole + b"\x02\x00\x00\x00\x00\x00\x00\x00no")
+    assert tail.read_new() == []
+    assert tail.bad_bytes == 10
+
+
+def test_a_restarted_process_continues_behind_the_last_whole_fact(tmp_path: Path) -> None:
+    path = tmp_path / "broker-0.journal"
+    path.write_bytes(write(path, FACTS)[:-3])
+    write(path, [EVENT])
+    journal = read_journal(path)
+    assert list(journal) == [START, TICK, SAMPLE, START, EVENT]
+    assert journal.bad_bytes == 0
+
+
+def test_a_full_disk_surfaces_and_keeps_what_was_not_written() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this platform has no /dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        JournalWriter(Path("/dev/full"), START)

@@ -1,0 +1,93 @@
+"""Profiles: sets of settings that exist, with values that are valid, which give way to what is said beside them."""
+
+from pathlib import Path
+
+import pytest
+
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.chance import Stream
+from overlay.deployment import Deployment
+from overlay.errors import InvalidSetting
+from overlay.profiles import PROFILES, SUMMARIES, differing, resolved
+from overlay.settings import build, describe
+from overlay.systems import SYSTEMS
+from tests.runtime.daemons import overlay
+from tests.test_deployment import RUN
+
+SYSTEM = SYSTEMS["context-broker"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_is_made_of_settings_and_makes_a_broker(profile: str) -> None:
+    assert set(PROFILES[profile]) <= {info.name for info in describe(BrokerConfig)}
+    config = build(BrokerConfig, resolved({"profile": profile}))
+    Broker(config, ("127.0.0.1", 7000), Stream(1)).check_invariants()
+    assert SUMMARIES[profile]
+    for brokers in (1, 10):
+        SYSTEM.check(SYSTEM.whole({"profile": profile}), None, brokers)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_names_nothing_that_is_the_default_anyway(profile: str) -> None:
+    defaults = {info.name: info.default for info in describe(BrokerConfig)}
+    assert [name for name, value in PROFILES[profile].items() if value == defaults[name]] == []
+
+
+def test_the_plain_profile_is_the_default_and_changes_nothing() -> None:
+    assert build(BrokerConfig, resolved({})) == build(BrokerConfig, resolved({"profile": "plain"})) == BrokerConfig()
+    assert SYSTEM.whole({})["profile"] == "plain"
+
+
+def test_what_is_given_goes_before_the_profile() -> None:
+    whole = SYSTEM.whole({"profile": "improved", "walk_ttl": 20, "walk_policy": "avoid"})
+    assert (whole["walk_ttl"], whole["walk_policy"], whole["profile"]) == (20, "avoid", "improved")
+    assert whole["replica_refresh"] is True
+    assert "profile" not in resolved({"profile": "improved"})
+
+
+@pytest.mark.parametrize("wrong", ["fast", 3, None, ["plain"]])
+def test_a_profile_that_there_is_not_is_refused_by_name(wrong: object) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        SYSTEM.check(SYSTEM.whole({"profile": wrong}), None, 3)
+    assert caught.value.field == "profile"
+
+
+def test_a_deployment_runs_the_settings_that_its_profile_stands_for() -> None:
+    deployment = Deployment.from_json({**RUN, "settings": {"profile": "improved", "walk_ttl": 8}})
+    assert deployment.settings == BrokerConfig(**{**PROFILES["improved"], "walk_ttl": 8})
+    assert Deployment.from_json(deployment.to_json()) == deployment
+    with pytest.raises(InvalidSetting) as caught:
+        Deployment.from_json({**RUN, "settings": {"profile": "fast"}})
+    assert caught.value.field == "settings.profile"
+
+
+def test_several_walks_from_a_single_broker_are_refused() -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        SYSTEM.check({"search": "k-walkers"}, None, 1)
+    assert caught.value.field == "search"
+    SYSTEM.check({"search": "k-walkers"}, None, 2)
+
+
+def test_what_profiles_set_is_known_setting_by_setting() -> None:
+    assert differing()["walk_policy"]["prototype"] == "uniform"
+    assert set(differing()) == {name for values in PROFILES.values() for name in values}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--profile", "fast"], "invalid choice: 'fast'"),
+        (["--profile", "improved", "--walk-ttl", "-1"], "--walk-ttl: must be at least 0"),
+        (["--replica-refresh=yes"], "ignored explicit argument 'yes'"),
+    ],
+)
+def test_flags_that_are_wrong_are_named(arguments: list[str], sentence: str) -> None:
+    code, _, error = overlay("broker", "--bind", "127.0.0.1:0", *arguments)
+    assert code == 2
+    assert sentence in error
+
+
+def test_the_documentation_is_the_code_s() -> None:
+    printed = overlay("settings", "--markdown")
+    assert printed == (0, Path("docs/settings.md").read_text(), ""), "overlay settings --markdown > docs/settings.md"
