@@ -25,6 +25,7 @@ LIFELINE_FD = "WAXWING_LIFELINE_FD"
 GRACE_S = 2.0
 """From SIGTERM to SIGKILL when the lifeline has closed."""
 
+_PASSED_ON = (signal.SIGTERM, signal.SIGINT)
 _PR_SET_PDEATHSIG = 1
 
 
@@ -89,12 +90,16 @@ class _Wrapper:
         signal.set_wakeup_fd(wake)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         parent = os.getpid()
+        # Held back until the handlers stand: the child may be running, and its owner know it, before this process is
+        # scheduled again. A signal that came between would end the wrapper, and through PR_SET_PDEATHSIG the child.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
         self._child = os.fork()
         if self._child == 0:
             signal.set_wakeup_fd(-1)
             _run(command, parent)
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _PASSED_ON:
             signal.signal(number, lambda number, _: os.kill(self._child, number))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
 
     def wait(self) -> int:
         """The child's exit code, 128 + n for a signal n. Does not return when the lifeline closes."""

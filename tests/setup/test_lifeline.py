@@ -45,6 +45,12 @@ def test_sigterm_is_passed_on():
     assert wrapper.returncode == 7
 
 
+def test_sigterm_is_passed_on_however_early_it_comes():
+    script = "trap 'echo bye; exit 7' TERM; kill $PPID; while :; do sleep 0.05; done"
+    wrappers = [wrap("sh", "-c", script, stdout=subprocess.PIPE) for _ in range(10)]
+    assert [(wrapper.communicate(timeout=20)[0], wrapper.returncode) for wrapper in wrappers] == [("bye\n", 7)] * 10
+
+
 def test_when_the_lifeline_closes_the_whole_group_ends():
     lifeline, held = os.pipe()
     options = {"pass_fds": [lifeline], "env": os.environ | {"WAXWING_LIFELINE_FD": str(lifeline)}}
