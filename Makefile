@@ -26,7 +26,7 @@ test: test-environment ## install what is missing, then run the whole test suite
 check: test-environment ## format, lint, types, import contracts, OpenAPI, migrations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy overlay telemetry brokerweb
+	$(BIN)/mypy overlay telemetry brokerweb benchmarks
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run

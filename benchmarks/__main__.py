@@ -1,0 +1,121 @@
+"""``python -m benchmarks [SECTION ...]``: measure, and print the table. ``make bench`` measures all of them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol, cast
+
+from benchmarks import record, tables
+from benchmarks.figures import RATIO, Figure, Unavailable
+
+SECTIONS = ("broker", "peers", "messages", "overlay", "generator", "simulator", "live", "report", "pages")
+ROUNDS = 9
+QUICK_ROUNDS = 2
+
+
+class Section(Protocol):
+    """A module that measures; see the package's docstring."""
+
+    TITLE: str
+
+    def measure(self, rounds: int, say: Callable[[str], None], /) -> Iterator[Figure]:
+        """Yield the figures, each of ``rounds`` rounds, as they are there."""
+        ...
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what ``arguments`` name; 0, or 1 where a goal is missed, 130 where it was interrupted."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sections = {name: section(name) for name in options.section or SECTIONS if is_there(name)}
+    titles = {name: each.TITLE for name, each in sections.items()}
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    try:
+        measured = measure(sections, rounds)
+    except KeyboardInterrupt:
+        print("interrupted: nothing is recorded", file=sys.stderr)
+        return 130
+    print(tables.terminal(measured, titles))
+    if options.json:
+        record.write(measured, options.json)
+    if options.write:
+        record.write(measured, record.BASELINE)
+        tables.update_page(measured, titles)
+    if options.baseline:
+        print(against(measured, record.read(options.baseline)))
+    return int(any(each.met is False for each in measured.figures))
+
+
+def is_there(name: str) -> bool:
+    """Whether the section ``name`` has a module."""
+    return importlib.util.find_spec(f"benchmarks.{name}") is not None
+
+
+def section(name: str) -> Section:
+    """The module of the section ``name``."""
+    return cast(Section, importlib.import_module(f"benchmarks.{name}"))
+
+
+def measure(sections: dict[str, Section], rounds: int) -> record.Record:
+    """All figures of ``sections``; what they said and how long they took goes to stderr."""
+    figures: list[Figure] = []
+    lacking: dict[str, str] = {}
+    for name, each in sections.items():
+        began = time.monotonic()
+        try:
+            for figure in each.measure(rounds, partial(_say, name)):
+                figures.append(figure)
+        except Unavailable as reason:
+            lacking[name] = str(reason)
+        print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return record.Record(figures, lacking, record.surroundings())
+
+
+def _say(section: str, line: str) -> None:
+    print(f"{section}: {line}", file=sys.stderr)
+
+
+def against(measured: record.Record, baseline: record.Record) -> str:
+    """One line a ratio whose interval lies wholly beside that of ``baseline``: what has changed since."""
+    then = {(each.section, each.name): each for each in baseline.figures if each.unit == RATIO}
+    lines = []
+    for now in measured.figures:
+        before = then.get((now.section, now.name))
+        if now.unit == RATIO and before and (now.low > before.high or now.high < before.low):
+            word = "better" if (now.value > before.value) == (now.better == "higher") else "WORSE"
+            lines.append(f"  {word}: {now.section}, {now.name}: {before.value:.3g} -> {now.value:.3g}")
+    heading = f"against {baseline.surroundings.get('commit', 'the baseline')}:"
+    return "\n".join([heading, *(lines or ["  no ratio has left the interval it had"])])
+
+
+def _name(text: str) -> str:
+    if text not in SECTIONS:
+        raise argparse.ArgumentTypeError(f"no section is called {text!r}; there are {', '.join(SECTIONS)}")
+    return text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "section", nargs="*", metavar="SECTION", type=_name, help=f"of {', '.join(SECTIONS)}; all without one"
+    )
+    parser.add_argument("--rounds", type=int, help=f"bursts of each variant ({ROUNDS})")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: about two minutes in all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="record the figures there")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="say which ratios differ from those recorded there"
+    )
+    parser.add_argument("--write", action="store_true", help="update docs/results/benchmarks.md and the baseline")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""A benchmark's figures as JSON, with what they were measured on, and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure
+
+ROOT = Path(__file__).resolve().parent.parent
+BASELINE = ROOT / "benchmarks" / "baseline.json"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run of the benchmark. ``lacking`` maps a section to why it, or the rest of it, was not measured here."""
+
+    figures: Sequence[Figure]
+    lacking: dict[str, str] = field(default_factory=dict)
+    surroundings: dict[str, str] = field(default_factory=dict)
+
+
+def write(record: Record, path: Path) -> None:
+    """Write ``record`` as JSON."""
+    content = {**record.surroundings, "lacking": record.lacking, "figures": [asdict(each) for each in record.figures]}
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> Record:
+    """The record at ``path``. Raises ``OSError`` and ``ValueError`` for what is not there or is not one."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        figures = [Figure(**each) for each in content.pop("figures")]
+        return Record(figures, content.pop("lacking"), content)
+    except (KeyError, TypeError) as reason:
+        raise ValueError(f"{path} holds no figures of a benchmark: {reason}") from reason
+
+
+def surroundings() -> dict[str, str]:
+    """The machine, the versions, the commit (``+`` where the tree is changed) and the time, each as text."""
+    return {
+        "measured": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": _answer("git", "describe", "--always", "--dirty=+"),
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "compiler": _answer("gcc", "--version").partition("\n")[0],
+    }
+
+
+def _answer(*command: str) -> str:
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "none"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
