@@ -67,11 +67,13 @@ const picture = new Walk(box, graphData(box));
 picture.draw(walk);
 new ResizeObserver(() => picture.paint()).observe(box);
 
+const hops = document.querySelectorAll("#passages button");
 document.getElementById("passages")?.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
   const pressed = button.getAttribute("aria-pressed") === "true";
-  document.querySelectorAll("#passages button").forEach((other) => other.setAttribute("aria-pressed", "false"));
+  hops.forEach((other) => other.setAttribute("aria-pressed", "false"));
   button.setAttribute("aria-pressed", String(!pressed));
   picture.choose(pressed ? null : button.closest("tr").dataset.passage);
 });
+hops.forEach((button) => { button.disabled = false; }); // until here nobody would have listened

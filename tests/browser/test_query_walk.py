@@ -78,6 +78,7 @@ def test_a_hop_is_shown_in_the_picture_by_the_keyboard_alone(page: Page, run: st
     page.locator("tbody a").first.focus()
     page.keyboard.press("Enter")
     hop = page.locator("#passages button").first
+    expect(hop).to_be_enabled()
     hop.focus()
     page.keyboard.press("Enter")
     expect(hop).to_have_attribute("aria-pressed", "true")
