@@ -76,9 +76,10 @@ def test_a_port_that_somebody_else_took_fails_the_run(house: House, api: Api, la
     run = measuring(api, launch(600))
     broker = house.deployment(run)["brokers"][1]
     host, _, port = broker["address"].rpartition(":")
-    kill(broker["pid"])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
-        wait_for(lambda: took(thief, (host, int(port))), "the port was taken before the broker came back", 2)
+        with stopped(house.tree().supervisors[0].pid):  # or the broker may be back before the thief comes
+            kill(broker["pid"])
+            wait_for(lambda: took(thief, (host, int(port))), "the port is free, and taken", 5)
         found = ended(api, run)
     assert found["state"] == "failed"
     assert f"cannot bind {broker['address']}: Address already in use" in found["reason"]
