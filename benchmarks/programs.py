@@ -1,0 +1,31 @@
+"""The benchmark's C programs (``benchmarks/c``), built when they are first wanted and a compiler is there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from benchmarks.figures import Unavailable
+from benchmarks.record import ROOT
+
+SOURCES = Path(__file__).resolve().parent / "c"
+BUILT = ROOT / "var" / "bench"
+FLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+LIBRARIES = ("-lm",)
+
+
+def program(name: str) -> Path:
+    """The built ``benchmarks/c/<name>.c``. Raises ``Unavailable`` without a compiler, or one that refuses it."""
+    source, built = SOURCES / f"{name}.c", BUILT / name
+    newest = max(path.stat().st_mtime for path in (source, *SOURCES.glob("*.h")))
+    if built.exists() and built.stat().st_mtime > newest:
+        return built
+    if shutil.which("gcc") is None:
+        raise Unavailable("needs gcc: apt-get install gcc libc6-dev")
+    BUILT.mkdir(parents=True, exist_ok=True)
+    command = ("gcc", *FLAGS, "-o", str(built), str(source), *LIBRARIES)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unavailable(f"gcc refuses {source.name}: {done.stderr.strip()}")
+    return built
