@@ -17,7 +17,7 @@ from overlay.errors import InvalidSetting
 
 
 class ExperimentViewSet(Resource):
-    queryset = Experiment.objects.select_related("owner").prefetch_related("runs")
+    queryset = Experiment.objects.select_related("owner")
     serializer_class = shapes.ExperimentSerializer
     filterset_fields = {"name": ["exact", "icontains"], "demo": ["exact"]}
     ordering_fields = ["name", "created"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -23,11 +24,17 @@ from brokerweb.reports.models import Report, Schedule
 
 
 class ReportViewSet(Resource):
-    queryset = Report.objects.select_related("owner").prefetch_related("runs", "experiments")
+    queryset = Report.objects.select_related("owner").prefetch_related(
+        Prefetch("experiments", Experiment.objects.only("id"))
+    )
     serializer_class = shapes.ReportSerializer
     summary_serializer = shapes.ReportSummarySerializer
     filterset_fields = {"kind": ["exact"], "state": ["exact", "in"], "experiments": ["exact"], "schedule": ["exact"]}
     ordering_fields = ["created", "state", "ended_at"]
+
+    def get_queryset(self) -> QuerySet[Report]:
+        rows = super().get_queryset()
+        return rows.defer("result") if self.action == "list" else rows
 
     @extend_schema(request=shapes.ReportBody, responses={201: shapes.ReportSerializer})
     def create(self, request: Request) -> Response:
@@ -67,7 +74,11 @@ class ReportViewSet(Resource):
 
 
 class ScheduleViewSet(Resource):
-    queryset = Schedule.objects.select_related("owner", "periodic_task").prefetch_related("experiments")
+    queryset = (
+        schedules.with_hours()
+        .select_related("owner")
+        .prefetch_related(Prefetch("experiments", Experiment.objects.only("id")))
+    )
     serializer_class = shapes.ScheduleSerializer
     filterset_fields = {"name": ["exact", "icontains"], "experiments": ["exact"]}
     ordering_fields = ["name", "created"]

@@ -6,6 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.fields.json import KT
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -27,6 +29,8 @@ from telemetry.runs import RunFiles
 from telemetry.tracefile import ORDERS
 from telemetry.traces import OUTCOMES
 
+DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
+
 
 class RunViewSet(Resource):
     queryset = Run.objects.select_related("experiment")
@@ -41,6 +45,13 @@ class RunViewSet(Resource):
         "host": ["exact"],
     }
     ordering_fields = ["created", "position", "state", "replicate", "launched_at", "ended_at"]
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """In a list without the documents, of some kilobytes each, that it does not show."""
+        rows = super().get_queryset()
+        if self.action != "list":
+            return rows
+        return rows.defer(*DOCUMENTS).annotate(topology_name=KT("configuration__topology__name"))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
@@ -17,11 +18,15 @@ from overlay.settings import describe
 
 
 class TopologyViewSet(Resource):
-    queryset = Topology.objects.select_related("owner").prefetch_related("links", "nodes")
+    queryset = Topology.objects.select_related("owner")
     serializer_class = shapes.TopologySerializer
     summary_serializer = shapes.TopologySummarySerializer
     filterset_fields = {"kind": ["exact"], "name": ["exact", "icontains"], "brokers": ["exact", "gte", "lte"]}
     ordering_fields = ["name", "kind", "brokers", "created", "updated"]
+
+    def get_queryset(self) -> QuerySet[Topology]:
+        rows = super().get_queryset()
+        return rows if self.action == "list" else rows.prefetch_related("links", "nodes")
 
     @extend_schema(request=shapes.TopologyBody, responses={201: shapes.TopologySerializer})
     def create(self, request: Request) -> Response:

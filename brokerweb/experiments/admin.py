@@ -36,6 +36,7 @@ class ExperimentAdmin(admin.ModelAdmin):
     form = ExperimentForm
     list_display = ("name", "id", "owner", "created", "report_when_done", "demo")
     list_filter = ("demo", "owner")
+    list_select_related = ("owner",)
     search_fields = ("name", "id")
     actions = ("launch",)
 
@@ -82,8 +83,12 @@ class RunAdmin(LookedAt):
     list_display = ("id", "experiment", "state", "verdict", "replicate", "host", "created", "ended_at", "reason")
     list_filter = ("state", "verdict", "host")
     search_fields = ("id", "experiment__name", "configuration_hash")
+    list_select_related = ("experiment",)
     inlines = (EventInline,)
     actions = ("cancel", "rerun")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return super().get_queryset(request).defer("configuration", "summary", "observed")
 
     @admin.action(description="Cancel, keeping what was measured")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:

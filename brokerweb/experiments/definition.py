@@ -35,17 +35,37 @@ FindTopology = Callable[[str], dict[str, Any] | None]
 """A topology's document by its id."""
 
 
+Checked = tuple[dict[str, Any], list[dict[str, Any]]]
+
+
 def normalised(body: Mapping[str, Any], find_topology: FindTopology) -> dict[str, Any]:
     """``body`` with its defaults, after every configuration it stands for was checked. Raises ``InvalidSetting``."""
+    return checked(body, find_topology)[0]
+
+
+def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
+    """``normalised``, and the configurations that it stands for. Raises ``InvalidSetting``."""
     definition = _with_defaults(body)
     _check_frame(definition)
     _check_size(definition)
-    configurations(definition, find_topology)
-    return definition
+    return definition, configurations(definition, find_topology)
 
 
 def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
-    """The configurations in full: topology with links, every setting and workload field. Raises ``InvalidSetting``."""
+    """The configurations in full, each checked. Raises ``InvalidSetting``."""
+    system = SYSTEMS[definition["system"]]
+    found = expanded(definition, find_topology)
+    for configuration in found:
+        _check_configuration(system, configuration)
+    return found
+
+
+def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
+    """The configurations in full: topology with links, every setting and workload field.
+
+    They are not checked anew, which takes some milliseconds each, as clients are placed for it. Raises
+    ``InvalidSetting`` for a topology that is gone and for a value that cannot be read.
+    """
     system = SYSTEMS[definition["system"]]
     documents: dict[str, dict[str, Any]] = {}
     found = {}
@@ -60,7 +80,6 @@ def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -
             "settings": system.whole(choice["settings"]),
             "workload": _whole(system.workload, choice["workload"]),
         }
-        _check_configuration(system, configuration)
         # Two ways of writing one configuration (a default, and the same value spelt out) are one configuration.
         found[sweeps.configuration_hash(configuration)] = configuration
     return list(found.values())

@@ -22,6 +22,7 @@ class Experiment(models.Model):
 
     class Meta:
         ordering = ["-created"]
+        indexes = [models.Index(fields=["-created"])]
 
     def __str__(self) -> str:
         return self.name
@@ -79,7 +80,12 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-created", "position"]
-        indexes = [models.Index(fields=["state", "created", "position"])]
+        indexes = [
+            models.Index(fields=["state", "created", "position"]),
+            models.Index(fields=["state", "-ended_at"]),
+            models.Index(fields=["-created", "position"]),
+            models.Index(fields=["experiment", "-created", "position"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.experiment.name} · {self.id}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
+from itertools import accumulate
 from statistics import median
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -25,18 +29,56 @@ class Outlook:
     waiting_for: str
 
 
+class Waiting(NamedTuple):
+    """What is read of a run that has not ended: a queue may hold thousands, and is read every second."""
+
+    pk: str
+    state: str
+    estimated_s: float
+    launched_at: datetime | None
+    ends_at: datetime | None
+    position: int
+    experiment__name: str
+
+
 class Queue:
-    """The runs that have not ended, read once; ask it about as many runs as a page shows."""
+    """The runs that have not ended, read once, when the first of them is asked about; ask about as many as you show."""
 
     def __init__(self) -> None:
         self._now = timezone.now()
-        fields = ("state", "estimated_s", "launched_at", "ends_at", "created", "position", "experiment__name")
-        unfinished = Run.objects.filter(state__in=UNFINISHED).select_related("experiment").only(*fields)
-        unfinished = unfinished.order_by("created", "position", "pk")
-        self._rows = list(unfinished)
-        self.active = [run for run in self._rows if run.state in ACTIVE]
-        self.queued = [run for run in self._rows if run.state == RunState.QUEUED]
-        self._place = {run.pk: place for place, run in enumerate(self.queued)}
+
+    @cached_property
+    def _rows(self) -> list[Waiting]:
+        unfinished = Run.objects.filter(state__in=UNFINISHED).order_by("created", "position", "pk")
+        return [Waiting(*row) for row in unfinished.values_list(*Waiting._fields)]
+
+    @cached_property
+    def active(self) -> list[Waiting]:
+        """Runs under way."""
+        return [run for run in self._rows if run.state in ACTIVE]
+
+    @cached_property
+    def queued(self) -> list[Waiting]:
+        """Runs that wait, the next one first."""
+        return [run for run in self._rows if run.state == RunState.QUEUED]
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {run.pk: place for place, run in enumerate(self.queued)}
+
+    @cached_property
+    def _reckoned_s(self) -> Sequence[float]:
+        """By place, what it and all queued before it take as reckoned before."""
+        return list(accumulate(run.estimated_s for run in self.queued))
+
+    @cached_property
+    def _active_s(self) -> float:
+        return sum(self._left_s(run) for run in self.active)
+
+    @cached_property
+    def queue_ends_s(self) -> float | None:
+        """Seconds until the last queued run has ended; ``None`` without one, or while no worker answers."""
+        return self.outlook(self.queued[-1]).eta_s if self.queued else None
 
     @cached_property
     def pace(self) -> float:
@@ -57,7 +99,7 @@ class Queue:
         report = computing()
         return f"behind report {report.id}" if report else ""
 
-    def outlook(self, run: Run) -> Outlook:
+    def outlook(self, run: Run | Waiting) -> Outlook:
         """Of ``run``, as it was read."""
         if run.state in ENDED:
             return Outlook(0.0, "")
@@ -66,20 +108,19 @@ class Queue:
         if self._worker_missing:
             return Outlook(None, self._worker_missing)
         place = self._place.get(run.pk, 0)
-        ahead = sum(self._left_s(one) for one in self.active) + self.pace * sum(
-            one.estimated_s for one in self.queued[: place + 1]
-        )
+        # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
+        ahead = self._active_s + self.pace * (self._reckoned_s[place] if self.queued else 0.0)
         return Outlook(round(ahead, 1), self._waiting_for(place))
 
     def _waiting_for(self, place: int) -> str:
-        ahead = [*self.active, *self.queued[:place]]
-        if not ahead:
+        others = len(self.active) + place - 1
+        if others < 0:
             return self._report
-        first, others = ahead[0], len(ahead) - 1
-        behind = f"behind run {first.position + 1} of {first.experiment.name}"
+        first = self.active[0] if self.active else self.queued[0]
+        behind = f"behind run {first.position + 1} of {first.experiment__name}"
         return f"{behind} and {others} more" if others else behind
 
-    def _left_s(self, run: Run) -> float:
+    def _left_s(self, run: Run | Waiting) -> float:
         if run.state == RunState.COLLECTING:
             return COLLECT_S
         if run.ends_at:

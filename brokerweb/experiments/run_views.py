@@ -17,6 +17,7 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
+from brokerweb.topologies import services as topologies
 from overlay.systems import SYSTEMS
 from telemetry import holdings
 from telemetry.configurations import links_in_words
@@ -40,15 +41,14 @@ def index(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(experiment=query["experiment"])
     if query["q"]:
         rows = rows.filter(experiment__name__icontains=query["q"])
-    kinds = Run.objects.order_by().values_list("configuration__topology__kind", flat=True).distinct()
-    page = page_of(request, rows)
-    with_outlook(page)
+    page = page_of(request, rows.defer("observed"))
+    with_outlook(page, Queue())
     context = {
         "page": page,
         "query": query,
         "filtered": any(query.values()),
         "states": RunState.values,
-        "kinds": sorted({str(kind) for kind in kinds}),
+        "kinds": sorted(topologies.kinds()),
         "experiment": Experiment.objects.filter(pk=query["experiment"]).first() if query["experiment"] else None,
     }
     return render(request, "runs/list.html", context)
@@ -76,9 +76,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     return render(request, "runs/detail.html", context)
 
 
-def with_outlook(runs: Iterable[Run]) -> None:
+def with_outlook(runs: Iterable[Run], queue: Queue) -> None:
     """Gives each run what it waits for, in ``outlook``."""
-    queue = Queue()
     for run in runs:
         run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
 

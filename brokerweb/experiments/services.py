@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import sweeps
-from brokerweb.experiments.definition import configurations, normalised
+from brokerweb.experiments.definition import checked, configurations, expanded
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.states import ENDED, move, note
 from brokerweb.topologies import services as topologies
@@ -59,7 +60,7 @@ def create(
     demo: bool = False,
 ) -> Experiment:
     """A new experiment from the body of ``POST /api/experiments/``. Raises ``InvalidSetting``."""
-    definition = normalised(body, find_topology)
+    definition, _ = checked(body, find_topology)
     return Experiment.objects.create(
         name=definition["name"].strip(),
         definition=definition,
@@ -71,10 +72,18 @@ def create(
 
 def estimate(definition: Mapping[str, Any]) -> Estimate:
     """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
-    whole = normalised(definition, find_topology)
-    chosen = configurations(whole, find_topology)
-    seconds = sum(run_estimate_s(configuration) for configuration in chosen) * whole["replicates"]
-    return Estimate(len(chosen), len(chosen) * whole["replicates"], round(seconds, 1), sweeps.axes(whole))
+    return _estimate(*checked(definition, find_topology))
+
+
+def estimate_of(experiment: Experiment) -> Estimate:
+    """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
+    return _estimate(experiment.definition, expanded(experiment.definition, find_topology))
+
+
+def _estimate(definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> Estimate:
+    seconds = sum(run_estimate_s(configuration) for configuration in chosen) * definition["replicates"]
+    count = len(chosen) * definition["replicates"]
+    return Estimate(len(chosen), count, round(seconds, 1), sweeps.axes(definition))
 
 
 def run_estimate_s(configuration: Mapping[str, Any]) -> float:
@@ -106,6 +115,15 @@ def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     Run.objects.bulk_create(runs)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
     return Launch(runs, round(sum(run.estimated_s for run in runs), 1))
+
+
+def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]]:
+    """By experiment's id, how many of its runs are in each state that one of them is in."""
+    found: dict[str, dict[str, int]] = {experiment.pk: {} for experiment in experiments}
+    rows = Run.objects.filter(experiment__in=found).order_by().values_list("experiment", "state").annotate(Count("pk"))
+    for experiment, state, count in rows:
+        found[experiment][state] = count
+    return found
 
 
 def cancel(run: Run) -> Run:

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -16,25 +15,28 @@ from brokerweb.experiments import forms, services, sweeps
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.run_views import with_outlook
-from brokerweb.experiments.states import ENDED
+from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
 
 RUNS_SHOWN = 50
+LEFT_READ = ("experiment", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
+"""What is read of the runs that are left, of which there may be thousands."""
 
 
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    rows = Experiment.objects.select_related("owner").annotate(
-        run_count=Count("runs"),
-        ended_count=Count("runs", filter=Q(runs__state__in=ENDED)),
-        failed_count=Count("runs", filter=Q(runs__state=RunState.FAILED)),
-    )
+    rows = Experiment.objects.select_related("owner")
     if query := request.GET.get("q", "").strip():
         rows = rows.filter(name__icontains=query)
     page = page_of(request, rows.order_by("-created"))
+    by_state = services.runs_by_state(page.object_list)
     for experiment in page:
+        counts = by_state[experiment.pk]
+        experiment.run_count = sum(counts.values())
+        experiment.ended_count = sum(counts.get(state, 0) for state in ENDED)
+        experiment.failed_count = counts.get(RunState.FAILED, 0)
         experiment.varies = [axis(name) for name in sweeps.axes(experiment.definition)]
     return render(request, "experiments/list.html", {"page": page})
 
@@ -102,11 +104,11 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     context = {"experiment": experiment, "definition": experiment.definition, **_progress(request, experiment)}
     try:
-        context["estimate"] = services.estimate(experiment.definition)
+        context["estimate"] = services.estimate_of(experiment)
     except InvalidSetting as error:
         context |= {"estimate_problem": error, "estimate": {"configurations": "some"}}
     context["topology_names"] = dict(Topology.objects.values_list("id", "name"))
-    context["reports"] = experiment.reports.all()[:10]
+    context["reports"] = experiment.reports.defer("result")[:10]
     return render(request, "experiments/detail.html", context)
 
 
@@ -118,20 +120,21 @@ def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 
 def _progress(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
-    runs = list(experiment.runs.order_by("-created", "position"))
-    left = [run for run in runs if run.state not in ENDED]
-    page = page_of(request, experiment.runs.order_by("-created", "position"), RUNS_SHOWN)
-    with_outlook(page)
+    counts = services.runs_by_state([experiment])[experiment.pk]
+    total, ended = sum(counts.values()), sum(counts.get(state, 0) for state in ENDED)
+    left = list(experiment.runs.filter(state__in=UNFINISHED).only(*LEFT_READ))
     queue = Queue()
+    page = page_of(request, experiment.runs.defer("observed").order_by("-created", "position"), RUNS_SHOWN)
+    with_outlook(page, queue)
     etas = [queue.outlook(run).eta_s for run in left]
     return {
-        "total": len(runs),
-        "ended": len(runs) - len(left),
+        "total": total,
+        "ended": ended,
         "left": len(left),
-        "done_share": len(runs) - len(left) + sum(run.progress for run in left),
+        "done_share": ended + sum(run.progress for run in left),
         "left_s": None if None in etas else max((eta for eta in etas if eta is not None), default=0.0),
-        "measured": any(run.summary for run in runs),
-        "by_state": [(word, count) for word in RunState.values if (count := sum(run.state == word for run in runs))],
+        "measured": experiment.runs.exclude(summary={}).exists(),
+        "by_state": [(word, counts[word]) for word in RunState.values if word in counts],
         "page": page,
         "runs": page.object_list,
     }

@@ -19,6 +19,7 @@ QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
 def _now() -> dict[str, object]:
     """What moves: its part of the page asks for itself every few seconds."""
     runs = Run.objects.select_related("experiment")
+    reports = Report.objects.defer("result")
     queue = Queue()
     active = list(runs.filter(state__in=ACTIVE).order_by("launched_at"))
     for run in active:
@@ -27,12 +28,12 @@ def _now() -> dict[str, object]:
         "active": active,
         "queued": len(queue.queued),
         "next_run": queue.outlook(queue.queued[0]) if queue.queued else None,
-        "queue_ends_s": queue.outlook(queue.queued[-1]).eta_s if queue.queued else None,
+        "queue_ends_s": queue.queue_ends_s,
         "networks": Network.objects.exclude(state__in=QUIET)[:LATELY],
-        "reports": Report.objects.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING)),
+        "reports": reports.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING)),
         "finished": runs.filter(state=RunState.DONE).order_by("-ended_at")[:LATELY],
         "failed": runs.filter(state=RunState.FAILED).order_by("-ended_at")[:LATELY],
-        "newest_reports": Report.objects.filter(state=ReportState.DONE)[:3],
+        "newest_reports": reports.filter(state=ReportState.DONE).prefetch_related("experiments")[:3],
         "worker_missing": worker_missing(),
     }
 

@@ -72,6 +72,7 @@ class Network(models.Model):
 
     class Meta:
         ordering = ["-created"]
+        indexes = [models.Index(fields=["-created"])]
 
     def __str__(self) -> str:
         return self.name

@@ -22,9 +22,18 @@ from brokerweb.reports.models import Report, Schedule
 class ReportAdmin(LookedAt):
     list_display = ("id", "kind", "state", "reason", "progress", "owner", "created", "ended_at")
     list_filter = ("kind", "state")
+    list_select_related = ("owner",)
     search_fields = ("id", "experiments__name")
-    exclude = ("result",)
+    exclude = ("result", "runs")
+    readonly_fields = ("chosen_runs",)
     actions = ("cancel", "again")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
+        return super().get_queryset(request).defer("result")
+
+    @admin.display(description="runs chosen one by one")
+    def chosen_runs(self, report: Report) -> int:
+        return report.runs.count()
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
@@ -48,6 +57,7 @@ class ReportAdmin(LookedAt):
 @admin.register(Schedule)
 class ScheduleAdmin(admin.ModelAdmin):
     list_display = ("name", "kind", "when", "enabled", "hours")
+    list_select_related = ("periodic_task__crontab", "periodic_task__interval")
     fields = ("name", "kind", "experiments", "owner", "hours")
     readonly_fields = ("hours",)
     filter_horizontal = ("experiments",)

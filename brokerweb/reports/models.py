@@ -72,6 +72,7 @@ class Report(models.Model):
 
     class Meta:
         ordering = ["-created"]
+        indexes = [models.Index(fields=["-created"]), models.Index(fields=["state", "-created"])]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"

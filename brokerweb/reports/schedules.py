@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from celery.schedules import ParseException, crontab
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from brokerweb.experiments.models import Experiment
@@ -95,6 +96,11 @@ def next_times(schedule: Schedule, now: datetime, count: int = 3) -> list[dateti
             moment = start + wait
             times.append(moment)
     return times
+
+
+def with_hours() -> QuerySet[Schedule]:
+    """Schedules with what ``words`` and ``next_times`` read of them."""
+    return Schedule.objects.select_related("periodic_task__crontab", "periodic_task__interval")
 
 
 def words(schedule: Schedule) -> tuple[str, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -43,6 +43,14 @@ def create(
     report.runs.set(runs)
     report.experiments.set(experiments)
     return report
+
+
+def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:
+    """By report's id, the ids of the runs that were chosen one by one."""
+    found: dict[str, list[str]] = {report.pk: [] for report in reports}
+    for report, run in Report.runs.through.objects.filter(report__in=found).values_list("report_id", "run_id"):
+        found[report].append(run)
+    return found
 
 
 def run_ids(report: Report) -> list[str]:

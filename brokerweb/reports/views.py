@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -25,10 +26,14 @@ RUNS_OFFERED = 200
 
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    rows = Report.objects.select_related("owner", "schedule").prefetch_related("experiments", "runs")
+    rows = Report.objects.select_related("owner", "schedule").prefetch_related("experiments").defer("result")
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
-    return render(request, "reports/list.html", {"page": page_of(request, rows)})
+    page = page_of(request, rows)
+    runs = services.own_runs(page.object_list)
+    for report in page:
+        report.run_count = len(runs[report.pk])
+    return render(request, "reports/list.html", {"page": page})
 
 
 @form_page
@@ -39,10 +44,10 @@ def new(request: HttpRequest) -> HttpResponse:
 def _form(
     request: HttpRequest, experiments: list[str], runs: list[str], error: InvalidSetting | None = None
 ) -> HttpResponse:
-    done = Run.objects.filter(state=RunState.DONE).select_related("experiment")
+    done = Run.objects.filter(state=RunState.DONE)
     context = {
-        "experiments": Experiment.objects.filter(runs__state=RunState.DONE).distinct(),
-        "runs": done.order_by("-ended_at")[:RUNS_OFFERED],
+        "experiments": Experiment.objects.filter(Exists(done.filter(experiment=OuterRef("pk")))).defer("definition"),
+        "runs": done.select_related("experiment").defer("observed").order_by("-ended_at")[:RUNS_OFFERED],
         "chosen_experiments": experiments,
         "chosen_runs": runs,
         "error": error,
@@ -144,9 +149,12 @@ def schedule_index(request: HttpRequest) -> HttpResponse:
 def _schedules(request: HttpRequest, error: InvalidSetting | None = None) -> HttpResponse:
     now = timezone.now()
     rows = []
-    for schedule in Schedule.objects.select_related("periodic_task", "owner").prefetch_related("experiments"):
+    newest_first = Report.objects.filter(schedule=OuterRef("pk")).order_by("-created").values("pk")
+    shown = schedules.with_hours().annotate(newest=Subquery(newest_first[:1])).prefetch_related("experiments")
+    newest_reports = Report.objects.defer("result").in_bulk([one.newest for one in shown if one.newest])
+    for schedule in shown:
         cron, every_s = schedules.words(schedule)
-        newest = schedule.reports.first()
+        newest = newest_reports.get(schedule.newest)
         times = schedules.next_times(schedule, now)
         rows.append({"schedule": schedule, "cron": cron, "every_s": every_s, "next": times, "newest": newest})
     context: dict[str, Any] = {"rows": rows, "experiments": Experiment.objects.all(), "error": error}

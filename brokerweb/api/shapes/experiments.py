@@ -10,6 +10,7 @@ from rest_framework import serializers
 from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
+from brokerweb.experiments.services import runs_by_state
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
@@ -49,10 +50,11 @@ class ExperimentSerializer(serializers.ModelSerializer):
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
     def get_runs(self, experiment: Experiment) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for run in experiment.runs.all():
-            counts[run.state] = counts.get(run.state, 0) + 1
-        return counts
+        context: Any = self.context  # counted once for a whole list
+        if "runs_by_state" not in context:
+            shown: Any = self.parent.instance if self.parent else [experiment]
+            context["runs_by_state"] = runs_by_state(shown)
+        return context["runs_by_state"][experiment.pk]
 
 
 class EstimateSerializer(serializers.Serializer):
@@ -73,7 +75,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
     experiment: Any = serializers.CharField(source="experiment_id")
     experiment_name = serializers.CharField(source="experiment.name")
-    topology = serializers.CharField(source="configuration.topology.name")
+    topology = serializers.CharField(source="topology_name")
     eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null while no worker answers")
     waiting_for = serializers.SerializerMethodField()
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
@@ -120,6 +122,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
 
 class RunSerializer(RunSummarySerializer):
+    topology = serializers.CharField(source="configuration.topology.name")
     configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
     summary = ObjectField(read_only=True)
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS, Body
 from brokerweb.reports.models import Report, ReportKind, Schedule
+from brokerweb.reports.services import own_runs
 
 
 class ReportBody(Body):
@@ -22,8 +23,16 @@ class ReportBody(Body):
 
 class ReportSummarySerializer(serializers.ModelSerializer):
     owner: Any = serializers.CharField(source="owner.username", default="")
-    runs: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="id")
+    runs = serializers.SerializerMethodField()
     experiments: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="id")
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_runs(self, report: Report) -> list[str]:
+        context: Any = self.context  # read once for a whole list: a report may be of thousands
+        if "runs_of_reports" not in context:
+            shown: Any = self.parent.instance if self.parent else [report]
+            context["runs_of_reports"] = own_runs(shown)
+        return context["runs_of_reports"][report.pk]
 
     class Meta:
         model = Report

@@ -1,0 +1,67 @@
+"""A house after months of use: no page and no list of REST asks the database more often where there is more of it."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from benchmarks.many_runs import Seeded, addresses, seed
+from brokerweb.experiments.models import Run
+
+PAGES = {"home", "home-now", "topologies:list", "networks:list", "experiments:list", "experiments:detail", "runs:list"}
+PAGES |= {"runs:detail", "reports:list", "reports:detail", "reports:new", "schedules:list", "hosts:list", "account"}
+LISTS = {f"api:{kind}-list" for kind in ("topology", "network", "experiment", "run", "report", "schedule", "host")}
+
+
+def questions(browser: Client, made: Seeded) -> dict[str, int]:
+    """How often each address that is shown asks the database."""
+    asked = {}
+    for name, address in addresses(made).items():
+        whole = f"{address}?page_size=500" if name in LISTS else address
+        with CaptureQueriesContext(connection) as queries:
+            answer = browser.get(whole)
+            asked_now = len(queries)
+        assert answer.status_code < 500, (name, answer.status_code)
+        if answer.status_code == 200:
+            asked[name] = asked_now
+    return asked
+
+
+def test_a_page_asks_the_database_as_often_of_many_rows_as_of_few(olga: Client, operator: User) -> None:
+    few = seed(operator, things=10, swept=2, replicates=10, name="Few")
+    questions(olga, few)  # content types and the like are asked for once
+    before = questions(olga, few)
+    assert before.keys() >= PAGES | LISTS | {"api:run-detail", "admin:experiments_run_changelist"}
+
+    seed(operator, things=30, swept=1, replicates=1, name="Many")
+    wide = seed(operator, things=1, swept=10, replicates=10, name="Wide")
+    after = questions(olga, wide)
+
+    assert {name: (before[name], count) for name, count in after.items() if count > before[name]} == {}
+
+
+def test_lists_of_rest_say_of_many_runs_what_each_of_them_says(olga: Client, operator: User) -> None:
+    made = seed(operator, things=2, swept=2, replicates=10)
+    shown = {row["id"]: row for row in olga.get("/api/runs/?page_size=500").json()["results"]}
+    alone = olga.get(f"/api/runs/{made.run.id}/").json()
+    assert shown[made.run.id] == {name: alone[name] for name in shown[made.run.id]}
+    for row in olga.get("/api/experiments/").json()["results"]:
+        assert sum(row["runs"].values()) == Run.objects.filter(experiment=row["id"]).count() == 20
+        assert row == olga.get(f"/api/experiments/{row['id']}/").json()
+    report = olga.get(f"/api/reports/{made.report.id}/").json()
+    assert set(report["runs"]) == set(made.experiment.runs.filter(state="done").values_list("pk", flat=True))
+    listed = {row["id"]: row for row in olga.get("/api/reports/").json()["results"]}
+    assert listed[report["id"]]["runs"] == report["runs"]
+
+
+def test_who_waits_is_told_behind_whom_and_how_long(olga: Client, operator: User) -> None:
+    made = seed(operator, things=2, swept=2, replicates=10)
+    queued = olga.get("/api/runs/?state=queued&ordering=created").json()["results"]
+    assert len(queued) == 2
+    first, second = queued
+    assert first["waiting_for"] == ""
+    assert second["waiting_for"] == f"behind run {first['position'] + 1} of {first['experiment_name']}"
+    assert 0 < first["eta_s"] < second["eta_s"]
+    assert made.run.id not in (first["id"], second["id"])
