@@ -32,7 +32,7 @@ check: test-environment ## format, lint, types, import contracts, OpenAPI, migra
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 
-search-table: test-environment ## measure every search strategy on every topology into docs/results (a quarter of an hour)
+search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table
 
 lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes

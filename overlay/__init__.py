@@ -25,6 +25,7 @@ The network and its users:
 - ``workload``    who provides and asks what, when, of which broker; ``assignment``: the ways of choosing that broker
 - ``churn``       which brokers leave, crash and come back while a run measures
 - ``systems``     the literal registry of what can be launched; ``profiles``: named sets of a broker's settings
+- ``search_draws`` what single searches cost, in either driver's arena
 - ``holdings``    whether copies follow the square root of the query rate
 
 Running one: a ``deployment`` is what is wanted of a host (brokers, links, settings, a workload; one JSON document), and

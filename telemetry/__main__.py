@@ -1,4 +1,4 @@
-"""``python -m telemetry report``, a report by Spark without the web, and ``search-table``, strategies in virtual time.
+"""``python -m telemetry report``, a report by Spark without the web, and ``search-table``, what searches cost.
 
 Exit code 0 done, 1 failed, 2 wrong usage.
 """
@@ -6,7 +6,6 @@ Exit code 0 done, 1 failed, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from overlay.errors import WaxwingError
 from telemetry.progress import ERROR, PROGRESS, tell
 from telemetry.runs import Lake
+from telemetry.search_table.command import add_flags, make
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,38 +34,8 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--var", type=Path, default=Path(os.environ.get("WAXWING_VAR", "var")), help="directory for data"
     )
-    _add_search_table(commands.add_parser("search-table", help="measure every search strategy on every topology"))
+    add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
     return top
-
-
-def _add_search_table(table: argparse.ArgumentParser) -> None:
-    table.add_argument("--brokers", type=int, nargs="+", default=[10, 100], help="sizes of overlays (default: 10 100)")
-    table.add_argument("--holders", type=int, nargs="+", default=[1, 2, 5], help="brokers with the data (1 2 5)")
-    table.add_argument("--seeds", type=int, default=20, help="topologies drawn for each place (default: 20)")
-    table.add_argument("--queries", type=int, default=30, help="queries on each topology, at most (default: 30)")
-    table.add_argument(
-        "--datagrams",
-        type=int,
-        default=2000,
-        help="fewer queries on each topology where they would cost more than that (default: 2000)",
-    )
-    table.add_argument("--processes", type=int, default=2, help="at a time, at low priority (default: 2)")
-    table.add_argument(
-        "--draws",
-        type=Path,
-        default=Path("var/search-table/draws.csv"),
-        help="kept as they come, and not run again: remove it when the code has changed "
-        "(default: var/search-table/draws.csv)",
-    )
-    table.add_argument(
-        "--out", type=Path, default=Path("docs/results"), help="directory of search-strategies.md and .csv"
-    )
-    table.add_argument(
-        "--live",
-        nargs="+",
-        metavar="TOPOLOGY",
-        help="measure nothing; print the experiment that does the same live on topologies of these ids",
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,13 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _search_table(given: argparse.Namespace) -> int:
-    from telemetry import search_table
-
-    if given.live:
-        print(json.dumps(search_table.live_body(given.live, given.holders), indent=1))
-        return 0
     try:
-        page = search_table.make(given, partial(tell, PROGRESS), datetime.now(UTC))
+        page = make(given, partial(tell, PROGRESS), datetime.now(UTC))
     except WaxwingError as error:
         return _fail(error, 1)
     print(page)

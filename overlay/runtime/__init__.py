@@ -11,5 +11,6 @@
       control, supervisor_client   its door, and the way in
       deployments, kept            what is deployed here, by which verbs; what survives a crash
       hosted, orders               one deployment kept moving; the joins it orders
+    arena        an overlay in which one query after the other is asked, told of by taps
       processes, work, lifeline    forked children, what they do, and why none is left behind
 """

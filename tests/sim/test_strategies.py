@@ -9,15 +9,9 @@ from random import Random
 import pytest
 
 from overlay.errors import InvalidSetting
-from overlay.sim.strategies import (
-    STRUCTURED,
-    TOPOLOGIES,
-    Arena,
-    arms,
-    prove,
-    random_graph,
-    run_draws,
-)
+from overlay.search_draws import STRUCTURED, TOPOLOGIES, arms
+from overlay.sim.arena import VirtualArena, run_virtual
+from overlay.sim.proof import prove, random_graph
 from overlay.topologies import KINDS, generate
 
 GRAPHS = int(os.environ.get("WAXWING_GRAPHS", "200"))
@@ -42,7 +36,7 @@ def test_every_query_ends_and_none_becomes_a_storm(arm: str, kind: str) -> None:
         graph = generate(kind, BROKERS, {}, random.randrange(1000))
     except InvalidSetting:  # such as a regular graph of an odd number of links
         graph = generate(kind, BROKERS + 1, {}, random.randrange(1000))
-    arena = Arena(graph, arms()[arm], seed=random.randrange(1000), checked=True)
+    arena = VirtualArena(graph, arms()[arm], seed=random.randrange(1000), checked=True)
     arena.place(("room", "there", "climate"), 0)
     for entity in ("there", "nowhere"):
         for asked in random.sample(range(1, graph.brokers), 3):
@@ -58,10 +52,10 @@ def test_every_query_ends_and_none_becomes_a_storm(arm: str, kind: str) -> None:
 def test_a_short_ttl_or_a_short_deadline_ends_a_query_too(arm: str) -> None:
     graph = generate("ring", 12)
     settings = {**arms()[arm], "walk_ttl": 2, "flood_ttl": 2}
-    arena = Arena(graph, settings, seed=1, checked=True)
+    arena = VirtualArena(graph, settings, seed=1, checked=True)
     told = arena.ask(("room", "nowhere", "climate"), 6)
     assert told.outcome == "not_found"
-    arena = Arena(graph, {**arms()[arm], "pending_deadline_ms": 2}, seed=1, checked=True)
+    arena = VirtualArena(graph, {**arms()[arm], "pending_deadline_ms": 2}, seed=1, checked=True)
     told = arena.ask(("room", "nowhere", "climate"), 6)
     assert told.outcome in ("lost", "not_found")
     assert arena.total("pending") == 0
@@ -96,8 +90,8 @@ def test_random_graphs_are_connected_and_of_every_kind() -> None:
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_a_draw_sums_up_its_queries_and_comes_out_the_same_again(topology: str) -> None:
-    draws = run_draws("walk, avoid", topology, 10, 3, {1: 6, 5: 6})
-    assert draws == run_draws("walk, avoid", topology, 10, 3, {1: 6, 5: 6})
+    draws = run_virtual("walk, avoid", topology, 10, 3, {1: 6, 5: 6})
+    assert draws == run_virtual("walk, avoid", topology, 10, 3, {1: 6, 5: 6})
     for draw in draws.values():
         assert draw.queries == 6 == draw.answered + draw.not_found + draw.lost
         assert draw.latency_ms == 2 * draw.hops, "a walk goes there and comes back, 1 ms a link"
@@ -106,7 +100,7 @@ def test_a_draw_sums_up_its_queries_and_comes_out_the_same_again(topology: str) 
 
 
 def test_hops_are_those_of_the_answer_that_won() -> None:
-    arena = Arena(generate("line", 6), arms()["flood"], seed=2)
+    arena = VirtualArena(generate("line", 6), arms()["flood"], seed=2)
     arena.place(("room", "r", "c"), 5)
     told = arena.ask(("room", "r", "c"), 1, [5])
     assert (told.hops, told.latency_ms, told.messages) == (4, 8.0, 5)
@@ -143,7 +137,7 @@ def test_the_specifications_fallback_turns_back_and_the_wire_protocols_does_not(
     is left, as wire-protocol.md, section 3, says, and so is the latter."""
     assert share(turns_back=True) == pytest.approx(0.995, abs=0.01)
     ends = share(turns_back=False)
-    draws = [run_draws("walk, avoid", "Waxman 2", 10, seed, {1: 40})[1] for seed in range(20)]
+    draws = [run_virtual("walk, avoid", "Waxman 2", 10, seed, {1: 40})[1] for seed in range(20)]
     found = sum(draw.answered for draw in draws) / sum(draw.queries for draw in draws)
     assert found == pytest.approx(ends, abs=0.08)
     assert ends == pytest.approx(0.395, abs=0.1)

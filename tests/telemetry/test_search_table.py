@@ -1,17 +1,15 @@
 """The table of search strategies: measured once, summed up by topology, and beside what was published."""
 
 import csv
-import json
-from dataclasses import asdict
 
 import pytest
 
-from brokerweb.experiments.definition import configurations
-from overlay.sim.strategies import TOPOLOGIES, Draw, arms
-from overlay.topologies import generate
-from telemetry import search_table
+from overlay.search_draws import TOPOLOGIES, Draw, arms
 from telemetry.__main__ import main
-from telemetry.search_table import PILOT, Place, Plan, Row, Task, live_body, summarise
+from telemetry.search_table.draws import LIVE, PILOT, Place, Plan, Row, Task, read
+from telemetry.search_table.page import READING, write_markdown
+from telemetry.search_table.published import compare
+from telemetry.search_table.summary import differences, summarise
 
 AVOID = Task("walk, avoid", "ring", 10, 0)
 
@@ -39,7 +37,21 @@ def plan(**changed):
 def made(tmp_path_factory):
     """A small table, made by the command."""
     directory = tmp_path_factory.mktemp("table")
-    flags = ["--brokers", "8", "--holders", "1", "2", "--seeds", "2", "--queries", "2", "--processes", "1"]
+    flags = [
+        "--engines",
+        "virtual",
+        "--brokers",
+        "8",
+        "--holders",
+        "1",
+        "2",
+        "--seeds",
+        "2",
+        "--queries",
+        "2",
+        "--processes",
+        "1",
+    ]
     command = ["search-table", *flags, "--draws", str(directory / "draws.csv"), "--out", str(directory)]
     assert main(command) == 0
     return directory, command
@@ -62,8 +74,8 @@ def test_made_again_it_runs_nothing_and_keeps_what_was_written_by_hand(made):
     directory, command = made
     page, draws = directory / "search-strategies.md", directory / "draws.csv"
     before = draws.read_text()
-    halves = page.read_text().split(search_table.READING)
-    page.write_text(search_table.READING.join([halves[0], "\n\nFloods cost most.\n\n", halves[2]]))
+    halves = page.read_text().split(READING)
+    page.write_text(READING.join([halves[0], "\n\nFloods cost most.\n\n", halves[2]]))
     assert main(command) == 0
     assert draws.read_text() == before
     assert "Floods cost most." in page.read_text()
@@ -116,7 +128,7 @@ def test_the_published_walks_are_told_apart_from_ours():
     for seed in range(20):
         rows.append(Row(Task("walk, avoid", "Waxman 2", 10, seed), 1, draw(4 - seed % 2, 28 + seed % 3)))
         rows.append(Row(Task("walk, backtrack", "Waxman 2", 10, seed), 1, draw(10, 46 + seed % 7, hops=30)))
-    told = {(row[0], row[1]): row[-1] for row in search_table.compare(summarise(rows))}
+    told = {(row[0], row[1]): row[-1] for row in compare(summarise(rows))}
     assert told == {
         ("Waxman 2, 1 of 10", "avoid"): "differ: walks end at a dead end here, turn back there",
         ("Waxman 2, 1 of 10", "backtrack"): "messages differ: steps back count there",
@@ -125,15 +137,43 @@ def test_the_published_walks_are_told_apart_from_ours():
     }
 
 
-def document(kind, params):
-    graph = generate(kind, 10, {**params, "delay_ms": 1.0}, 1)
-    return {"brokers": 10, "links": [asdict(link) for link in graph.links], "positions": graph.positions}
+LIVE_FLAGS = ["--engines", "virtual", "live", "--brokers", "8", "--live-brokers", "8", "--holders", "1", "2"]
+FEW = ["--strategies", "walk, backtrack", "flood", "--topologies", "ring", "--seeds", "2"]
 
 
-def test_the_experiment_that_does_the_same_live_can_be_saved(capsys):
-    documents = {name: document(*drawn) for name, drawn in TOPOLOGIES.items()}
-    assert main(["search-table", "--live", *documents]) == 0
-    body = json.loads(capsys.readouterr().out)
-    assert body == live_body(list(documents), [1, 2, 5])
-    found = configurations({"system": "context-broker", "engine": "live", **body}, documents.get)
-    assert len(found) == len(TOPOLOGIES) * 3 * len(arms())
+def test_live_the_same_is_found_for_the_same_messages_as_in_virtual_time(tmp_path):
+    counts = ["--queries", "3", "--live-queries", "3", "--processes", "1"]
+    files = ["--draws", str(tmp_path / "draws.csv"), "--out", str(tmp_path)]
+    assert main(["search-table", *LIVE_FLAGS, *FEW, *counts, *files]) == 0
+    rows = [row for row in read(tmp_path / "draws.csv") if row.task.seed != PILOT]
+    assert len(rows) == 2 * 2 * 2 * 2, "two engines, strategies, seeds, numbers of holders"
+    found = {(row.task.engine, row.task.arm, row.task.seed, row.holders): row.draw for row in rows}
+    for (engine, *where), draw in found.items():
+        virtual = found["virtual", *where]
+        assert (draw.answered, draw.lost, draw.messages) == (virtual.answered, 0, virtual.messages)
+        assert draw.latency_ms > virtual.latency_ms or engine == "virtual", "links of 1 ms, and the machine"
+    page = (tmp_path / "search-strategies.md").read_text()
+    assert "| messages | 4 | 4 | 1 | 1 | 1 |" in page
+    assert "Requests and lookaheads between brokers per query, live:" in page
+    assert "--live-brokers 8 --live-queries 3" in page
+    with (tmp_path / "search-strategies.csv").open() as file:
+        assert [row["engine"] for row in csv.DictReader(file)] == 4 * ["virtual"] + 4 * ["live"]
+
+
+def test_where_live_differs_from_virtual_time_is_on_the_page(tmp_path):
+    rows = []
+    for seed in range(10):
+        rows.append(Row(Task("flood", "ring", 10, seed), 1, draw(10, 80)))
+        rows.append(Row(Task("flood", "ring", 10, seed, LIVE), 1, draw(10 - seed % 2, 80)))
+    compared = list(differences(rows))
+    assert {each.metric: each.agrees for each in compared} == {
+        "success": False,
+        "messages": True,
+        "datagrams": True,
+        "hops": True,
+        "latency": True,
+    }
+    write_markdown(summarise(rows), compared, tmp_path / "page.md", "how")
+    page = (tmp_path / "page.md").read_text()
+    assert "| ring, 1 of 10 | flood | success | 100 | 95 | -5 ± 3 |" in page
+    assert "flood | messages" not in page
