@@ -6,7 +6,7 @@
  * Requests (code 32 where quiet, code 3 where full) and updates (put) are for the entities `sensor|room<n>|lab` with n
  * from --first on, --keys of them: at random, or each once with --in-order; puts go through them in order. A request is
  * matched to its answer by entity: the one outstanding at a place in the window has n = place (mod window). ACKs name no
- * entity and are matched by their order. What is silent for 200 ms is counted as lost and asked again.
+ * entity and are matched by their order. What is silent for a second is counted as lost and asked again.
  *
  * --spin polls, so that the generator never waits to be woken and the server is what limits; without it the generator
  * sleeps in the kernel. Prints one line of JSON: requests, seconds, lost, bad, p50_us, p99_us, cpu_us, next (the first n
@@ -16,7 +16,9 @@
 #include <math.h>
 #include <sys/resource.h>
 
-enum { MOST_WINDOW = 1024, RECEIVE = 64, REQUEST = 66000, SLOT_BYTES = 2048, SILENCE_NS = 200000000, VALID_MS = 86400000 };
+enum { MOST_WINDOW = 1024, RECEIVE = 64, REQUEST = 66000, SLOT_BYTES = 2048, VALID_MS = 86400000 };
+
+static const int64_t SILENCE_NS = 1000000000;
 
 enum op { QUIET, FULL, PUT, PING };
 
@@ -270,7 +272,7 @@ int main(int argc, char **argv)
     sock = open_socket(parse_address("127.0.0.1:0"));
     if (connect(sock, (struct sockaddr *)&to, sizeof to) < 0)
         fail("connect");
-    struct timeval silence = {.tv_usec = SILENCE_NS / 1000};
+    struct timeval silence = {.tv_sec = SILENCE_NS / 1000000000};
     setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof silence);
     stamp = unix_ms();
     int64_t began = clock_ns(CLOCK_MONOTONIC);

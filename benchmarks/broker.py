@@ -1,0 +1,189 @@
+"""One broker against a C program that makes the same exchange: speed, processor time, memory, and what they grow with.
+
+The brokers are real ones, forked as the supervisor does, with their journal on and everything that they do. The C
+program is ``benchmarks/c/server.c``: *C* is its loop of one ``recvfrom`` and one ``sendto`` for each datagram, *C,
+batched* the one of ``recvmmsg`` and ``sendmmsg``. Quiet is one Response for a request (code 32); full is ACK 101,
+Response and ACK 102 (code 3). Values are of 1 kB, a thousand of them, asked for at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from random import Random
+from statistics import median
+
+from benchmarks.bursts import Operation, Paired, burst, fill, interleaved
+from benchmarks.figures import RATIO, Figure, Unavailable, figure
+from benchmarks.neighbours import many_neighbours
+from benchmarks.servers import SERVER_CORE, Server, c_server, cores, zygote
+
+TITLE = "One broker: requests of 1 kB by key"
+DATAGRAMS = ("plain", "ctypes", "compiled")
+"""The ways of receiving and sending that ``WAXWING_DATAGRAMS`` names, the best last."""
+PROFILES = ("prototype", "improved")
+BATCHED = "C, batched"
+GOALS = {"plain": 0.7, "compiled": 1.0}
+"""Of the rate at 64 outstanding, over C's."""
+SERIAL_GOAL = 1.3
+"""Of the serial p50 on one core, over C's."""
+IDLE_GOAL_KIB, LOADED_GOAL_KIB = 1536, 1434
+BROKERS = 10
+"""Of one zygote, as memory is shared in a network of ten."""
+MANY, LARGE_TABLE = 1_000_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
+SMALL_PAYLOAD = 64
+
+Say = Callable[[str], None]
+_figure = partial(figure, "broker")
+
+
+def measure(rounds: int, say: Say) -> Iterator[Figure]:
+    """Speed first, then memory, then growth."""
+    with ExitStack() as stack:
+        reference = stack.enter_context(c_server())
+        variants = {BATCHED: stack.enter_context(c_server("--batch", "64"))}
+        lacking = _start_brokers(stack, variants)
+        fill(reference, 1000)
+        fill(variants[BATCHED], 1000)
+        yield from _speed(reference, variants, rounds, say)
+    yield from _memory(say)
+    yield from _growth(rounds, say)
+    if lacking:
+        raise Unavailable("; ".join(lacking))
+
+
+def _start_brokers(stack: ExitStack, variants: dict[str, Server]) -> list[str]:
+    """Add to ``variants`` a filled broker of each kind; what this machine cannot do, or does wrong."""
+    lacking = []
+    for kind in (*DATAGRAMS, *PROFILES):
+        environment = {"WAXWING_DATAGRAMS": kind} if kind in DATAGRAMS else {}
+        settings = {"profile": kind} if kind in PROFILES else {}
+        try:
+            broker = stack.enter_context(zygote(**environment)).broker(settings)
+            fill(broker, 1000)
+            burst(broker, "full")
+        except Unavailable as reason:
+            lacking.append(f"{kind}: {reason}")
+        else:
+            variants[f"broker, {kind}"] = broker
+    return lacking
+
+
+# ---- speed
+
+
+def _speed(reference: Server, variants: Mapping[str, Server], rounds: int, say: Say) -> Iterator[Figure]:
+    chance = Random(4)
+    kinds = [name for name in variants if name.removeprefix("broker, ") in DATAGRAMS]
+    few = {name: variants[name] for name in (BATCHED, *dict.fromkeys((kinds[0], kinds[-1])))}
+    operations: tuple[Operation, ...] = ("quiet", "full")
+    for operation in operations:
+        say(f"serial, {operation}, on one core")
+        shoot = partial(burst, operation=operation, window=1, same_core=True, core=SERVER_CORE % len(cores()))
+        paired = interleaved(reference, few, shoot, rounds, chance)
+        yield from _latencies(f"{operation}, serial on one core", few, paired, SERIAL_GOAL)
+        for window in (1, 8, 64, 256):
+            say(f"{window} outstanding, {operation}")
+            compared = variants if window == 64 else few
+            shoot = partial(burst, operation=operation, window=window)
+            paired = interleaved(reference, compared, shoot, rounds, chance)
+            if window == 1:
+                yield from _latencies(f"{operation}, serial across cores", few, paired, None)
+            yield from _rates(f"{operation}, {window} outstanding", compared, paired, is_main=window == 64)
+
+
+def _latencies(what: str, variants: Mapping[str, Server], paired: Paired, goal: float | None) -> Iterator[Figure]:
+    yield _figure(f"{what}, p50: C", "µs", paired.reference("p50_us"), "lower")
+    yield _figure(f"{what}, p99: C", "µs", paired.reference("p99_us"), "lower")
+    for name in variants:
+        has_goal = goal if name != BATCHED else None
+        yield _figure(f"{what}, p50: {name}", "µs", paired.values(name, "p50_us"), "lower")
+        yield _figure(f"{what}, p99: {name}", "µs", paired.values(name, "p99_us"), "lower")
+        yield _figure(f"{what}, p50: {name} / C", RATIO, paired.ratios(name, "p50_us"), "lower", at_most=has_goal)
+        yield _figure(f"{what}, p99: {name} / C", RATIO, paired.ratios(name, "p99_us"), "lower")
+
+
+def _rates(what: str, variants: Mapping[str, Server], paired: Paired, *, is_main: bool) -> Iterator[Figure]:
+    """``is_main``: where the goal is, and where the processor's time is shown too."""
+    yield _figure(f"{what}: C", "requests/s", paired.reference("rate"), "higher")
+    for name in variants:
+        yield _figure(f"{what}: {name}", "requests/s", paired.values(name, "rate"), "higher")
+    for name in variants:
+        goal = GOALS.get(name.removeprefix("broker, ")) if is_main else None
+        yield _figure(f"{what}: {name} / C", RATIO, paired.ratios(name, "rate"), "higher", at_least=goal)
+        if name != BATCHED:
+            yield _figure(f"{what}: {name} / {BATCHED}", RATIO, paired.ratios(name, "rate", BATCHED), "higher")
+    if not is_main:
+        return
+    yield _figure(f"{what}, processor: C", "µs/request", paired.reference("processor_us"), "lower")
+    for name in variants:
+        yield _figure(f"{what}, processor: {name}", "µs/request", paired.values(name, "processor_us"), "lower")
+        yield _figure(f"{what}, processor: {name} / C", RATIO, paired.ratios(name, "processor_us"), "lower")
+
+
+# ---- memory
+
+
+def _memory(say: Say) -> Iterator[Figure]:
+    """Of ten brokers of one zygote, and of a C program; medians. One round: memory is no matter of chance."""
+    say("memory")
+    with zygote() as ordinary, c_server() as c:
+        brokers = [ordinary.broker() for _ in range(BROKERS)]
+        yield from _sizes("idle: C", [c])
+        yield from _sizes("idle: broker", brokers, pss_at_most=IDLE_GOAL_KIB)
+        before = median(each.memory_kib()[1] for each in brokers)
+        for each in (*brokers, c):
+            fill(each, 1000)
+            burst(each)
+        yield from _sizes("1,000 entries: C", [c])
+        yield from _sizes("1,000 entries: broker", brokers)
+        added = median(each.memory_kib()[1] for each in brokers) - before
+        yield _figure("memory added by 1,000 entries: broker, PSS", "KiB", [added], "lower", at_most=LOADED_GOAL_KIB)
+        for each in (brokers[0], c):
+            fill(each, 99_000, first=1000)
+        yield from _sizes("100,000 entries: C", [c])
+        yield from _sizes("100,000 entries: broker", brokers[:1])
+
+
+def _sizes(what: str, servers: list[Server], *, pss_at_most: float | None = None) -> Iterator[Figure]:
+    sizes = zip(*(each.memory_kib() for each in servers), strict=True)
+    for name, of_all in zip(("RSS", "PSS", "USS"), sizes, strict=True):
+        goal = pss_at_most if name == "PSS" else None
+        yield _figure(f"memory, {what}, {name}", "KiB", [median(of_all)], "lower", at_most=goal)
+
+
+# ---- growth
+
+
+def _growth(rounds: int, say: Say) -> Iterator[Figure]:
+    """What a request costs where there is much, over what it costs where there is little."""
+    chance = Random(5)
+    many = MANY if rounds > 2 else MANY // 10
+    with ExitStack() as stack:
+        forks = stack.enter_context(zygote())
+        say(f"{many:,} entries")
+        pairs = {
+            "broker": (forks.broker(LARGE_TABLE), forks.broker(LARGE_TABLE)),
+            "C": (stack.enter_context(c_server()), stack.enter_context(c_server())),
+        }
+        for name, (small, large) in pairs.items():
+            fill(small, 1000, payload=SMALL_PAYLOAD)
+            fill(large, many, payload=SMALL_PAYLOAD)
+            paired = Paired()
+            for _ in range(rounds):
+                first = burst(small, payload=SMALL_PAYLOAD)
+                second = burst(large, keys=many, payload=SMALL_PAYLOAD)
+                paired.add(name, first, second, burst(small, payload=SMALL_PAYLOAD))
+            ratios = paired.ratios(name, "processor_us")
+            yield _figure(f"processor, {MANY:,} entries over 1,000: {name}", RATIO, ratios, "lower")
+    with zygote() as forks:
+        say("1,000 neighbours")
+        few, crowd = forks.broker({"replication_index": 0}), forks.broker({"replication_index": 0})
+        fill(few, 1000)
+        fill(crowd, 1000)
+        with many_neighbours({few: 10, crowd: 1000}) as absent:
+            for what, first_key in (("answered", 0), ("forwarded", absent)):
+                shoot = partial(burst, window=16, first=first_key)
+                ratios = interleaved(few, {"": crowd}, shoot, rounds, chance).ratios("", "processor_us")
+                yield _figure(f"processor, 1,000 neighbours over 10: broker, {what}", RATIO, ratios, "lower")

@@ -1,0 +1,135 @@
+"""Short bursts of load, the contenders in turn, each between two bursts on the reference.
+
+The speed of a shared machine drifts by a quarter within minutes, and contenders measured one after the other would be
+compared with its moods. A burst takes a fifth of a second, and two neighbouring ones meet the same mood.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import fmean
+from typing import Literal
+
+from benchmarks.figures import Unavailable
+from benchmarks.programs import program
+from benchmarks.servers import CLIENT_CORE, Server, cores
+
+BURST_MS = 200
+Operation = Literal["quiet", "full", "put", "ping"]
+Metric = Literal["rate", "processor_us", "p50_us", "p99_us"]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """What one burst has shown. ``processor_us`` is the server's time on a processor for each request."""
+
+    requests: int
+    rate: float
+    processor_us: float
+    p50_us: float
+    p99_us: float
+    next: int = 0
+    """With keys in order: the first that was not used."""
+
+
+Shoot = Callable[[Server], Burst]
+"""A burst of some kind of load on a server."""
+
+
+class Wrong(Unavailable):
+    """A server answered wrongly, or not at all: how fast it does so is of no interest."""
+
+
+def burst(
+    server: Server,
+    operation: Operation = "quiet",
+    window: int = 64,
+    *,
+    measured: Sequence[Server] = (),
+    same_core: bool = False,
+    core: int = CLIENT_CORE,
+    ms: float = BURST_MS,
+    count: int = 0,
+    keys: int = 1000,
+    first: int = 0,
+    in_order: bool = False,
+    payload: int = 1000,
+) -> Burst:
+    """Load from ``benchmarks/c/load.c`` for ``ms``, or ``count`` requests. The time counted is that of ``measured``.
+
+    The generator polls on a core of its own, so that the server is what limits. With ``same_core`` it sleeps on the
+    server's: then no core has to be woken, which takes longer than the exchange. Raises ``Wrong`` where answers were
+    wrong, or more than one request in a thousand went unanswered.
+    """
+    command = [str(program("load")), "--to", server.address, "--op", operation, "--window", str(window)]
+    command += ["--keys", str(max(keys, window)), "--first", str(first), "--payload", str(payload)]
+    command += ["--count", str(count)] if count else ["--ms", f"{ms:g}"]
+    command += ["--in-order"] if in_order else []
+    if len(cores()) > 1:
+        command += ["--core", str(core)] if same_core or window == 1 else ["--core", str(core), "--spin"]
+    measured = measured or (server,)
+    before = [each.processor_ns() for each in measured]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    spent = sum(each.processor_ns() - ns for each, ns in zip(measured, before, strict=True))
+    if done.returncode:
+        raise Wrong(f"{' '.join(command)}: {done.stderr.strip()}")
+    told = json.loads(done.stdout)
+    if told["bad"] or told["lost"] > told["requests"] / 1000:
+        raise Wrong(f"{' '.join(command)}: {done.stdout.strip()}")
+    requests = told["requests"]
+    return Burst(
+        requests, requests / told["seconds"], spent / requests / 1000, told["p50_us"], told["p99_us"], told["next"]
+    )
+
+
+def fill(server: Server, entries: int, *, first: int = 0, payload: int = 1000) -> None:
+    """Store ``entries`` entries of ``payload`` bytes. Raises ``Wrong`` where the server does not take them."""
+    stored = burst(server, "put", 32, count=entries, keys=entries, first=first, payload=payload).requests
+    if stored < entries:
+        raise Wrong(f"{server.address} has stored {stored} of {entries} entries")
+
+
+class Paired:
+    """Rounds of ``A B A C A``: each variant's bursts, with what the reference did before and after."""
+
+    def __init__(self) -> None:
+        self._bursts: dict[str, list[tuple[Burst, Burst, Burst]]] = {}
+
+    def add(self, variant: str, before: Burst, burst: Burst, after: Burst) -> None:
+        self._bursts.setdefault(variant, []).append((before, burst, after))
+
+    def values(self, variant: str, metric: Metric) -> list[float]:
+        """The metric of ``variant`` in each round."""
+        return [getattr(burst, metric) for _, burst, _ in self._bursts[variant]]
+
+    def reference(self, metric: Metric) -> list[float]:
+        """The metric of every burst on the reference."""
+        pairs = [pair for rounds in self._bursts.values() for pair in rounds]
+        return [getattr(before, metric) for before, _, _ in pairs]
+
+    def ratios(self, variant: str, metric: Metric, over: str = "") -> list[float]:
+        """Of each round: the metric of ``variant`` over that of its reference bursts, or over another variant's."""
+        mine = [
+            getattr(burst, metric) / fmean((getattr(before, metric), getattr(after, metric)))
+            for before, burst, after in self._bursts[variant]
+        ]
+        if not over:
+            return mine
+        return [one / other for one, other in zip(mine, self.ratios(over, metric), strict=True)]
+
+
+def interleaved(reference: Server, variants: Mapping[str, Server], shoot: Shoot, rounds: int, chance: Random) -> Paired:
+    """``rounds`` rounds over the ``variants`` in another order each, a burst on ``reference`` between any two."""
+    paired = Paired()
+    for _ in range(rounds):
+        before = shoot(reference)
+        for name in chance.sample(sorted(variants), len(variants)):
+            it = shoot(variants[name])
+            after = shoot(reference)
+            paired.add(name, before, it, after)
+            before = after
+    return paired
