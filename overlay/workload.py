@@ -58,6 +58,11 @@ class Workload:
         high=86_400,
         help="Between one consumer's requests, kept whatever happened to earlier ones.",
     )
+    acknowledgements: bool = setting(
+        True,
+        help="Whether a consumer's request is acknowledged before and after its answer: three datagrams come back. "
+        "Without, it is a QuietRequest, and only the answer comes: cheaper for brokers and for the load generator.",
+    )
     payload_bytes: int = setting(
         1024, unit="bytes", low=3, high=60_000, help="Size of the data. Above about 1,300 bytes datagrams fragment."
     )

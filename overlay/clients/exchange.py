@@ -11,13 +11,15 @@ Counterparts: ``questions`` says what is asked; ``lanes`` and ``overlay.runtime.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from overlay.addresses import Address
-from overlay.broker.messages import Ack, Nack, Status
-from overlay.broker.wire import AnyMessage, encode, parse
+from overlay.broker.messages import Nack, Status
+from overlay.broker.wire import AnyMessage, parse
 from overlay.clients.questions import Question
+from overlay.clients.replies import stamp_of
 from overlay.errors import InvalidSetting, WireError
 from overlay.node import MILLISECOND, SECOND, Event
 
@@ -33,12 +35,16 @@ class Retry:
     """Seconds, rising. Earlier finds lost datagrams sooner, and burdens a broker that is merely slow."""
     give_up_s: float = 10.0
     """Seconds. As long as brokers remember a forwarded request by default: what comes later finds nobody."""
+    instants: tuple[int, ...] = field(init=False, repr=False)
+    """Nanoseconds: all that is before giving up, and that."""
 
     def __post_init__(self) -> None:
         if not 0 < self.give_up_s <= 3600:
             raise InvalidSetting("give_up_s", f"must be more than 0 and at most 3600 s, not {self.give_up_s}")
         if list(self.again_s) != sorted(self.again_s) or any(at <= 0 for at in self.again_s):
             raise InvalidSetting("again_s", f"must be rising times above 0 s, not {self.again_s}")
+        again = [at for at in self.again_s if at < self.give_up_s]
+        object.__setattr__(self, "instants", tuple(round(at * SECOND) for at in [*again, self.give_up_s]))
 
 
 @dataclass(slots=True)
@@ -66,10 +72,11 @@ class Exchange:
     """A ``Node`` at one address, used once. It asks on creation; see ``outcome`` and ``is_over`` after each call."""
 
     __slots__ = (
-        "_acknowledged",
         "_due",
+        "_is_acknowledged",
         "_outgoing",
         "_question",
+        "_reply",
         "_retry",
         "_stamps",
         "_timestamps",
@@ -77,7 +84,6 @@ class Exchange:
         "ended_at",
         "is_over",
         "outcome",
-        "reply",
         "sent_at",
         "status",
     )
@@ -88,7 +94,6 @@ class Exchange:
         """One of ``facts.OUTCOMES``; empty while it is open."""
         self.status = 0
         """The status code that ended it; 102 for an answer, 0 when none came."""
-        self.reply: AnyMessage | None = None
         self.sent_at = now
         self.ended_at = 0
         self.is_over = False
@@ -96,10 +101,12 @@ class Exchange:
         self._question = question
         self._timestamps = timestamps
         self._retry = retry
-        self._stamps: list[int] = []
-        self._acknowledged = False
-        self._outgoing: list[tuple[bytes, Address]] = []
-        self._ask(now)
+        self._reply = b""
+        self._is_acknowledged = question.is_last is None
+        stamp = timestamps.next(now)
+        self._stamps = [stamp]
+        self._outgoing = [(question.write(stamp), broker)]
+        self._due = now + retry.instants[0]
 
     @property
     def attempts(self) -> int:
@@ -111,28 +118,34 @@ class Exchange:
         return self._stamps[0]
 
     @property
+    def reply(self) -> AnyMessage | None:
+        """What ended it, where anything came."""
+        return parse(self._reply) if self._reply else None
+
+    @property
+    def reply_stamp(self) -> int:
+        """The header timestamp of what ended it, Unix ms; 0 where nothing came."""
+        return stamp_of(self._reply) if self._reply else 0
+
+    @property
     def is_clean(self) -> bool:
         """Whether no further answer can come, so that another exchange may use the port."""
-        answered = self.outcome == "answered" and (self._acknowledged or not self._question.followed_by_ack)
-        return self.is_over and self.attempts == 1 and (answered or isinstance(self.reply, Nack))
+        if not self.is_over or len(self._stamps) > 1 or not self._reply:
+            return False
+        return self._is_acknowledged or self.outcome != "answered"
 
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
         """Anything that is not the answer, or not from the broker asked, changes nothing."""
-        if source != self.broker or self.is_over:
+        if self.is_over or source != self.broker:
             return
-        try:
-            message = parse(data)
-        except WireError:
-            return
-        if isinstance(message, Nack):
-            if not self.outcome and message.timestamp in self._stamps:
-                self._end("not_found" if message.status == Status.DATA_NOT_FOUND else "refused", message, now)
-        elif self._question.is_answer(message):
-            if not self.outcome:
-                self._end("answered", message, now)
-        elif isinstance(message, Ack) and message.status == Status.REQ_PROCESSED and self._question.followed_by_ack:
-            self._acknowledged = True
+        question = self._question
+        if not self.outcome and question.is_answer(data):
+            self._end("answered", Status.REQ_PROCESSED, data, now)
+        elif question.is_last is not None and question.is_last(data):
+            self._is_acknowledged = True
             self.is_over = bool(self.outcome)
+        elif not self.outcome and data.startswith(b"6|"):
+            self._hear_refusal(data, now)
 
     def handle_timer(self, now: int) -> None:
         """Ask again, give up asking, or give up waiting for the last ACK."""
@@ -140,10 +153,10 @@ class Exchange:
             return
         if self.outcome:
             self.is_over = True
-        elif now >= self._gives_up_at:
-            self._end("timed_out", None, now)
+        elif now >= self.sent_at + self._retry.instants[-1]:
+            self._end("timed_out", 0, b"", now)
         else:
-            self._ask(now)
+            self._ask_again(now)
 
     def next_timer(self) -> int | None:
         return None if self.is_over else self._due
@@ -155,20 +168,24 @@ class Exchange:
     def events(self) -> Sequence[Event]:
         return ()
 
-    @property
-    def _gives_up_at(self) -> int:
-        return self.sent_at + round(self._retry.give_up_s * SECOND)
-
-    def _ask(self, now: int) -> None:
+    def _ask_again(self, now: int) -> None:
         stamp = self._timestamps.next(now)
-        self._outgoing.append((encode(self._question.make(stamp)), self.broker))
+        self._outgoing.append((self._question.write(stamp), self.broker))
         self._stamps.append(stamp)
-        again = (self.sent_at + round(at * SECOND) for at in self._retry.again_s)
-        self._due = min([*(at for at in again if at > now), self._gives_up_at])
+        instants = self._retry.instants
+        self._due = self.sent_at + instants[bisect_right(instants, now - self.sent_at)]
 
-    def _end(self, outcome: str, reply: AnyMessage | None, now: int) -> None:
-        self.outcome, self.reply, self.ended_at = outcome, reply, now
-        self.status = reply.status if isinstance(reply, Nack) else int(Status.REQ_PROCESSED) if reply else 0
-        waits_for_ack = outcome == "answered" and self._question.followed_by_ack and not self._acknowledged
-        self.is_over = not waits_for_ack or self.attempts > 1
+    def _hear_refusal(self, data: bytes, now: int) -> None:
+        try:
+            message = parse(data)
+        except WireError:
+            return
+        if isinstance(message, Nack) and message.timestamp in self._stamps:
+            outcome = "not_found" if message.status == Status.DATA_NOT_FOUND else "refused"
+            self._end(outcome, message.status, data, now)
+
+    def _end(self, outcome: str, status: int, reply: bytes, now: int) -> None:
+        self.outcome, self.status, self.ended_at, self._reply = outcome, int(status), now, reply
+        waits_for_ack = outcome == "answered" and not self._is_acknowledged and len(self._stamps) == 1
+        self.is_over = not waits_for_ack
         self._due = now + LINGER_NS

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from overlay.addresses import Address
+from overlay.broker.extensions import QuietRequest
 from overlay.broker.messages import (
-    Ack,
     BrokerJoining,
     BrokerLeaving,
     ContextRequest,
-    ContextResponse,
     ContextUpdateAdvertisement,
     Key,
     NeighborsRequest,
@@ -23,7 +22,8 @@ from overlay.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.broker.wire import AnyMessage
+from overlay.broker.wire import AnyMessage, encode, parse
+from overlay.clients.replies import ack_of, is_ack, is_response
 from overlay.errors import WireError
 
 LONGEST_VALID_MS = 10**18
@@ -34,21 +34,23 @@ LONGEST_VALID_MS = 10**18
 class Question:
     """One operation, ready to be sent any number of times."""
 
-    make: Callable[[int], AnyMessage]
-    """The message stamped with Unix milliseconds."""
-    is_answer: Callable[[AnyMessage], bool]
-    """Whether a message from the broker asked is the one that was wanted. A NACK ends every exchange."""
-    followed_by_ack: bool = False
-    """Whether an ACK 102 comes beside the answer, so that the port is free only after both."""
+    write: Callable[[int], bytes]
+    """The datagram, stamped with Unix milliseconds."""
+    is_answer: Callable[[bytes], bool]
+    """Whether a datagram from the broker asked is what was wanted. A NACK ends every exchange."""
+    is_last: Callable[[bytes], bool] | None = None
+    """Whether a datagram is the ACK 102 that comes beside the answer, where one does: the port is free after both."""
 
 
-def request(key: Key) -> Question:
-    """Data of an entity and scope; the Response answers."""
+def request(key: Key, *, is_quiet: bool = False) -> Question:
+    """Data of an entity and scope; the Response answers. Beside it comes ACK 102, unless the request is quiet.
 
-    def is_answer(message: AnyMessage) -> bool:
-        return isinstance(message, ContextResponse) and message.key == key and not message.hops
-
-    return Question(lambda stamp: ContextRequest(stamp, *key), is_answer, followed_by_ack=True)
+    Raises ``WireError`` for a key that no message can carry.
+    """
+    write = _stamped((QuietRequest if is_quiet else ContextRequest)(0, *key))
+    about = "|".join(key).encode()
+    is_last = None if is_quiet else _acknowledged("ContextRequest", Status.REQ_PROCESSED)
+    return Question(write, lambda data: is_response(data, about), is_last)
 
 
 def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes) -> Question:
@@ -63,46 +65,59 @@ def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes)
     except UnicodeDecodeError as error:
         raise WireError(f"a payload is UTF-8 text, and byte {error.start} of this one is not") from None
 
-    def make(stamp: int) -> AnyMessage:
-        return ContextUpdateAdvertisement(stamp, flag, provider_id, *key, stamp, stamp + valid_ms, payload)
+    def write(stamp: int) -> bytes:
+        return encode(ContextUpdateAdvertisement(stamp, flag, provider_id, *key, stamp, stamp + valid_ms, payload))
 
-    return Question(make, _acknowledged("ContextUpdateAdvertisement", Status.REQ_PROCESSED))
+    return Question(write, _acknowledged("ContextUpdateAdvertisement", Status.REQ_PROCESSED))
 
 
 def join(neighbours: tuple[Address, ...]) -> Question:
     """Order a broker to become a neighbour of these. ACK 102 answers."""
-    answered = _acknowledged("BrokerJoining", Status.REQ_PROCESSED)
-    return Question(lambda stamp: BrokerJoining(stamp, neighbours), answered)
+    return Question(_stamped(BrokerJoining(0, neighbours)), _acknowledged("BrokerJoining", Status.REQ_PROCESSED))
 
 
 def leave() -> Question:
     """Order a broker to leave the network. ACK 101 answers; there is no other."""
-    return Question(BrokerLeaving, _acknowledged("BrokerLeaving", Status.REQ_RECEIVED))
+    return Question(_stamped(BrokerLeaving(0)), _acknowledged("BrokerLeaving", Status.REQ_RECEIVED))
 
 
 def monitor() -> Question:
     """Order a broker to ping its neighbours from now on. ACK 101 answers; there is no other."""
     answered = _acknowledged("StartNeighborsMonitoring", Status.REQ_RECEIVED)
-    return Question(StartNeighborsMonitoring, answered)
+    return Question(_stamped(StartNeighborsMonitoring(0)), answered)
 
 
 def ping() -> Question:
     """Whether a broker is there."""
-    return Question(Ping, lambda message: isinstance(message, PingResponse))
+    return Question(_stamped(Ping(0)), _parsed_as(PingResponse))
 
 
 def neighbors() -> Question:
     """A broker's neighbours."""
-    return Question(NeighborsRequest, lambda message: isinstance(message, NeighborsResponse))
+    return Question(_stamped(NeighborsRequest(0)), _parsed_as(NeighborsResponse))
 
 
 def stats() -> Question:
     """A broker's counters."""
-    return Question(StatsRequest, lambda message: isinstance(message, StatsResponse))
+    return Question(_stamped(StatsRequest(0)), _parsed_as(StatsResponse))
 
 
-def _acknowledged(operation: str, status: int) -> Callable[[AnyMessage], bool]:
-    def is_answer(message: AnyMessage) -> bool:
-        return isinstance(message, Ack) and message.status == status and message.operation == operation
+def _stamped(message: AnyMessage) -> Callable[[int], bytes]:
+    """Writes ``message``, which is stamped 0 here, with another stamp."""
+    code, _, rest = encode(message).partition(b"|0")
+    return lambda stamp: b"%b|%d%b" % (code, stamp, rest)
+
+
+def _acknowledged(operation: str, status: int) -> Callable[[bytes], bool]:
+    told = ack_of(operation, status)
+    return lambda data: is_ack(data, told)
+
+
+def _parsed_as(kind: type) -> Callable[[bytes], bool]:
+    def is_answer(data: bytes) -> bool:
+        try:
+            return isinstance(parse(data), kind)
+        except WireError:
+            return False
 
     return is_answer

@@ -13,9 +13,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from overlay.addresses import Address
-from overlay.broker.messages import ContextResponse, Key
 from overlay.chance import Chance, Stream, derive_seed
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
@@ -55,18 +55,44 @@ class Fleet:
     max_lanes: int = MAX_LANES
 
 
+class Asked(Exchange):
+    """An exchange that a schedule intended."""
+
+    __slots__ = ("entity", "intended", "is_reported")
+
+    def __init__(self, client: ScheduledClient, intended: int, entity: str, question: Question, now: int) -> None:
+        super().__init__(question, client.broker, now, client.timestamps, client.fleet.retry)
+        self.intended = intended
+        self.entity = entity
+        """``type|id|scope``."""
+        self.is_reported = False
+
+
 class ScheduledClient(ABC):
     """What both kinds share: the schedule, the lanes and the samples."""
+
+    __slots__ = (
+        "_interval",
+        "_lanes",
+        "_next",
+        "_open",
+        "_outgoing",
+        "_samples",
+        "broker",
+        "fleet",
+        "plan",
+        "timestamps",
+    )
 
     def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, interval_s: float) -> None:
         self.plan = plan
         self.broker = broker
-        self._fleet = fleet
+        self.fleet = fleet
+        self.timestamps = Timestamps(fleet.wall)
         self._interval = round(interval_s * SECOND)
-        self._timestamps = Timestamps(fleet.wall)
-        self._lanes = Lanes(fleet.max_lanes)
-        self._open: dict[int, tuple[int, Key]] = {}
-        """By lane: when the exchange was intended, and what it is about. Only those without an outcome."""
+        self._lanes: Lanes[Asked] = Lanes(fleet.max_lanes)
+        self._open = 0
+        """Exchanges without an outcome."""
         self._outgoing: list[tuple[int, bytes, Address]] = []
         self._samples: list[Sample] = []
         self._next = fleet.windows.start + plan.start_us * 1000
@@ -74,30 +100,30 @@ class ScheduledClient(ABC):
     @property
     def is_finished(self) -> bool:
         """Whether all that was intended has been sent and has ended."""
-        return self._next >= self._fleet.windows.end and not self._open
+        return not self._open and self._next >= self.fleet.windows.end
 
-    def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> None:
+    def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
+        """Whether it led to anything to drain, or to an earlier timer: of three answers to a request one does."""
         exchange = self._lanes.exchange_on(lane)
-        if exchange is not None:
-            exchange.receive_datagram(data, source, now)
-            self._look_at(lane, exchange)
+        if exchange is None:
+            return False
+        exchange.receive_datagram(data, source, now)
+        return bool(exchange.outcome) and self._settle(lane, exchange)
 
     def handle_timer(self, now: int) -> None:
         """Start what is due, ask again, give up."""
-        timer = self._lanes.next_timer()
-        if timer is not None and timer <= now:
-            for lane, exchange in self._lanes.busy():
-                exchange.handle_timer(now)
-                self._look_at(lane, exchange)
-        while self._next <= now and self._next < self._fleet.windows.end and self._lanes.has_room:
+        for lane, exchange in self._lanes.handle_timers(now):
+            self._collect(lane, exchange)
+            self._settle(lane, exchange)
+        while self._next <= now and self._next < self.fleet.windows.end and self._lanes.has_room:
             self._start(self._next, now)
             self._next += self._interval
 
     def next_timer(self) -> int | None:
         timer = self._lanes.next_timer()
-        if self._next >= self._fleet.windows.end or not self._lanes.has_room:
+        if self._next >= self.fleet.windows.end or not self._lanes.has_room:
             return timer
-        return self._next if timer is None else min(timer, self._next)
+        return self._next if timer is None or self._next < timer else timer
 
     def datagrams_to_send(self) -> Sequence[tuple[int, bytes, Address]]:
         """``(lane, datagram, destination)``."""
@@ -114,103 +140,114 @@ class ScheduledClient(ABC):
 
     def abandon(self, now: int) -> None:
         """The drain is over: what is open has timed out, and what never got a port was sent never (``attempts`` 0)."""
-        for lane, exchange in self._lanes.busy():
-            if not exchange.outcome:
-                self._report(lane, exchange, now)
-        while self._next < self._fleet.windows.end:
-            key = self._ask()[0]
-            self._fleet.tally.started(now - self._next)
-            self._sample(self._next, key, "timed_out", 0, 0, now, now, 0)
+        for _, exchange in self._lanes.busy():
+            if not exchange.is_reported:
+                self._report(exchange, now)
+        while self._next < self.fleet.windows.end:
+            entity, _ = self._ask()
+            self.fleet.tally.started(now - self._next)
+            self._sample(self._next, entity, "timed_out", 0, 0, now, now, 0)
             self._next += self._interval
 
     @abstractmethod
-    def _ask(self) -> tuple[Key, Question]:
-        """What the next request is about, and the request."""
+    def _ask(self) -> tuple[str, Question]:
+        """The entity that the next request is about, and the request."""
 
     @abstractmethod
-    def _entry_timestamp(self, exchange: Exchange) -> int:
+    def _entry_timestamp(self, exchange: Asked) -> int:
         """Of the entry that an answered exchange was about, Unix ms."""
 
     def _start(self, intended: int, now: int) -> None:
-        key, question = self._ask()
-        exchange = Exchange(question, self.broker, now, self._timestamps, self._fleet.retry)
-        lane = self._lanes.take(exchange)
-        self._open[lane] = (intended, key)
-        self._fleet.tally.started(now - intended)
-        self._collect(lane, exchange)
+        entity, question = self._ask()
+        exchange = Asked(self, intended, entity, question, now)
+        self._open += 1
+        self.fleet.tally.started(now - intended)
+        self._collect(self._lanes.take(exchange), exchange)
 
-    def _look_at(self, lane: int, exchange: Exchange) -> None:
-        self._collect(lane, exchange)
-        if exchange.outcome and lane in self._open:
-            self._report(lane, exchange, exchange.ended_at)
-        if exchange.is_over:
-            self._lanes.release(lane)
-
-    def _collect(self, lane: int, exchange: Exchange) -> None:
+    def _collect(self, lane: int, exchange: Asked) -> None:
         for data, destination in exchange.datagrams_to_send():
             self._outgoing.append((lane, data, destination))
 
-    def _report(self, lane: int, exchange: Exchange, ended: int) -> None:
-        intended, key = self._open.pop(lane)
+    def _settle(self, lane: int, exchange: Asked) -> bool:
+        """Report what has an outcome, release what is over; whether there was anything of this."""
+        is_news = bool(exchange.outcome) and not exchange.is_reported
+        if is_news:
+            self._report(exchange, exchange.ended_at)
+        if exchange.is_over:
+            return self._lanes.release(lane) or is_news
+        self._lanes.heed(exchange)
+        return is_news
+
+    def _report(self, exchange: Asked, ended: int) -> None:
+        exchange.is_reported = True
+        self._open -= 1
         outcome = exchange.outcome or "timed_out"
         entry = self._entry_timestamp(exchange) if outcome == "answered" else 0
-        self._sample(intended, key, outcome, exchange.status, exchange.attempts, exchange.sent_at, ended, entry)
+        self._sample(
+            exchange.intended,
+            exchange.entity,
+            outcome,
+            exchange.status,
+            exchange.attempts,
+            exchange.sent_at,
+            ended,
+            entry,
+        )
 
     def _sample(
-        self, intended: int, key: Key, outcome: str, status: int, attempts: int, sent: int, ended: int, entry: int
+        self, intended: int, entity: str, outcome: str, status: int, attempts: int, sent: int, ended: int, entry: int
     ) -> None:
-        windows, zero, plan = self._fleet.windows, self._fleet.windows.zero, self.plan
-        self._fleet.tally.ended(outcome, attempts)
+        plan, windows, zero = self.plan, self.fleet.windows, self.fleet.windows.zero
+        phase = "warming" if intended < windows.measuring else "measuring"
+        times = (intended - zero) // 1000, (sent - zero) // 1000, (ended - zero) // 1000
+        self.fleet.tally.ended(outcome, attempts)
         self._samples.append(
-            Sample(
-                role=plan.role,
-                client=plan.client,
-                broker=plan.broker,
-                phase="warming" if intended < windows.measuring else "measuring",
-                outcome=outcome,
-                status=status,
-                attempts=attempts,
-                intended_us=(intended - zero) // 1000,
-                sent_us=(sent - zero) // 1000,
-                ended_us=(ended - zero) // 1000,
-                entity="|".join(key),
-                entry_timestamp_ms=entry,
-            )
+            Sample(plan.role, plan.client, plan.broker, phase, outcome, status, attempts, *times, entity, entry)
         )
 
 
 class Provider(ScheduledClient):
     """One Advertisement, then Updates at the workload's interval, all about one entity."""
 
+    __slots__ = ("_entity", "_first", "_later")
+
     def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, payload: bytes) -> None:
         super().__init__(plan, broker, fleet, fleet.workload.update_interval_s)
-        self._key = entity_name(plan.entity)
-        self._payload = payload
-        self._flag = "A"
+        key, name, valid_ms = entity_name(plan.entity), f"provider-{plan.client}", fleet.workload.valid_ms
+        self._entity = "|".join(key)
+        self._first: Question | None = questions.update("A", name, key, valid_ms, payload)
+        self._later = questions.update("U", name, key, valid_ms, payload)
 
-    def _ask(self) -> tuple[Key, Question]:
-        flag, self._flag = self._flag, "U"
-        name = f"provider-{self.plan.client}"
-        return self._key, questions.update(flag, name, self._key, self._fleet.workload.valid_ms, self._payload)
+    def _ask(self) -> tuple[str, Question]:
+        question, self._first = self._first or self._later, None
+        return self._entity, question
 
-    def _entry_timestamp(self, exchange: Exchange) -> int:
+    def _entry_timestamp(self, exchange: Asked) -> int:
         return exchange.first_stamp
 
 
 class Consumer(ScheduledClient):
     """A request at each interval, each about an entity drawn by the workload's popularity."""
 
+    __slots__ = ("_chance", "_is_quiet", "_popularity")
+
     def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, popularity: Popularity, chance: Chance) -> None:
         super().__init__(plan, broker, fleet, fleet.workload.request_interval_s)
+        self._is_quiet = not fleet.workload.acknowledgements
         self._popularity = popularity
         self._chance = chance
 
-    def _ask(self) -> tuple[Key, Question]:
-        key = entity_name(self._popularity.draw(self._chance))
-        return key, questions.request(key)
+    def _ask(self) -> tuple[str, Question]:
+        return _request(self._popularity.draw(self._chance), self._is_quiet)
 
-    def _entry_timestamp(self, exchange: Exchange) -> int:
-        return exchange.reply.timestamp if isinstance(exchange.reply, ContextResponse) else 0
+    def _entry_timestamp(self, exchange: Asked) -> int:
+        return exchange.reply_stamp
+
+
+@lru_cache(maxsize=4096)  # the consumers of a fleet ask for the same entities over and over
+def _request(entity: int, is_quiet: bool) -> tuple[str, Question]:
+    key = entity_name(entity)
+    return "|".join(key), questions.request(key, is_quiet=is_quiet)
 
 
 def make_clients(

@@ -32,9 +32,11 @@ class Tally:
         if late_ns > LATE_MS[0] * MILLISECOND:
             for bound in LATE_MS:
                 counters[f"starts_late_{bound}_ms"] += late_ns > bound * MILLISECOND
-        counters["lateness_max_us"] = max(counters["lateness_max_us"], late_ns // 1000)
+        if late_ns // 1000 > counters["lateness_max_us"]:
+            counters["lateness_max_us"] = late_ns // 1000
 
     def ended(self, outcome: str, attempts: int) -> None:
-        self.counters["outstanding"] -= 1
-        self.counters["attempts"] += attempts
-        self.counters[outcome] += 1
+        counters = self.counters
+        counters["outstanding"] -= 1
+        counters["attempts"] += attempts
+        counters[outcome] += 1

@@ -2,11 +2,12 @@
 
 import pytest
 
+from overlay.broker.extensions import QuietRequest
 from overlay.broker.messages import Ack, ContextResponse, Message, Nack, PingResponse
 from overlay.broker.wire import encode, parse
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
-from overlay.errors import InvalidSetting
+from overlay.errors import InvalidSetting, WireError
 from overlay.node import SECOND
 
 BROKER = ("127.0.0.1", 9000)
@@ -103,6 +104,15 @@ def test_a_request_that_was_asked_twice_spoils_the_port_even_when_answered() -> 
     assert not door.exchange.is_clean
 
 
+def test_a_quiet_request_is_over_with_its_answer() -> None:
+    door = Door(questions.request(ROOM, is_quiet=True))
+    assert isinstance(door.sent[0][1], QuietRequest)
+    door.hear(response(stamp=7))
+    assert (door.exchange.outcome, door.exchange.status, door.exchange.reply_stamp) == ("answered", 102, 7)
+    assert door.exchange.is_over
+    assert door.exchange.is_clean
+
+
 @pytest.mark.parametrize(("status", "outcome"), [(202, "not_found"), (201, "refused"), (301, "refused")])
 def test_a_nack_with_its_timestamp_ends_it(status: int, outcome: str) -> None:
     door = Door(questions.request(ROOM))
@@ -142,6 +152,35 @@ def test_each_operation_ends_with_its_own_answer(question: questions.Question, n
     door.hear(answer)
     assert (door.exchange.outcome, door.exchange.status) == ("answered", 102)
     assert door.exchange.is_clean
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        questions.request(ROOM),
+        questions.request(ROOM, is_quiet=True),
+        questions.update("U", "p", ROOM, 1000, b"a=1"),
+        questions.join((BROKER, ME)),
+        questions.leave(),
+        questions.monitor(),
+        questions.ping(),
+        questions.neighbors(),
+        questions.stats(),
+    ],
+)
+def test_a_question_is_stamped_with_each_sending_and_else_the_same(question: questions.Question) -> None:
+    door = Door(question)
+    door.wait(1)
+    first, second = (message for _, message in door.sent)
+    assert (first.timestamp, second.timestamp) == (WALL_MS, WALL_MS + 1000)
+    assert type(first) is type(second)
+    assert question.write(5) == encode(parse(question.write(5)))
+
+
+@pytest.mark.parametrize("key", [("a|b", "r1", "climate"), ("", "r1", "climate"), ("room", "\ud800", "climate")])
+def test_a_key_that_no_message_can_carry_is_refused(key: tuple[str, str, str]) -> None:
+    with pytest.raises(WireError):
+        questions.request(key)
 
 
 def test_timestamps_never_repeat_not_even_when_the_clock_steps_back() -> None:

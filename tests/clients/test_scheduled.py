@@ -1,14 +1,17 @@
 """The open loop: requests at their times whatever became of others, and no answer taken for another's."""
 
+import gc
 from collections import Counter
+from dataclasses import replace
 from heapq import heappop, heappush
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overlay.broker.extensions import QuietRequest
 from overlay.broker.messages import Ack, ContextRequest, ContextResponse, Message, Nack
 from overlay.broker.wire import encode, parse
-from overlay.clients.exchange import WallClock
+from overlay.clients.exchange import Retry, WallClock
 from overlay.clients.scheduled import Fleet, Windows, make_clients
 from overlay.clients.tally import Tally
 from overlay.facts import Sample
@@ -25,10 +28,17 @@ class Network:
     """Virtual time, one client and a broker that is a function: request -> [(delay in ms, reply), ...]."""
 
     def __init__(
-        self, plan: ClientPlan, broker, workload: Workload, windows: Windows = WINDOWS, lanes: int = 64
+        self,
+        plan: ClientPlan,
+        broker,
+        workload: Workload,
+        windows: Windows = WINDOWS,
+        lanes: int = 64,
+        retry: Retry | None = None,
     ) -> None:
         self.tally = Tally()
-        fleet = Fleet(workload, windows, WallClock(DAY_MS * MILLISECOND), self.tally, max_lanes=lanes)
+        wall = WallClock(DAY_MS * MILLISECOND)
+        fleet = Fleet(workload, windows, wall, self.tally, retry or Retry(), max_lanes=lanes)
         (self.client,) = make_clients([plan], [BROKER], fleet, seed=1)
         self.broker = broker
         self.now = 0
@@ -47,11 +57,20 @@ class Network:
             self.now = min(instants)
             if due == self.now:
                 _, _, lane, data = heappop(self.replies)
-                if lane not in self.closed:
-                    self.client.receive_datagram(lane, data, BROKER, self.now)
+                timer = self.client.next_timer()
+                if lane not in self.closed and not self.client.receive_datagram(lane, data, BROKER, self.now):
+                    self._expect_nothing(timer)
             else:
                 self.client.handle_timer(self.now)
             self._drain()
+
+    def _expect_nothing(self, timer: int | None) -> None:
+        """A driver that was told so neither drains the client nor arms it anew."""
+        assert not self.client.samples()
+        assert not self.client.datagrams_to_send()
+        assert not self.client.lanes_to_close()
+        later = self.client.next_timer()
+        assert later is None or (timer is not None and later >= timer)
 
     def _drain(self) -> None:
         for lane, data, destination in self.client.datagrams_to_send():
@@ -115,6 +134,37 @@ def test_an_update_is_named_by_its_first_stamp_as_the_later_ones_say_the_same_ag
     first, *rest = Network(PROVIDER, hard_of_hearing, EACH_SECOND).run(60)
     assert (first.outcome, first.attempts, first.entry_timestamp_ms) == ("answered", 2, heard[0].timestamp)
     assert {(s.outcome, s.entry_timestamp_ms) for s in rest} == {("timed_out", 0)}
+
+
+def test_without_acknowledgements_a_request_is_quiet_and_its_port_is_used_again() -> None:
+    def quiet(request: Message) -> list[tuple[float, Message]]:
+        assert isinstance(request, QuietRequest)
+        return [(2, answer(request))]
+
+    network = Network(CONSUMER, quiet, replace(EACH_SECOND, acknowledgements=False))
+    samples = network.run(60)
+    assert {(s.outcome, s.status, s.attempts, s.ended_us - s.sent_us) for s in samples} == {("answered", 102, 1, 2000)}
+    assert len(samples) == 20
+    assert {lane for _, lane, _ in network.requests} == {0}
+
+
+def test_a_last_ack_that_is_lost_is_waited_for_for_a_second_even_where_asking_again_is_later() -> None:
+    network = Network(CONSUMER, lambda request: prompt(request)[::2], EACH_SECOND, retry=Retry((5.0,), 10.0))
+    network.run(2)
+    assert network.closed == {0}
+
+
+def test_a_request_leaves_nothing_behind_that_a_garbage_collector_would_have_to_find() -> None:
+    networks = [
+        Network(plan, broker, EACH_SECOND) for plan in (CONSUMER, PROVIDER) for broker in (prompt, lambda _: [])
+    ]
+    gc.collect()
+    gc.disable()
+    try:
+        assert sum(len(network.run(60)) for network in networks) == 80
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_a_dead_broker_never_slows_the_schedule_and_no_port_is_used_twice() -> None:
