@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check lock search-table python runtime-environment test-environment
+.PHONY: help up down test check lock search-table bench-peers python runtime-environment test-environment
 
 help: ## these targets, one line each
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -35,12 +35,17 @@ check: test-environment ## format, lint, types, import contracts, OpenAPI, migra
 search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table
 
+bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench
+	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
+
 lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	  requirements.in --output-file requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	  requirements-dev.in --output-file requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	  requirements-bench.in --output-file requirements-bench.txt
 
 python:
 	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \

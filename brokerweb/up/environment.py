@@ -1,4 +1,4 @@
-"""Makes ``.venv`` and installs the locked requirements into it: ``python3 environment.py [--browser] FILE ...``.
+"""Makes ``.venv`` and installs the locked requirements into it: ``environment.py [--browser] [--into NAME] FILE ...``.
 
 Run by the system's Python before anything is installed, so it imports the standard library only. Safe to interrupt at
 any moment: what is installed is written down only after pip succeeded, by the digest of the requirement file, and a
@@ -7,6 +7,7 @@ half-made environment is made anew. Two at once wait for each other.
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import hashlib
 import importlib.util
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPILERS = ("cc", "gcc", "clang")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -112,6 +114,34 @@ class Environment:
         whole.replace(self._record)
 
 
+def build_accelerator(python: Path, root: Path = ROOT) -> None:
+    """Compile the brokers' batched system calls where a compiler is, else say in one line that they do without."""
+    ask = "import sysconfig as s; print(s.get_path('include'), s.get_config_var('EXT_SUFFIX'), sep='\\n')"
+    told = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout
+    include, suffix = told.splitlines()
+    source = root / "overlay" / "runtime" / "_datagrams.c"
+    built = source.with_name(source.stem + suffix)
+    if built.exists() and built.stat().st_mtime >= source.stat().st_mtime:
+        return
+    lacking = "brokers run without the accelerator"
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
+    if not sys.platform.startswith("linux"):
+        say(f"{lacking}: it needs Linux")
+    elif compiler is None:
+        say(f"{lacking}: there is no C compiler (Debian and Ubuntu: apt-get install gcc)")
+    elif not Path(include, "Python.h").exists():
+        say(f"{lacking}: Python.h is missing (Debian and Ubuntu: apt-get install python3-dev)")
+    else:
+        new = built.with_suffix(".new")
+        command = [compiler, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-I", include, source, "-o", new]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            say(f"{lacking}: {Path(compiler).name} could not build it: {(made.stderr.splitlines() or ['?'])[0]}")
+            return
+        new.replace(built)
+        say(f"built the accelerator, {built.relative_to(root)}")
+
+
 def find_browser() -> str | None:
     """The Chromium that browser tests can drive."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
@@ -146,11 +176,15 @@ def install_browser() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    names = [argument for argument in arguments if argument != "--browser"]
+    parser = argparse.ArgumentParser(prog="environment.py")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="locked requirements")
+    parser.add_argument("--into", default=".venv", metavar="NAME", help="the environment's directory (.venv)")
+    parser.add_argument("--browser", action="store_true", help="install a browser for tests, too")
+    options = parser.parse_args(arguments)
     try:
         with alone(ROOT / "var" / "setup.lock"):
-            Environment(ROOT / ".venv").install([ROOT / name for name in names])
-            if "--browser" in arguments:
+            Environment(ROOT / options.into).install([ROOT / name for name in options.files])
+            if options.browser:
                 install_browser()
     except (SetupError, OSError) as error:
         say(f"setup: {error}")
