@@ -8,6 +8,7 @@ import importlib.util
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -75,6 +76,9 @@ def measure(sections: dict[str, Section], rounds: int) -> record.Record:
                 figures.append(figure)
         except Unavailable as reason:
             lacking[name] = str(reason)
+        except Exception as mistake:  # noqa: BLE001  ours, in one section: the others' minutes are not to be lost by it
+            traceback.print_exc()
+            lacking[name] = f"failed: {mistake!r}"
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
     return record.Record(figures, lacking, record.surroundings())
 

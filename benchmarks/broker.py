@@ -80,7 +80,7 @@ def _speed(reference: Server, variants: Mapping[str, Server], rounds: int, say: 
     operations: tuple[Operation, ...] = ("quiet", "full")
     for operation in operations:
         say(f"serial, {operation}, on one core")
-        shoot = partial(burst, operation=operation, window=1, same_core=True, core=SERVER_CORE % len(cores()))
+        shoot = partial(burst, operation=operation, window=1, is_sleeping=True, core=SERVER_CORE % len(cores()))
         paired = interleaved(reference, few, shoot, rounds, chance)
         yield from _latencies(f"{operation}, serial on one core", few, paired, SERIAL_GOAL)
         for window in (1, 8, 64, 256):

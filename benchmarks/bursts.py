@@ -50,7 +50,7 @@ def burst(
     window: int = 64,
     *,
     measured: Sequence[Server] = (),
-    same_core: bool = False,
+    is_sleeping: bool = False,
     core: int = CLIENT_CORE,
     ms: float = BURST_MS,
     count: int = 0,
@@ -61,8 +61,8 @@ def burst(
 ) -> Burst:
     """Load from ``benchmarks/c/load.c`` for ``ms``, or ``count`` requests. The time counted is that of ``measured``.
 
-    The generator polls on a core of its own, so that the server is what limits. With ``same_core`` it sleeps on the
-    server's: then no core has to be woken, which takes longer than the exchange. Raises ``Wrong`` where answers were
+    The generator polls on a core of its own, so that the server is what limits. With ``is_sleeping``, and with one
+    request outstanding, it sleeps in the kernel until an answer comes. Raises ``Wrong`` where answers were
     wrong, or more than one request in a thousand went unanswered.
     """
     command = [str(program("load")), "--to", server.address, "--op", operation, "--window", str(window)]
@@ -70,7 +70,7 @@ def burst(
     command += ["--count", str(count)] if count else ["--ms", f"{ms:g}"]
     command += ["--in-order"] if in_order else []
     if len(cores()) > 1:
-        command += ["--core", str(core)] if same_core or window == 1 else ["--core", str(core), "--spin"]
+        command += ["--core", str(core)] if is_sleeping or window == 1 else ["--core", str(core), "--spin"]
     measured = measured or (server,)
     before = [each.processor_ns() for each in measured]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -22,7 +22,7 @@ def many_neighbours(wanted: Mapping[Server, int]) -> Iterator[int]:
 
     Raises ``Wrong`` where a broker does not take one in.
     """
-    port = _free_port()
+    port = free_port()
     for server, count in wanted.items():
         for number in range(count):
             join(server, (f"127.7.{number // 250}.{number % 250 + 1}", port))
@@ -35,18 +35,33 @@ def join(broker: Server, neighbour: tuple[str, int]) -> None:
     """Introduce ``neighbour``, where nobody listens yet, as it would itself. Raises ``Wrong`` without an ACK."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(neighbour)
-        sock.settimeout(WAIT_S)
-        sock.sendto(f"8|{time.time_ns() // 1_000_000}|{broker.address}|*".encode(), parse_address(broker.address))
+        _ask(sock, broker, f"8|{_unix_ms()}|{broker.address}|*", b"Status:101")
+
+
+def order_join(broker: Server, other: Server) -> None:
+    """Have two brokers join each other, as a controller orders it. Raises ``Wrong`` where they do not."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        _ask(sock, broker, f"8|{_unix_ms()}|{other.address}", b"Status:102")
+
+
+def _ask(sock: socket.socket, broker: Server, message: str, awaited: bytes) -> None:
+    sock.settimeout(WAIT_S)
+    sock.sendto(message.encode(), parse_address(broker.address))
+    answer = b"nothing"
+    while awaited not in answer:
         try:
             answer = sock.recv(2048)
         except TimeoutError:
-            answer = b"nothing"
-    if b"Status:101" not in answer:
-        raise Wrong(f"the broker at {broker.address} answered {answer!r} to {neighbour}, which joined it")
+            raise Wrong(f"the broker at {broker.address} answers {message!r} last with {answer!r}") from None
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that no UDP socket of this machine has just now."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("0.0.0.0", 0))
         port: int = sock.getsockname()[1]
         return port
+
+
+def _unix_ms() -> int:
+    return time.time_ns() // 1_000_000
