@@ -47,11 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(tables.terminal(measured, titles))
     if options.json:
         record.write(measured, options.json)
-    if options.write:
-        record.write(measured, record.BASELINE)
-        tables.update_page(measured, titles)
     if options.baseline:
         print(against(measured, record.read(options.baseline)))
+    if options.write:
+        earlier = record.read(record.BASELINE) if record.BASELINE.exists() else record.Record([])
+        record.write(measured.over(earlier), record.BASELINE)
+        tables.update_page(measured, titles)
     return int(any(each.met is False for each in measured.figures))
 
 
@@ -69,8 +70,9 @@ def measure(sections: dict[str, Section], rounds: int) -> record.Record:
     """All figures of ``sections``; what they said and how long they took goes to stderr."""
     figures: list[Figure] = []
     lacking: dict[str, str] = {}
+    taken: dict[str, str] = {}
     for name, each in sections.items():
-        began = time.monotonic()
+        began, taken[name] = time.monotonic(), record.now()
         try:
             for figure in each.measure(rounds, partial(_say, name)):
                 figures.append(figure)
@@ -80,7 +82,7 @@ def measure(sections: dict[str, Section], rounds: int) -> record.Record:
             traceback.print_exc()
             lacking[name] = f"failed: {mistake!r}"
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return record.Record(figures, lacking, record.surroundings())
+    return record.Record(figures, lacking, record.surroundings(), taken)
 
 
 def _say(section: str, line: str) -> None:
@@ -96,8 +98,7 @@ def against(measured: record.Record, baseline: record.Record) -> str:
         if now.unit == RATIO and before and (now.low > before.high or now.high < before.low):
             word = "better" if (now.value > before.value) == (now.better == "higher") else "WORSE"
             lines.append(f"  {word}: {now.section}, {now.name}: {before.value:.3g} -> {now.value:.3g}")
-    heading = f"against {baseline.surroundings.get('commit', 'the baseline')}:"
-    return "\n".join([heading, *(lines or ["  no ratio has left the interval it had"])])
+    return "\n".join(["against the baseline:", *(lines or ["  no ratio has left the interval it had"])])
 
 
 def _name(text: str) -> str:

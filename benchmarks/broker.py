@@ -31,7 +31,9 @@ SERIAL_GOAL = 1.3
 IDLE_GOAL_KIB, LOADED_GOAL_KIB = 1536, 1434
 BROKERS = 10
 """Of one zygote, as memory is shared in a network of ten."""
-MANY, LARGE_TABLE = 1_000_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
+STORED = (1_000, 100_000)
+"""Entries with which memory is looked at."""
+MANY, CROWD, LARGE_TABLE = 1_000_000, 1_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
 SMALL_PAYLOAD = 64
 
 Say = Callable[[str], None]
@@ -128,22 +130,23 @@ def _rates(what: str, variants: Mapping[str, Server], paired: Paired, *, is_main
 def _memory(say: Say) -> Iterator[Figure]:
     """Of ten brokers of one zygote, and of a C program; medians. One round: memory is no matter of chance."""
     say("memory")
+    few, many = STORED
     with zygote() as ordinary, c_server() as c:
         brokers = [ordinary.broker() for _ in range(BROKERS)]
         yield from _sizes("idle: C", [c])
         yield from _sizes("idle: broker", brokers, pss_at_most=IDLE_GOAL_KIB)
         before = median(each.memory_kib()[1] for each in brokers)
         for each in (*brokers, c):
-            fill(each, 1000)
-            burst(each)
-        yield from _sizes("1,000 entries: C", [c])
-        yield from _sizes("1,000 entries: broker", brokers)
+            fill(each, few)
+            burst(each, keys=few)
+        yield from _sizes(f"{few:,} entries: C", [c])
+        yield from _sizes(f"{few:,} entries: broker", brokers)
         added = median(each.memory_kib()[1] for each in brokers) - before
-        yield _figure("memory added by 1,000 entries: broker, PSS", "KiB", [added], "lower", at_most=LOADED_GOAL_KIB)
+        yield _figure(f"memory added by {few:,} entries: broker, PSS", "KiB", [added], "lower", at_most=LOADED_GOAL_KIB)
         for each in (brokers[0], c):
-            fill(each, 99_000, first=1000)
-        yield from _sizes("100,000 entries: C", [c])
-        yield from _sizes("100,000 entries: broker", brokers[:1])
+            fill(each, many - few, first=few)
+        yield from _sizes(f"{many:,} entries: C", [c])
+        yield from _sizes(f"{many:,} entries: broker", brokers[:1])
 
 
 def _sizes(what: str, servers: list[Server], *, pss_at_most: float | None = None) -> Iterator[Figure]:
@@ -176,14 +179,14 @@ def _growth(rounds: int, say: Say) -> Iterator[Figure]:
                 second = burst(large, keys=many, payload=SMALL_PAYLOAD)
                 paired.add(name, first, second, burst(small, payload=SMALL_PAYLOAD))
             ratios = paired.ratios(name, "processor_us")
-            yield _figure(f"processor, {MANY:,} entries over 1,000: {name}", RATIO, ratios, "lower")
+            yield _figure(f"processor, {many:,} entries over 1,000: {name}", RATIO, ratios, "lower")
     with zygote() as forks:
-        say("1,000 neighbours")
+        say(f"{CROWD:,} neighbours")
         few, crowd = forks.broker({"replication_index": 0}), forks.broker({"replication_index": 0})
         fill(few, 1000)
         fill(crowd, 1000)
-        with many_neighbours({few: 10, crowd: 1000}) as absent:
+        with many_neighbours({few: 10, crowd: CROWD}) as absent:
             for what, first_key in (("answered", 0), ("forwarded", absent)):
                 shoot = partial(burst, window=16, first=first_key)
                 ratios = interleaved(few, {"": crowd}, shoot, rounds, chance).ratios("", "processor_us")
-                yield _figure(f"processor, 1,000 neighbours over 10: broker, {what}", RATIO, ratios, "lower")
+                yield _figure(f"processor, {CROWD:,} neighbours over 10: broker, {what}", RATIO, ratios, "lower")

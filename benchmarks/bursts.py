@@ -52,22 +52,22 @@ def burst(
     measured: Sequence[Server] = (),
     is_sleeping: bool = False,
     core: int = CLIENT_CORE,
-    ms: float = BURST_MS,
+    ms: float | None = None,
     count: int = 0,
     keys: int = 1000,
     first: int = 0,
     in_order: bool = False,
     payload: int = 1000,
 ) -> Burst:
-    """Load from ``benchmarks/c/load.c`` for ``ms``, or ``count`` requests. The time counted is that of ``measured``.
+    """Load from ``benchmarks/c/load.c`` for ``ms`` (``BURST_MS``), or ``count`` requests.
 
-    The generator polls on a core of its own, so that the server is what limits. With ``is_sleeping``, and with one
-    request outstanding, it sleeps in the kernel until an answer comes. Raises ``Wrong`` where answers were
-    wrong, or more than one request in a thousand went unanswered.
+    The processor's time is that of ``measured``, of ``server`` without it. The generator polls on a core of its own, so
+    that the server is what limits. With ``is_sleeping``, and with one request outstanding, it sleeps in the kernel
+    until an answer comes. Raises ``Wrong`` where answers were wrong, or more than one in a thousand did not come.
     """
     command = [str(program("load")), "--to", server.address, "--op", operation, "--window", str(window)]
     command += ["--keys", str(max(keys, window)), "--first", str(first), "--payload", str(payload)]
-    command += ["--count", str(count)] if count else ["--ms", f"{ms:g}"]
+    command += ["--count", str(count)] if count else ["--ms", f"{ms or BURST_MS:g}"]
     command += ["--in-order"] if in_order else []
     if len(cores()) > 1:
         command += ["--core", str(core)] if is_sleeping or window == 1 else ["--core", str(core), "--spin"]

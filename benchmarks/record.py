@@ -20,16 +20,32 @@ BASELINE = ROOT / "benchmarks" / "baseline.json"
 
 @dataclass(frozen=True)
 class Record:
-    """One run of the benchmark. ``lacking`` maps a section to why it, or the rest of it, was not measured here."""
+    """What was measured, where, and when."""
 
     figures: Sequence[Figure]
     lacking: dict[str, str] = field(default_factory=dict)
+    """Of a section: why it, or the rest of it, was not measured."""
     surroundings: dict[str, str] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)
+    """Of a section: when, at which commit and under which load of the machine."""
+
+    def over(self, earlier: Record) -> Record:
+        """This record, and of ``earlier`` what it has of sections that were not measured now."""
+        kept = [each for each in earlier.figures if each.section not in self.taken]
+        lacking = {name: why for name, why in earlier.lacking.items() if name not in self.taken}
+        return Record(
+            [*kept, *self.figures], lacking | self.lacking, self.surroundings, {**earlier.taken, **self.taken}
+        )
 
 
 def write(record: Record, path: Path) -> None:
     """Write ``record`` as JSON."""
-    content = {**record.surroundings, "lacking": record.lacking, "figures": [asdict(each) for each in record.figures]}
+    content = {
+        "surroundings": record.surroundings,
+        "taken": record.taken,
+        "lacking": record.lacking,
+        "figures": [asdict(each) for each in record.figures],
+    }
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -37,23 +53,27 @@ def read(path: Path) -> Record:
     """The record at ``path``. Raises ``OSError`` and ``ValueError`` for what is not there or is not one."""
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     try:
-        figures = [Figure(**each) for each in content.pop("figures")]
-        return Record(figures, content.pop("lacking"), content)
+        figures = [Figure(**each) for each in content["figures"]]
+        return Record(figures, content["lacking"], content["surroundings"], content["taken"])
     except (KeyError, TypeError) as reason:
         raise ValueError(f"{path} holds no figures of a benchmark: {reason}") from reason
 
 
 def surroundings() -> dict[str, str]:
-    """The machine, the versions, the commit (``+`` where the tree is changed) and the time, each as text."""
+    """The machine and the versions, each as text."""
     return {
-        "measured": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": _answer("git", "describe", "--always", "--dirty=+"),
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "system": f"{platform.system()} {platform.release()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "compiler": _answer("gcc", "--version").partition("\n")[0],
     }
+
+
+def now() -> str:
+    """The time, the commit (``+`` where the tree is changed) and the load average of the minute before."""
+    commit = _answer("git", "describe", "--always", "--dirty=+")
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at {commit}, load average {os.getloadavg()[0]:.1f} before"
 
 
 def _answer(*command: str) -> str:

@@ -40,7 +40,7 @@ def update_page(record: Record, titles: Mapping[str, str], path: Path = PAGE) ->
     machine = "\n".join(f"- {name}: {value}" for name, value in record.surroundings.items())
     text = _between(text, "machine", machine)
     for section, title in titles.items():
-        lines = [f"### {title}", ""]
+        lines = [f"### {title}", "", f"Measured {record.taken[section]}.", ""]
         rows = _rows(record.figures, section)
         if rows:
             lines += ["| " + " | ".join(row) + " |" for row in (_COLUMNS, ("---",) * len(_COLUMNS), *rows)]
