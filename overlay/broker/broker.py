@@ -7,7 +7,7 @@ and ``pings`` (0, 9), or in ``structured`` (2, 3, 26 to 31); all of them send th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from overlay.addresses import Address
 from overlay.broker.config import BrokerConfig
@@ -22,6 +22,7 @@ from overlay.broker.extensions import (
     QuietRequest,
     ReplicaRefresh,
 )
+from overlay.broker.hits import Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
@@ -49,10 +50,12 @@ from overlay.broker.messages import (
 from overlay.broker.neighbour_search import NeighbourSearch
 from overlay.broker.pings import Monitor
 from overlay.broker.searching import Searching
+from overlay.broker.sliced import read_answer, read_request, read_update, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.structured import Structured
 from overlay.broker.suspicion import Suspecting
+from overlay.broker.table import Entry
 from overlay.broker.tracing import Step
 from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
 from overlay.chance import Chance
@@ -60,6 +63,17 @@ from overlay.errors import WireError
 from overlay.node import MILLISECOND, Event
 
 Handler = Callable[[Any, Address, int], None]
+Lane = Callable[[bytes, Address, int], bool]
+
+_UNKNOWN = -1
+"""Of a timer: to be found out anew, since something may have changed it."""
+
+
+class Timed(Protocol):
+    """A part in which something comes due."""
+
+    def handle_timer(self, now: int) -> None: ...
+    def next_timer(self) -> int | None: ...
 
 
 class Broker:
@@ -80,12 +94,16 @@ class Broker:
             self._station, self._members, self._monitor, self._searching, self._neighbour_search
         )
         self._started: int | None = None
+        """The instant of the first input."""
+        self._next_timer: int | None = _UNKNOWN
+        self._timed: list[Timed] = [self._searching, self._storing, self._joining]
+        self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._dispatch: dict[type, Handler] = {
             StartNeighborsMonitoring: self._start_monitoring,
             Ping: self._answer_ping,
-            ContextUpdateAdvertisement: self._storing.handle_update,
-            ContextRequest: self._searching.handle_request,
-            QuietRequest: self._searching.handle_request,
+            ContextUpdateAdvertisement: self._handle_update,
+            ContextRequest: self._handle_request,
+            QuietRequest: self._handle_request,
             Lookahead: self._searching.handle_lookahead,
             ContextResponse: self._unless_stray(self._searching.handle_response),
             Ack: self._unless_stray(self._accept_ack),
@@ -112,8 +130,13 @@ class Broker:
             self._dispatch[HopData] = self._unwrap
             self._dispatch[HopAck] = self._unless_stray(self._delivery.accept_ack)
         self._structured: Structured | None = None
+        self._hits = Hits(self._station, self._searching.pending, self._storing.table)
+        self._lanes: dict[bytes, Lane] = {b"2": self._take_update, b"4": self._take_answer}
+        self._lanes |= {b"3": self._take_request, b"32": self._take_request}
         if config.arm == "structured":
+            self._lanes.clear()
             self._structured = Structured(self._station, self._members, self._joining, self._storing)
+            self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
             self._dispatch |= self._structured.handlers()
             for kind, accept in self._structured.acceptors().items():
                 self._dispatch[kind] = self._unless_stray(accept)
@@ -134,15 +157,24 @@ class Broker:
 
     def set_wall_clock(self, offset_ns: int) -> None:
         """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
+        self._next_timer = _UNKNOWN
         self._station.wall_offset_ns = offset_ns
 
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        if self._started is None:
+            self._started = now
         station = self._station
-        self._note_start(now)
         if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
             station.counters["rejected_unreadable"] += 1
             return
+        lanes = self._lanes
+        if lanes and data[:1] == b"3" and self._hits.answer(data, source, now):
+            return
+        self._next_timer = _UNKNOWN
         station.open_network.receive(source, len(data), now)
+        lane = lanes.get(data[: data.find(b"|")])
+        if lane is not None and lane(data, source, now):
+            return
         try:
             message = parse(data)
         except WireError:
@@ -152,33 +184,19 @@ class Broker:
         if handle is None:  # an extension that is switched off here
             self._refuse_unreadable(data, source, now)
             return
-        station.counters[f"in_{CODES[type(message)]}"] += 1
+        station.received[CODES[type(message)]] += 1
         handle(message, source, now)
 
     def handle_timer(self, now: int) -> None:
-        for part in (
-            self._searching,
-            self._storing,
-            self._joining,
-            self._neighbour_search,
-            self._monitor,
-            self._departures,
-        ):
+        self._next_timer = _UNKNOWN
+        for part in self._timed:
             part.handle_timer(now)
-        if self._structured is not None:  # last, since it follows what the others make of the neighbours
-            self._structured.handle_timer(now)
 
     def next_timer(self) -> int | None:
-        times = (
-            self._searching.next_timer(),
-            self._storing.next_timer(),
-            self._joining.next_timer(),
-            self._neighbour_search.next_timer(),
-            self._monitor.next_timer(),
-            self._departures.next_timer(),
-            None if self._structured is None else self._structured.next_timer(),
-        )
-        return min((time for time in times if time is not None), default=None)
+        if self._next_timer == _UNKNOWN:
+            times = [time for part in self._timed if (time := part.next_timer()) is not None]
+            self._next_timer = min(times, default=None)
+        return self._next_timer
 
     def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
         return self._station.drain_datagrams()
@@ -192,9 +210,13 @@ class Broker:
 
     def statistics(self, now: int) -> dict[str, int]:
         """Counters since the start and what there is now; the fields of a StatsResponse. ``uptime`` in milliseconds."""
+        if self._started is None:
+            self._started = now
         table = self._storing.table
         table.expire(self._station.wall_ms(now))
-        counters = self._station.counters
+        self._next_timer = _UNKNOWN
+        self._hits.settle()
+        counters = self._station.counted()
         return {
             "entries": table.entries,
             "bytes": table.bytes,
@@ -204,7 +226,7 @@ class Broker:
             "pending": self._searching.waiting + (0 if self._structured is None else len(self._structured)),
             "contacts": 0 if self._structured is None else len(self._structured.contacts),
             "pending_expired": self._searching.pending.expired,
-            "uptime": (now - self._note_start(now)) // MILLISECOND,
+            "uptime": (now - self._started) // MILLISECOND,
             "expired": table.expired,
             "trace_lost": self._station.tracer.lost,
             "rejected": sum(count for name, count in counters.items() if name.startswith("rejected_")),
@@ -215,16 +237,43 @@ class Broker:
         """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
         return self._storing.table.held_keys(self._station.wall_ms(now))
 
-    def _note_start(self, now: int) -> int:
-        """The instant of the first input."""
-        if self._started is None:
-            self._started = now
-        return self._started
-
     def leave(self, now: int) -> None:
         """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
+        self._next_timer = _UNKNOWN
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
+
+    # ---- what comes most: ``False`` where it is left to ``parse``
+
+    def _take_request(self, data: bytes, source: Address, now: int) -> bool:
+        request = read_request(data)
+        if request is None:
+            return False
+        self._station.received[32 if request.is_quiet else 3] += 1
+        self._searching.handle_request(request, source, now)
+        return True
+
+    def _take_answer(self, data: bytes, source: Address, now: int) -> bool:
+        answer = read_answer(data)
+        if answer is None or not self._searching.handle_answer(answer, source, now):
+            return False
+        self._station.received[4] += 1
+        return True
+
+    def _take_update(self, data: bytes, source: Address, now: int) -> bool:
+        entry = read_update(data)
+        if entry is None:
+            return False
+        self._station.received[2] += 1
+        self._storing.handle_update(entry, source, now)
+        return True
+
+    def _handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
+        request = request_of(message, is_quiet=isinstance(message, QuietRequest))
+        self._searching.handle_request(request, source, now)
+
+    def _handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
+        self._storing.handle_update(Entry.of(message), source, now)
 
     # ---- commands and questions
 

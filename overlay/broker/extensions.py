@@ -1,4 +1,4 @@
-"""The messages beyond the ten (wire-protocol section 4; ours in ``docs/extensions.md``), one frozen class each.
+"""The messages beyond the ten (wire-protocol section 4; ours in ``docs/extensions.md``), one class each.
 
 Counterpart: ``wire`` reads and writes them with those of ``messages``. A broker that does not know a code, or has its
 feature switched off, answers NACK 301 ``Unknown``. ``timestamp`` is Unix milliseconds.
@@ -40,7 +40,7 @@ TARGET_DIGITS = 40
 """Hexadecimal digits of an identifier of the structured arm: 160 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Lookahead:
     """A shallow flood for data; ``hops`` as in a ContextRequest. ``ttl`` 1 is not forwarded."""
 
@@ -56,14 +56,14 @@ class Lookahead:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class BrokerGone:
     timestamp: int
     ttl: int
     broker: Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HopData:
     """``message`` is a whole datagram, unread."""
 
@@ -72,25 +72,25 @@ class HopData:
     message: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HopAck:
     timestamp: int
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class IndirectPing:
     timestamp: int
     broker: Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class IndirectPingResponse:
     timestamp: int
     broker: Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class FindBrokers:
     timestamp: int
     target: str
@@ -98,7 +98,7 @@ class FindBrokers:
     """Whether a ``*`` ends it: the asker does not know the asked one, and has nothing of what it was given before."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ClosestBrokers:
     """``timestamp`` is that of the question."""
 
@@ -107,7 +107,7 @@ class ClosestBrokers:
     brokers: tuple[Address, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class FindData:
     timestamp: int
     entity_type: str
@@ -119,7 +119,7 @@ class FindData:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Record:
     """An entry as it lies in a table; ``timestamp`` is that of the message that stored it first."""
 
@@ -137,18 +137,18 @@ class Record:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class DataFound(Record):
     brokers: tuple[Address, ...] = ()
     """Those that the answering one knows to be closest, as in ClosestBrokers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StoreData(Record):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class DataStored:
     """``timestamp`` is that of the StoreData."""
 
@@ -159,12 +159,12 @@ class DataStored:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class QuietRequest(ContextRequest):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ReplicaRefresh(Record):
     pass
 

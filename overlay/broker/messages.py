@@ -1,4 +1,4 @@
-"""The messages of wire-protocol sections 2 and 4, one frozen class each. Counterpart: ``wire`` reads and writes them.
+"""The messages of wire-protocol sections 2 and 4, one class each. Counterpart: ``wire`` reads and writes them.
 
 ::
 
@@ -7,6 +7,7 @@
                                                 <─ 4, 5 (102) ── A <─ 4|C ───── B <─ 4|C|A|* ──── D   (B replicates)
 
 ``timestamp`` is Unix milliseconds. A hop is an address that a request was received from; the first is the consumer.
+Nobody changes a message once it is made; that is not enforced, as a frozen class takes three times as long to make.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ from overlay.addresses import Address
 Key = tuple[str, str, str]
 """Entity type, entity id and scope: what a request asks for."""
 
+RawKey = bytes
+"""``type|id|scope`` as on the wire, where no name has a ``|``: what tables and indices are keyed by."""
+
 Hops = tuple[Address, ...]
+
+
+def raw_key(key: Key) -> RawKey:
+    return "|".join(key).encode()
+
+
+def key_of(raw: RawKey) -> Key:
+    entity_type, entity_id, scope = raw.decode().split("|")
+    return entity_type, entity_id, scope
 
 
 class Status(IntEnum):
@@ -33,17 +46,17 @@ class Status(IntEnum):
     BAD_REQUEST = 301
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StartNeighborsMonitoring:
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Ping:
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ContextUpdateAdvertisement:
     timestamp: int
     flag: str
@@ -61,7 +74,7 @@ class ContextUpdateAdvertisement:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ContextRequest:
     timestamp: int
     entity_type: str
@@ -74,7 +87,7 @@ class ContextRequest:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ContextResponse:
     """``timestamp`` is that of the message that stored the entry."""
 
@@ -95,7 +108,7 @@ class ContextResponse:
         return self.entity_type, self.entity_id, self.scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Ack:
     timestamp: int
     status: int
@@ -103,7 +116,7 @@ class Ack:
     requester: Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Nack:
     """``timestamp`` is that of the message refused; of a request, the query's at every hop."""
 
@@ -114,43 +127,43 @@ class Nack:
     hops: Hops = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class BrokerLeaving:
     timestamp: int
     passed_on: bool = False
     """Whether a ``*`` ends it: said by a broker to its neighbours, not ordered by a controller."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class BrokerJoining:
     timestamp: int
     neighbours: tuple[Address, ...]
     passed_on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PingResponse:
     timestamp: int
     broker: Address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NeighborsRequest:
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NeighborsResponse:
     timestamp: int
     neighbours: tuple[Address, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StatsRequest:
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StatsResponse:
     timestamp: int
     counters: Mapping[str, int]

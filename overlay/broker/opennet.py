@@ -125,17 +125,18 @@ class OpenNetwork:
 
     def __init__(self, config: BrokerConfig) -> None:
         self._controllers = _networks(config.controller_networks)
-        self._trusted = _networks(config.trusted_networks)
+        self.trusted_hosts = _networks(config.trusted_networks).contain
+        """Whether a host is in a trusted network."""
         self.ledger = Ledger()
         self.refusals = RateLimit()
 
     def receive(self, source: Address, size: int, now: int) -> None:
         """Book what came in, if from a stranger."""
-        if not self.trusts(source):
+        if not self.trusted_hosts(source[0]):
             self.ledger.receive(source, size, now)
 
     def trusts(self, address: Address) -> bool:
-        return self._trusted.contain(address[0])
+        return self.trusted_hosts(address[0])
 
     def obeys(self, address: Address) -> bool:
         """Whether a controller may be there."""

@@ -8,17 +8,14 @@ from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from overlay.addresses import Address
-from overlay.broker.extensions import Lookahead, QuietRequest
-from overlay.broker.messages import ContextRequest, Hops, Key, Status
+from overlay.broker.messages import ContextRequest, Hops, Status, raw_key
+from overlay.broker.sliced import Name, Request, hop_text
 
 Index = TypeVar("Index", bound=Hashable)
 
-Name = tuple[Address, int, Key]
-"""What names a query everywhere: its consumer, its timestamp, and what it asks for."""
 
-
-def name_of(request: ContextRequest | Lookahead, source: Address) -> Name:
-    return request.hops[0] if request.hops else source, request.timestamp, request.key
+def name_of(request: ContextRequest, source: Address) -> Name:
+    return request.hops[0] if request.hops else source, request.timestamp, raw_key(request.key)
 
 
 class Query:
@@ -27,33 +24,43 @@ class Query:
     __slots__ = (
         "deadline",
         "hops",
+        "identity",
         "is_lookahead",
         "is_quiet",
         "key",
         "looked",
         "moves",
+        "name",
         "open",
+        "path",
+        "route",
         "status",
         "timestamp",
         "tried",
         "wake",
     )
 
-    def __init__(self, request: ContextRequest | Lookahead, source: Address, deadline: int) -> None:
+    def __init__(self, request: Request, source: Address, deadline: int, *, is_lookahead: bool = False) -> None:
         self.timestamp = request.timestamp
         self.key = request.key
         self.hops: Hops = (*request.hops, source)
-        self.is_lookahead = isinstance(request, Lookahead)
-        self.is_quiet = self.is_lookahead or isinstance(request, QuietRequest)
+        self.path = request.path + hop_text(source)
+        """``hops`` as text."""
+        self.route = self.key + self.path
+        """What a Response must show, beside coming from one who was asked."""
+        self.identity = _identity(request, self.route, is_lookahead)
+        self.name = request.name_from(source)
+        self.is_lookahead = is_lookahead
+        self.is_quiet = request.is_quiet
         self.deadline = deadline
         self.moves = 0
         """How many moves the strategy has made."""
         self.open: dict[Address, bool] = {}
         """Neighbours that were asked and have neither answered nor refused; ``False`` where they may never have heard.
         """
-        self.tried: frozenset[Address] = frozenset()
+        self.tried: frozenset[Address] = _NOBODY
         """Neighbours that were asked."""
-        self.looked: frozenset[Address] = frozenset()
+        self.looked: frozenset[Address] = _NOBODY
         """Neighbours that were sent a Lookahead."""
         self.wake: int | None = None
         """When to decide anew if nothing has come by then."""
@@ -63,11 +70,7 @@ class Query:
     @property
     def is_waiting(self) -> bool:
         """Whether somebody is still expected to answer or to refuse."""
-        return any(self.open.values())
-
-    @property
-    def name(self) -> Name:
-        return self.hops[0], self.timestamp, self.key
+        return True in self.open.values()
 
 
 class Pending:
@@ -85,10 +88,10 @@ class Pending:
         self._deadline_ns = deadline_ns
         self._on_expired = on_expired
         self._branches = 0
-        self._queries: OrderedDict[tuple[bool, Hops, int, Key], Query] = OrderedDict()
-        self._by_response: dict[tuple[Address, Hops, Key], list[Query]] = {}
-        self._by_refusal: dict[tuple[Address, Hops, int], list[Query]] = {}
-        self._late: OrderedDict[tuple[Address, Hops, Hashable], int] = OrderedDict()
+        self._queries: OrderedDict[bytes, Query] = OrderedDict()
+        self._by_response: dict[tuple[Address, bytes], Query | list[Query]] = {}
+        self._by_refusal: dict[tuple[Address, int, bytes], Query | list[Query]] = {}
+        self._late: OrderedDict[Hashable, int] = OrderedDict()
         """What still may answer a query that is settled, and until when; told apart from what belongs to nothing."""
         self._wakes: list[tuple[int, int, Query]] = []
         self._wake_count = 0
@@ -103,17 +106,21 @@ class Pending:
         self.expire(now)
         return self._branches + branches <= self._capacity
 
-    def holds(self, request: ContextRequest, source: Address, now: int) -> bool:
+    def holds(self, request: Request, source: Address, now: int) -> bool:
         """Whether a request identical in source, timestamp, entity, scope and hops still waits."""
-        if not self._queries:
-            return False
-        self.expire(now)
-        return (False, (*request.hops, source), request.timestamp, request.key) in self._queries
+        return bool(self._queries) and self.waits_for(
+            _identity(request, request.key + request.path, False), source, now
+        )
 
-    def begin(self, request: ContextRequest | Lookahead, source: Address, now: int) -> Query:
+    def waits_for(self, request: bytes, source: Address, now: int) -> bool:
+        """The same of a ContextRequest as it came."""
+        self.expire(now)
+        return request + hop_text(source) in self._queries
+
+    def begin(self, request: Request, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        query = Query(request, source, now + self._deadline_ns)
-        known = self._queries.get(_identity(query))
+        query = Query(request, source, now + self._deadline_ns, is_lookahead=is_lookahead)
+        known = self._queries.get(query.identity)
         if known is not None:  # a wider Lookahead of the same query, on the same path
             self.remove(known)
         return query
@@ -123,9 +130,9 @@ class Pending:
         self._put(query)
         for neighbour in neighbours:
             query.open[neighbour] = True
-            self._by_refusal.setdefault((neighbour, query.hops, query.timestamp), []).append(query)
+            _add(self._by_refusal, (neighbour, query.timestamp, query.path), query)
             if neighbour not in query.looked:
-                self._by_response.setdefault((neighbour, query.hops, query.key), []).append(query)
+                _add(self._by_response, (neighbour, query.route), query)
         self._branches += len(neighbours)
         query.tried = query.tried.union(neighbours)
 
@@ -134,7 +141,7 @@ class Pending:
         self._put(query)
         for neighbour in neighbours:
             if neighbour not in query.looked and neighbour not in query.open:
-                self._by_response.setdefault((neighbour, query.hops, query.key), []).append(query)
+                _add(self._by_response, (neighbour, query.route), query)
         self._branches += len(set(neighbours) - query.looked)
         query.looked = query.looked.union(neighbours)
         query.wake = wake
@@ -145,29 +152,29 @@ class Pending:
                 self._wakes = [item for item in self._wakes if item[2].wake == item[0]]
                 heapify(self._wakes)
 
-    def take_answered(self, source: Address, hops: Hops, key: Key, now: int) -> Query | None:
-        """The query that a Response answers, no longer pending."""
+    def take_answered(self, source: Address, route: bytes, now: int) -> Query | None:
+        """The query that a Response answers, no longer pending. ``route`` is its raw key and the path in it."""
         self.expire(now)
-        matching = self._by_response.get((source, hops, key))
-        if not matching:
-            return None
-        query = matching[0]
-        self.remove(query, but=source)
+        query = _first(self._by_response, (source, route))
+        if query is not None:
+            self.remove(query, but=source)
         return query
 
-    def take_refused(self, source: Address, hops: Hops, timestamp: int, now: int) -> Query | None:
+    def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> Query | None:
         """The query that a NACK refuses, which waits for ``source`` no longer."""
         self.expire(now)
-        matching = self._by_refusal.get((source, hops, timestamp))
-        if not matching:
-            return None
-        query = matching[0]
-        self._close(query, source)
+        query = _first(self._by_refusal, (source, timestamp, path))
+        if query is not None:
+            self._close(query, source)
         return query
 
-    def is_late(self, source: Address, hops: Hops, told: Key | int) -> bool:
-        """Whether this answers a query that was settled without it. ``told`` is a Response's key or a NACK's stamp."""
-        return self._late.pop((source, hops, told), None) is not None
+    def is_late_answer(self, source: Address, route: bytes) -> bool:
+        """Whether a Response answers a query that was settled without it."""
+        return self._late.pop((source, route), None) is not None
+
+    def is_late_refusal(self, source: Address, timestamp: int, path: bytes) -> bool:
+        """Whether a NACK refuses a query that was settled without it."""
+        return self._late.pop((source, timestamp, path), None) is not None
 
     def asked_of(self, neighbour: Address) -> list[Query]:
         """The queries that wait for a neighbour's answer."""
@@ -175,23 +182,22 @@ class Pending:
 
     def doubt(self, query: Query, neighbour: Address) -> bool:
         """Expect nothing of this neighbour, and yet take what it says; ``False`` where that is settled."""
-        if not query.open.get(neighbour, False) or self._queries.get(_identity(query)) is not query:
+        if not query.open.get(neighbour, False) or self._queries.get(query.identity) is not query:
             return False
         query.open[neighbour] = False
         return True
 
     def remove(self, query: Query, but: Address | None = None) -> None:
         """The query is settled. What others than ``but`` still say to it is late."""
-        if self._queries.pop(_identity(query), None) is None:
+        if self._queries.pop(query.identity, None) is None:
             return
-        for neighbour in query.looked.union(query.open):
-            _discard(self._by_response, (neighbour, query.hops, query.key), query)
-        for neighbour in query.open:
-            _discard(self._by_refusal, (neighbour, query.hops, query.timestamp), query)
-        for neighbour in query.looked.union(query.open):
+        for neighbour in query.looked.union(query.open) if query.looked else query.open:
+            _discard(self._by_response, (neighbour, query.route), query)
             if neighbour != but or (neighbour in query.looked and neighbour in query.open):
-                self._late[neighbour, query.hops, query.key] = query.deadline
-                self._late[neighbour, query.hops, query.timestamp] = query.deadline
+                self._late[neighbour, query.route] = query.deadline
+                self._late[neighbour, query.timestamp, query.path] = query.deadline
+        for neighbour in query.open:
+            _discard(self._by_refusal, (neighbour, query.timestamp, query.path), query)
         self._branches -= len(query.open) + len(query.looked)
         query.wake = None
         while len(self._late) > self._capacity:
@@ -226,38 +232,62 @@ class Pending:
 
     def _put(self, query: Query) -> None:
         """Queries that are put in later wait longer, as their deadlines count from when they began."""
-        self._queries.setdefault(_identity(query), query)
+        self._queries.setdefault(query.identity, query)
 
     def _close(self, query: Query, neighbour: Address) -> None:
         del query.open[neighbour]
         self._branches -= 1
-        _discard(self._by_refusal, (neighbour, query.hops, query.timestamp), query)
+        _discard(self._by_refusal, (neighbour, query.timestamp, query.path), query)
         if neighbour not in query.looked:
-            _discard(self._by_response, (neighbour, query.hops, query.key), query)
+            _discard(self._by_response, (neighbour, query.route), query)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the indices disagree."""
         queries = self._queries.values()
         assert self._branches == sum(len(query.open) + len(query.looked) for query in queries) <= self._capacity
-        assert sum(len(query.looked.union(query.open)) for query in queries) == sum(
-            map(len, self._by_response.values())
-        )
-        assert sum(len(query.open) for query in queries) == sum(map(len, self._by_refusal.values()))
+        assert sum(len(query.looked.union(query.open)) for query in queries) == _count(self._by_response)
+        assert sum(len(query.open) for query in queries) == _count(self._by_refusal)
         assert all(query.open or query.looked for query in queries)
-        assert all(self._by_response.values())
-        assert all(self._by_refusal.values())
         assert len(self._late) <= self._capacity
         assert len(self._wakes) <= 2 * self._capacity + 64
         deadlines = [query.deadline for query in queries]
         assert deadlines == sorted(deadlines)
 
 
-def _identity(query: Query) -> tuple[bool, Hops, int, Key]:
-    return query.is_lookahead, query.hops, query.timestamp, query.key
+def _identity(request: Request, route: bytes, is_lookahead: bool) -> bytes:
+    """Of a request, this is how it is sent on."""
+    return b"%b|%d|%b" % (b"16" if is_lookahead else b"3", request.timestamp, route)
 
 
-def _discard(index: dict[Index, list[Query]], at: Index, query: Query) -> None:
-    queries = index[at]
-    queries.remove(query)
-    if not queries:
+# Hardly ever do two queries agree in all that an answer shows, so an index names a query, or else a list of them.
+
+
+def _add(index: dict[Index, Query | list[Query]], at: Index, query: Query) -> None:
+    known = index.setdefault(at, query)
+    if isinstance(known, list):
+        known.append(query)
+    elif known is not query:
+        index[at] = [known, query]
+
+
+def _first(index: dict[Index, Query | list[Query]], at: Index) -> Query | None:
+    known = index.get(at)
+    return known[0] if isinstance(known, list) else known
+
+
+def _discard(index: dict[Index, Query | list[Query]], at: Index, query: Query) -> None:
+    known = index[at]
+    if known is query:
         del index[at]
+        return
+    assert isinstance(known, list)
+    known.remove(query)
+    if len(known) == 1:
+        index[at] = known[0]
+
+
+def _count(index: dict[Index, Query | list[Query]]) -> int:
+    return sum(len(known) if isinstance(known, list) else 1 for known in index.values())
+
+
+_NOBODY: frozenset[Address] = frozenset()

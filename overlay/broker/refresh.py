@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 from overlay.addresses import Address
-from overlay.broker.messages import Key
+from overlay.broker.messages import RawKey
 from overlay.broker.table import Entry
 
 MOST_REPLICAS = 10_000
@@ -23,7 +23,7 @@ MOST_REPLICAS = 10_000
 MOST_OF_ONE = 64
 """Addresses that are remembered of one entry: the most datagrams that one update sends."""
 
-Name = tuple[Key, str]
+Name = tuple[RawKey, str]
 """An entry: its key and its provider."""
 
 

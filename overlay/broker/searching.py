@@ -14,27 +14,26 @@ the address of that hop, which is the one the request was received from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.config import BrokerConfig
-from overlay.broker.extensions import Lookahead, QuietRequest
-from overlay.broker.fields import MAX_DATAGRAM
+from overlay.broker.extensions import Lookahead
+from overlay.broker.fields import MAX_DATAGRAM, write_hops
 from overlay.broker.hops import make_delivery
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
-from overlay.broker.messages import OPERATIONS, ContextRequest, ContextResponse, Nack, Status
-from overlay.broker.pending import Pending, Query, name_of
+from overlay.broker.messages import OPERATIONS, ContextResponse, Nack, Status
+from overlay.broker.pending import Pending, Query
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.search import STRATEGIES
 from overlay.broker.search.strategy import Ask, Look, Move, View
 from overlay.broker.seen import Seen
+from overlay.broker.sliced import Answer, Request, answer_of, hop_text, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
-from overlay.broker.wire import encode, with_hops
-from overlay.errors import WireError
+from overlay.broker.wire import with_hops
 from overlay.node import MILLISECOND, SECOND
 
 REQUEST = OPERATIONS[3]
@@ -73,15 +72,15 @@ class Searching:
 
     # ---- what is asked
 
-    def handle_request(self, request: ContextRequest, source: Address, now: int) -> None:
+    def handle_request(self, request: Request, source: Address, now: int) -> None:
         """Answer it, send it on, or end its walk. One with hops comes from a broker, which is acknowledged nothing."""
-        station, is_quiet = self._station, isinstance(request, QuietRequest)
+        station = self._station
         is_duplicate = self.pending.holds(request, source, now)
-        if not request.hops and not is_quiet:
+        if not (request.hops or request.is_quiet):
             station.ack(Status.REQ_RECEIVED, REQUEST, source, now)
         elif request.hops and self._joining.has_left:
             self._joining.remind(source, now)
-        name = name_of(request, source)
+        name = request.name_from(source)
         station.tracer.note(name, "received", now, source)
         if is_duplicate:
             station.counters["rejected_duplicate"] += 1
@@ -101,7 +100,8 @@ class Searching:
 
     def handle_lookahead(self, lookahead: Lookahead, source: Address, now: int) -> None:
         """Answer it, flood it on, or keep silent."""
-        station, name = self._station, name_of(lookahead, source)
+        station, request = self._station, request_of(lookahead, is_quiet=True)
+        name = request.name_from(source)
         if not station.knows(source):  # a stranger could have one datagram flood everybody
             station.counters["rejected_command"] += 1
             return
@@ -110,42 +110,55 @@ class Searching:
             station.counters["rejected_duplicate"] += 1
             return
         station.tracer.note(name, "looked", now, source)
-        entry = self._storing.table.find(lookahead.key, station.wall_ms(now))
+        entry = self._storing.table.find(request.key, station.wall_ms(now))
         if entry is not None:
             station.counters["hits"] += 1
-            self._answer(entry, lookahead, source, now)
-        elif ttl > 1 and len(lookahead.hops) < station.config.ttl:
-            self._look(self._relayed.begin(lookahead, source, now), ttl - 1, None, now)
+            self._answer(entry, request, source, now, is_lookahead=True)
+        elif ttl > 1 and len(request.hops) < station.config.ttl:
+            self._look(self._relayed.begin(request, source, now, is_lookahead=True), ttl - 1, None, now)
 
     # ---- what comes back
 
-    def handle_response(self, response: ContextResponse, source: Address, now: int) -> bool:
+    def handle_answer(self, answer: Answer, source: Address, now: int) -> bool:
         """Pass a Response back, keeping a replica if it says so; ``False`` where it answers nothing pending."""
-        query = self.pending.take_answered(source, response.hops, response.key, now)
+        route = answer.key + answer.path
+        query = self.pending.take_answered(source, route, now)
         if query is None:
-            query = self._relayed.take_answered(source, response.hops, response.key, now)
+            query = self._relayed.take_answered(source, route, now)
         if query is None:
-            return self._is_late(source, response.hops, response.key)
-        tracer = self._station.tracer
+            return False
+        tracer, hops = self._station.tracer, query.hops
+        to = hops[-1]
         tracer.note(query.name, "answered", now, source)
-        last = len(query.hops) - 1
-        if last in response.marks and self._storing.keep_replica(response, now):
+        if answer.is_marked and self._storing.keep_replica(answer, now):
             tracer.note(query.name, "replicated", now)
-        rest = replace(response, hops=query.hops[:last], marks=response.marks - {last})
-        tracer.note(query.name, "replied", now, query.hops[last])
-        if last:
-            self.delivery.send_message(rest, query.hops[last], now)
+        data = answer.data[: -len(hop_text(to))]
+        tracer.note(query.name, "replied", now, to)
+        if len(hops) > 1:
+            self.delivery.send(4, data, to, now)
         else:
-            self._deliver(encode(rest), query.hops[0], now, is_quiet=query.is_quiet)
+            self._deliver(data, to, now, is_quiet=query.is_quiet)
         return True
+
+    def handle_response(self, response: ContextResponse, source: Address, now: int) -> bool:
+        """The same of a Response that was parsed; one that is late is counted, and belongs to something, too."""
+        answer = answer_of(response)
+        return self.handle_answer(answer, source, now) or self._is_late(
+            self.pending.is_late_answer(source, answer.key + answer.path)
+            or self._relayed.is_late_answer(source, answer.key + answer.path)
+        )
 
     def handle_nack(self, nack: Nack, source: Address, now: int) -> bool:
         """Try the next neighbour, or pass a refusal back; ``False`` where it refuses nothing pending."""
         if nack.operation != REQUEST:
             return self.delivery.accept_refusal(nack, source, now)
-        query = self.pending.take_refused(source, nack.hops, nack.timestamp, now)
+        path = write_hops(nack.hops).encode()
+        query = self.pending.take_refused(source, nack.timestamp, path, now)
         if query is None:
-            return self._is_late(source, nack.hops, nack.timestamp)
+            return self._is_late(
+                self.pending.is_late_refusal(source, nack.timestamp, path)
+                or self._relayed.is_late_refusal(source, nack.timestamp, path)
+            )
         self._station.tracer.note(query.name, "refused", now, source, str(int(nack.status)))
         if query.status == Status.DATA_NOT_FOUND:
             query.status = nack.status
@@ -211,21 +224,20 @@ class Searching:
         return self._ask(query, [n for n in move.neighbours if n in self._members and n not in query.tried], now)
 
     def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
-        data = self._encode(ContextRequest(query.timestamp, *query.key, query.hops))
-        if not neighbours or data is None or not self._has_room(self.pending, len(neighbours), now):
+        if not self._may_send(query.identity, neighbours, self.pending, now):
             return False
         self.pending.ask(query, neighbours)
         for neighbour in neighbours:
             self._station.tracer.note(query.name, "forwarded", now, neighbour)
             self._station.counters["forwards"] += 1
-            self.delivery.send(3, data, neighbour, now, query)
+            self.delivery.send(3, query.identity, neighbour, now, query)
         return True
 
     def _look(self, query: Query, ttl: int, wake: int | None, now: int) -> bool:
         neighbours = [n for n in self._members.neighbours if n not in query.hops]
-        data = self._encode(Lookahead(query.timestamp, ttl, *query.key, query.hops))
+        data = b"16|%d|%d|%b" % (query.timestamp, ttl, query.route)
         table = self._relayed if query.is_lookahead else self.pending
-        if not neighbours or data is None or not self._has_room(table, len(neighbours), now):
+        if not self._may_send(data, neighbours, table, now):
             return False
         table.look(query, neighbours, wake)
         for neighbour in neighbours:
@@ -234,39 +246,36 @@ class Searching:
             self.delivery.send(16, data, neighbour, now)
         return True
 
-    def _encode(self, message: ContextRequest | Lookahead) -> bytes | None:
-        try:
-            return encode(message)
-        except WireError:  # one more hop does not fit the datagram
-            return None
-
-    def _has_room(self, table: Pending, branches: int, now: int) -> bool:
-        if table.has_room(now, branches):
+    def _may_send(self, data: bytes, neighbours: Collection[Address], table: Pending, now: int) -> bool:
+        """Whether there is anybody to send it to, one more hop fits the datagram, and an answer can be waited for."""
+        if not neighbours or len(data) > MAX_DATAGRAM:
+            return False
+        if table.has_room(now, len(neighbours)):
             return True
         self._station.report_limit("pending", now)
         return False
 
-    def _answer(self, entry: Entry, request: ContextRequest | Lookahead, source: Address, now: int) -> None:
-        is_quiet = not isinstance(request, ContextRequest) or isinstance(request, QuietRequest)
-        self._station.tracer.note(name_of(request, source), "found", now, source)
+    def _answer(self, entry: Entry, request: Request, source: Address, now: int, *, is_lookahead: bool = False) -> None:
+        name = request.name_from(source)
+        self._station.tracer.note(name, "found", now, source)
         self._station.counters["hit_hops"] += len(request.hops)
         if not request.hops:
-            self._deliver(entry.response, source, now, is_quiet=is_quiet)
+            self._deliver(entry.response, source, now, is_quiet=request.is_quiet)
             return
         keepers = self._keepers(entry, request, source)
-        data = with_hops(entry.response, request.hops, frozenset(keepers))
+        data = with_hops(entry.response, request.hops, keepers) if keepers else entry.response + request.path
         if len(data) > MAX_DATAGRAM:
             keepers = {}
-            data = with_hops(entry.response, request.hops)
+            data = entry.response + request.path
         if len(data) <= MAX_DATAGRAM:
             self.delivery.send(4, data, source, now)
             if source in self._members:  # anybody may write hops, and refreshes would go wherever they say
                 self._storing.note_replicas(entry, keepers.values(), now)
-        elif isinstance(request, ContextRequest):
-            self._station.tracer.note(name_of(request, source), "passed back", now, source, str(int(Status.I_ERROR)))
+        elif not is_lookahead:
+            self._station.tracer.note(name, "passed back", now, source, str(int(Status.I_ERROR)))
             self._refuse(Status.I_ERROR, request, source, now)
 
-    def _keepers(self, entry: Entry, request: ContextRequest | Lookahead, source: Address) -> dict[int, Address]:
+    def _keepers(self, entry: Entry, request: Request, source: Address) -> dict[int, Address]:
         """Who is to keep a replica, by the position in the hops to mark."""
         station, config = self._station, self._station.config
         if entry.valid_end - entry.valid_begin < config.replication_threshold_ms:
@@ -279,13 +288,13 @@ class Searching:
         if self._station.send(4, response, consumer, now) and not is_quiet:
             self._station.ack(Status.REQ_PROCESSED, REQUEST, consumer, now)
 
-    def _refuse(self, status: int, request: ContextRequest, source: Address, now: int) -> None:
+    def _refuse(self, status: int, request: Request, source: Address, now: int) -> None:
         consumer = request.hops[0] if request.hops else source
         self._nack(Nack(request.timestamp, status, REQUEST, consumer, request.hops), source, now)
 
-    def _turn_away(self, request: ContextRequest, source: Address, now: int) -> None:
+    def _turn_away(self, request: Request, source: Address, now: int) -> None:
         """A query that was here before; or one more than can be remembered, of which nothing was found out."""
-        name = name_of(request, source)
+        name = request.name_from(source)
         self._station.tracer.note(name, "turned away", now, source)
         if name in self._seen:
             self._station.counters["refused_seen"] += 1
@@ -325,12 +334,10 @@ class Searching:
     def _note_expired(self, query: Query, now: int) -> None:
         self._station.tracer.note(query.name, "expired", now)
 
-    def _is_late(self, source: Address, hops: tuple[Address, ...], told: tuple[str, str, str] | int) -> bool:
-        """Count what comes to a query that another broker has answered; ``False`` where it belongs to nothing."""
-        if not self.pending.is_late(source, hops, told) and not self._relayed.is_late(source, hops, told):
-            return False
-        self._station.counters["late_answers"] += 1
-        return True
+    def _is_late(self, is_late: bool) -> bool:
+        """Count what comes to a query that another broker has answered."""
+        self._station.counters["late_answers"] += is_late
+        return is_late
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the books disagree."""

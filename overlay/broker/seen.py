@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from overlay.broker.pending import Name
+from overlay.broker.sliced import Name
 
 
 class Seen:

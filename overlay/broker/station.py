@@ -22,8 +22,6 @@ from overlay.node import MILLISECOND, SECOND, Event
 MOST_EVENTS = 1000
 
 COUNTERS = (
-    *(f"in_{code}" for code in CODES.values()),
-    *(f"out_{code}" for code in CODES.values()),
     "forwards",  # requests sent to a neighbour
     "hits",  # requests answered from our own table
     "hit_hops",  # and the brokers that these had come through
@@ -80,9 +78,13 @@ class Station:
         self.open_network = OpenNetwork(config)
         self.tracer = make_tracer(config.trace_one_in, config.trace_steps)
         self.counters: dict[str, int] = dict.fromkeys(COUNTERS, 0)
+        self.received = dict.fromkeys(CODES.values(), 0)
+        """Messages that could be read, by code; ``sent`` those put on the way out."""
+        self.sent = dict.fromkeys(CODES.values(), 0)
         self._is_exempt = is_exempt
+        self._trusted_hosts = self.open_network.trusted_hosts
         self._may_send = self.open_network.ledger.may_send
-        self._outgoing: list[tuple[bytes, Address]] = []
+        self.outgoing: list[tuple[bytes, Address]] = []
         self._events: deque[Event] = deque(maxlen=MOST_EVENTS)
         self._limits: dict[str, int] = {}
 
@@ -100,12 +102,12 @@ class Station:
 
     def send(self, code: int, data: bytes, to: Address, now: int, *, exempt: bool = False) -> bool:
         """Put a datagram on the way out; ``exempt`` for brokers' answers. ``False`` if a stranger is owed no more."""
-        if not (exempt or self.knows(to) or self._may_send(to, len(data), now)):
+        if not (exempt or self._trusted_hosts(to[0]) or self._is_exempt(to) or self._may_send(to, len(data), now)):
             self.counters["withheld"] += 1
             self.report_limit("budget", now)
             return False
-        self._outgoing.append((data, to))
-        self.counters[f"out_{code}"] += 1
+        self.outgoing.append((data, to))
+        self.sent[code] += 1
         return True
 
     def send_message(self, message: AnyMessage, to: Address, now: int, *, exempt: bool = False) -> bool:
@@ -128,6 +130,11 @@ class Station:
         """Refuse a query on its way back: ``hops`` as ``to`` sent them, empty when ``to`` is the consumer."""
         self.send_message(Nack(timestamp, status, OPERATIONS[3], consumer, hops), to, now, exempt=bool(hops))
 
+    def counted(self) -> dict[str, int]:
+        """All counters by name."""
+        received = {f"in_{code}": count for code, count in self.received.items()}
+        return received | {f"out_{code}": count for code, count in self.sent.items()} | self.counters
+
     def report(self, event: Event) -> None:
         self._events.append(event)
 
@@ -138,7 +145,7 @@ class Station:
             self.report(LimitReached(limit))
 
     def drain_datagrams(self) -> list[tuple[bytes, Address]]:
-        outgoing, self._outgoing = self._outgoing, []
+        outgoing, self.outgoing = self.outgoing, []
         return outgoing
 
     def drain_events(self) -> list[Event]:

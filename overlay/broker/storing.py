@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from overlay.addresses import Address
 from overlay.broker.extensions import ReplicaRefresh
-from overlay.broker.messages import OPERATIONS, ContextResponse, ContextUpdateAdvertisement, Status
+from overlay.broker.messages import OPERATIONS, Status, key_of, raw_key
 from overlay.broker.refresh import Replicas
+from overlay.broker.sliced import Answer
 from overlay.broker.station import Station
 from overlay.broker.table import Entry, Replica, Stored, Table
 from overlay.node import MILLISECOND
@@ -27,28 +28,28 @@ class Storing:
         self.replicas = Replicas()
         self._next_sweep = 0
 
-    def handle_update(self, update: ContextUpdateAdvertisement, source: Address, now: int) -> None:
-        station = self._station
-        if self.is_from_the_future(update.timestamp, now):
+    def handle_update(self, entry: Entry, source: Address, now: int) -> None:
+        station, timestamp = self._station, entry.timestamp
+        if self.is_from_the_future(timestamp, now):
             station.counters["rejected_stamp"] += 1
-            station.nack(Status.BAD_REQUEST, UPDATE, update.timestamp, source, now)
+            station.nack(Status.BAD_REQUEST, UPDATE, timestamp, source, now)
             return
         station.ack(Status.REQ_RECEIVED, UPDATE, source, now)
-        entry = Entry(update)
         stored = self.store(entry, now)
         station.counters[_COUNTER[stored]] += 1
         if stored is Stored.STORED:
-            self._refresh(entry, update.payload, now)
+            self._refresh(entry, now)
         if stored is Stored.FULL:
-            station.nack(Status.I_ERROR, UPDATE, update.timestamp, source, now)
+            station.nack(Status.I_ERROR, UPDATE, timestamp, source, now)
         else:
             station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
 
-    def keep_replica(self, response: ContextResponse, now: int) -> bool:
+    def keep_replica(self, answer: Answer, now: int) -> bool:
         """By the rule of an update, but nobody is told; ``False`` where what is here is newer, or there is no room."""
-        if self.is_from_the_future(response.timestamp, now):
+        replica = answer.replica()
+        if self.is_from_the_future(replica.timestamp, now):
             return False
-        if self.store(Replica(response), now) is not Stored.STORED:
+        if self.store(replica, now) is not Stored.STORED:
             return False
         self._station.counters["replicas"] += 1
         return True
@@ -64,14 +65,14 @@ class Storing:
         if not station.open_network.trusts(source):
             station.counters["rejected_command"] += 1
             return
-        held = self.table.held(refresh.key, refresh.provider_id, station.wall_ms(now))
+        held = self.table.held(raw_key(refresh.key), refresh.provider_id, station.wall_ms(now))
         if not isinstance(held, Replica) or self.is_from_the_future(refresh.timestamp, now):
             station.counters["rejected_stray"] += 1
             return
-        entry = Replica(refresh)
+        entry = Replica.of(refresh)
         if self.store(entry, now) is Stored.STORED:
             station.counters["refreshed"] += 1
-            self._refresh(entry, refresh.payload, now)
+            self._refresh(entry, now)
 
     def handle_timer(self, now: int) -> None:
         timer = self.next_timer()
@@ -86,14 +87,14 @@ class Storing:
             return None
         return max(expiry * MILLISECOND - self._station.wall_offset_ns, self._next_sweep)
 
-    def _refresh(self, entry: Entry, payload: bytes, now: int) -> None:
+    def _refresh(self, entry: Entry, now: int) -> None:
         """Tell the value to those that were asked to keep an older one."""
         station = self._station
         keepers = list(self.replicas.renew(entry, station.wall_ms(now)))
         if not keepers:
             return
         times = entry.valid_begin, entry.valid_end
-        refresh = ReplicaRefresh(entry.timestamp, entry.provider, *entry.key, *times, payload)
+        refresh = ReplicaRefresh(entry.timestamp, entry.provider, *key_of(entry.key), *times, entry.payload)
         for keeper in keepers:
             station.counters["refreshes_sent"] += station.send_message(refresh, keeper, now)
 

@@ -7,15 +7,18 @@ Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from sys import intern
-from typing import Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, Self
 
-from overlay.broker.extensions import Record
-from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement, Key
+from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement, Key, RawKey, key_of, raw_key
 from overlay.broker.wire import encode
+
+if TYPE_CHECKING:
+    from overlay.broker.extensions import Record
 
 _DAY_MS = 86_400_000
 
@@ -23,25 +26,30 @@ _DAY_MS = 86_400_000
 class Entry:
     """One provider's data about one entity and scope, as the Response that answers with it (without hops)."""
 
-    __slots__ = ("key", "provider", "response", "timestamp", "valid_begin", "valid_end")
+    __slots__ = ("key", "provider", "response", "valid_begin", "valid_end")
 
-    def __init__(self, message: ContextUpdateAdvertisement | ContextResponse | Record) -> None:
-        entity_type, entity_id, scope = message.key
-        self.key: Key = intern(entity_type), intern(entity_id), intern(scope)  # thousands of entries share a few names
-        self.provider = intern(message.provider_id)
-        self.timestamp = message.timestamp
-        self.valid_begin = message.valid_begin
-        self.valid_end = message.valid_end
-        self.response = encode(
-            ContextResponse(
-                message.timestamp,
-                message.provider_id,
-                *message.key,
-                message.valid_begin,
-                message.valid_end,
-                message.payload,
-            )
-        )
+    def __init__(self, key: RawKey, provider: str, valid_begin: int, valid_end: int, response: bytes) -> None:
+        self.key = key
+        self.provider = intern(provider)  # thousands of entries share a few
+        self.valid_begin = valid_begin
+        self.valid_end = valid_end
+        self.response = response
+
+    @classmethod
+    def of(cls, message: ContextUpdateAdvertisement | ContextResponse | Record) -> Self:
+        """The entry that a message is about."""
+        times = message.valid_begin, message.valid_end
+        response = ContextResponse(message.timestamp, message.provider_id, *message.key, *times, message.payload)
+        return cls(raw_key(message.key), message.provider_id, *times, encode(response))
+
+    @property
+    def timestamp(self) -> int:
+        """Of the message that stored it first; read when two are compared, so that it takes no memory."""
+        return int(self.response[2 : self.response.index(b"|", 2)])
+
+    @property
+    def payload(self) -> bytes:
+        return self.response.split(b"|", 9)[9]
 
     def is_valid(self, wall_ms: int) -> bool:
         return self.valid_begin <= wall_ms < self.valid_end
@@ -65,68 +73,74 @@ class Stored(Enum):
 class Kind(Protocol):
     """How entries are kept and searched."""
 
-    def get(self, key: Key, provider: str) -> Entry | None: ...
+    @property
+    def index(self) -> Mapping[RawKey, Entry]:
+        """The entry with the latest timestamp of each key, where this is known at once; none in a table that scans."""
+
+    def get(self, key: RawKey, provider: str) -> Entry | None: ...
     def put(self, entry: Entry) -> None:
         """In place of one of that key and provider, which has an earlier timestamp."""
 
     def remove(self, entry: Entry) -> None: ...
-    def newest(self, key: Key, wall_ms: int) -> Entry | None: ...
+    def newest(self, key: RawKey, wall_ms: int) -> Entry | None: ...
     def __iter__(self) -> Iterator[Entry]: ...
 
 
-class _Providers:
-    """All entries of one key, and the one with the latest timestamp, which nearly every request wants."""
-
-    __slots__ = ("by_name", "newest")
-
-    def __init__(self, entry: Entry) -> None:
-        self.by_name = {entry.provider: entry}
-        self.newest = entry
-
-
 class Indexed:
-    """A request is two dictionary look-ups, however much the table holds."""
+    """A request is one dictionary look-up, however much the table holds."""
 
     def __init__(self) -> None:
-        self._index: dict[Key, _Providers] = {}
+        self.index: dict[RawKey, Entry] = {}
+        self._several: dict[RawKey, dict[str, Entry]] = {}
+        """All entries of the keys that more than one provider describes, by provider."""
 
-    def get(self, key: Key, provider: str) -> Entry | None:
-        providers = self._index.get(key)
-        return providers.by_name.get(provider) if providers else None
+    def get(self, key: RawKey, provider: str) -> Entry | None:
+        newest = self.index.get(key)
+        if newest is None or newest.provider == provider:
+            return newest
+        return self._several[key].get(provider) if key in self._several else None
 
     def put(self, entry: Entry) -> None:
-        providers = self._index.get(entry.key)
-        if providers is None:
-            self._index[entry.key] = _Providers(entry)
+        key, newest = entry.key, self.index.get(entry.key)
+        if newest is None:
+            self.index[key] = entry
             return
-        providers.by_name[entry.provider] = entry
-        if entry.timestamp > providers.newest.timestamp:
-            providers.newest = entry
+        if newest.provider != entry.provider or key in self._several:
+            several = self._several.setdefault(key, {newest.provider: newest})
+            several[entry.provider] = entry
+        if newest.provider == entry.provider or entry.timestamp > newest.timestamp:
+            self.index[key] = entry
 
     def remove(self, entry: Entry) -> None:
-        providers = self._index[entry.key]
-        del providers.by_name[entry.provider]
-        if not providers.by_name:
-            del self._index[entry.key]
-        elif providers.newest is entry:
-            providers.newest = max(providers.by_name.values(), key=lambda other: other.timestamp)
+        key = entry.key
+        several = self._several.get(key)
+        if several is None:
+            del self.index[key]
+            return
+        del several[entry.provider]
+        if self.index[key] is entry:
+            self.index[key] = max(several.values(), key=lambda other: other.timestamp)
+        if len(several) == 1:
+            del self._several[key]
 
-    def newest(self, key: Key, wall_ms: int) -> Entry | None:
-        providers = self._index.get(key)
-        if providers is None:
-            return None
-        if providers.newest.is_valid(wall_ms):
-            return providers.newest
-        return _latest_valid(iter(providers.by_name.values()), wall_ms)
+    def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
+        newest = self.index.get(key)
+        if newest is None or newest.is_valid(wall_ms):
+            return newest
+        return _latest_valid(iter(self._several.get(key, {}).values()), wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for providers in self._index.values() for entry in providers.by_name.values())
+        for key, newest in self.index.items():
+            if key in self._several:
+                yield from self._several[key].values()
+            else:
+                yield newest
 
 
-def djb2(text: str) -> int:
-    """Bernstein's hash, 32 bits, over UTF-8: the prototype's key."""
+def djb2(text: bytes) -> int:
+    """Bernstein's hash, 32 bits: the prototype's key."""
     value = 5381
-    for byte in text.encode():
+    for byte in text:
         value = (value * 33 + byte) & 0xFFFFFFFF
     return value
 
@@ -138,10 +152,12 @@ class Linear:
     (``sensorEz`` and ``sensorFY``, or ``ab``+``c`` and ``a``+``bc``): such entries share a slot.
     """
 
+    index: Mapping[RawKey, Entry] = MappingProxyType({})
+
     def __init__(self) -> None:
         self._map: dict[int, list[Entry]] = {}
 
-    def get(self, key: Key, provider: str) -> Entry | None:
+    def get(self, key: RawKey, provider: str) -> Entry | None:
         for entry in self._map.get(self._hash(key, provider), ()):
             if entry.key == key and entry.provider == provider:
                 return entry
@@ -161,15 +177,15 @@ class Linear:
         if not self._map[hashed]:
             del self._map[hashed]
 
-    def newest(self, key: Key, wall_ms: int) -> Entry | None:
+    def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
         return _latest_valid((entry for entry in self if entry.key == key), wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
         return (entry for slot in self._map.values() for entry in slot)
 
     @staticmethod
-    def _hash(key: Key, provider: str) -> int:
-        return djb2(provider + "".join(key))
+    def _hash(key: RawKey, provider: str) -> int:
+        return djb2(provider.encode() + key.replace(b"|", b""))
 
 
 def _latest_valid(entries: Iterator[Entry], wall_ms: int) -> Entry | None:
@@ -191,10 +207,15 @@ class Table:
         """Of the stored Responses: payloads, names and validity."""
         self.expired = 0
         """How many entries were dropped after their ValidEnd, ever."""
-        self._expiries: list[tuple[int, Key, str]] = []
+        self._expiries: list[tuple[int, RawKey, str]] = []
         """A heap of when to look at an entry again: too early is harmless, too late never happens."""
 
-    def find(self, key: Key, wall_ms: int) -> Entry | None:
+    @property
+    def index(self) -> Mapping[RawKey, Entry]:
+        """The entry with the latest timestamp of each key, valid or not, as far as one look-up tells."""
+        return self._kind.index
+
+    def find(self, key: RawKey, wall_ms: int) -> Entry | None:
         """The entry valid now that has the latest header timestamp."""
         return self._kind.newest(key, wall_ms)
 
@@ -202,7 +223,7 @@ class Table:
         """Every entry, valid or not; not to be changed meanwhile."""
         return iter(self._kind)
 
-    def held(self, key: Key, provider: str, wall_ms: int) -> Entry | None:
+    def held(self, key: RawKey, provider: str, wall_ms: int) -> Entry | None:
         """The entry of this very provider, unless it has expired."""
         entry = self._kind.get(key, provider)
         return None if entry is None or entry.valid_end <= wall_ms else entry
@@ -228,11 +249,11 @@ class Table:
 
     def held_keys(self, wall_ms: int) -> dict[Key, bool]:
         """What is valid now, and whether it came from its provider rather than as a replica."""
-        keys: dict[Key, bool] = {}
+        keys: dict[RawKey, bool] = {}
         for entry in self._kind:
             if entry.is_valid(wall_ms):
                 keys[entry.key] = keys.get(entry.key, False) or not isinstance(entry, Replica)
-        return keys
+        return {key_of(raw): is_own for raw, is_own in keys.items()}
 
     def expire(self, wall_ms: int, most: int = 1000) -> int:
         """Drop entries whose ValidEnd has passed, looking at ``most`` at a time; how many were looked at."""

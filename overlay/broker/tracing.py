@@ -17,7 +17,8 @@ from struct import Struct
 from typing import TypeVar
 
 from overlay.addresses import Address
-from overlay.broker.pending import Name
+from overlay.broker.messages import RawKey
+from overlay.broker.sliced import Name
 from overlay.node import SECOND
 
 V = TypeVar("V")
@@ -87,6 +88,10 @@ class Tracer:
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         """``step`` is one of ``STEPS``; ``peer`` whom it came from or went to."""
 
+    def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
+        """Whether nothing is kept of this query if all that happens is that it comes and is answered from the table."""
+        return True
+
     def drain(self) -> list[Step]:
         """What is to be reported since the last call."""
         return []
@@ -140,6 +145,11 @@ class Recorder(Tracer):
         if step in FAILURES:
             self._report_failed(name, mark, now)
 
+    def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
+        if hash((timestamp, consumer[1])) % self._one_in == 0 or self._held is not None:
+            return False
+        return not self._failed or hash((consumer, timestamp, key)) not in self._failed
+
     def drain(self) -> list[Step]:
         reported, self._reported = self._reported, []
         return reported
@@ -173,7 +183,7 @@ class Recorder(Tracer):
 
     def _report(self, name: Name, at: int, step: str, peer: Address | None, detail: str) -> None:
         consumer, timestamp, key = name
-        self._reported.append(Step(at, consumer, timestamp, "|".join(key)[:ENTITY_LENGTH], step, peer, detail))
+        self._reported.append(Step(at, consumer, timestamp, key.decode()[:ENTITY_LENGTH], step, peer, detail))
 
     def check_invariants(self) -> None:
         assert self._in_second <= REPORTED_A_SECOND

@@ -192,7 +192,7 @@ class Book(RuleBasedStateMachine):
 
     @staticmethod
     def entry(name: str, end: int) -> Entry:
-        return Entry(ContextUpdateAdvertisement(WALL, "A", "p1", "room", name, "temp", 0, end, b"x"))
+        return Entry.of(ContextUpdateAdvertisement(WALL, "A", "p1", "room", name, "temp", 0, end, b"x"))
 
     @rule(name=st.sampled_from("abcd"), keepers=st.lists(st.integers(1, 9), max_size=7), lives=st.integers(1, 50))
     def note(self, name: str, keepers: list[int], lives: int) -> None:

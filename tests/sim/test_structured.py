@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from overlay.broker.config import BrokerConfig
+from overlay.broker.messages import key_of
 from overlay.broker.structured.identifiers import of_broker, of_key
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry
@@ -62,7 +63,7 @@ class Network(Overlay):
         return self.ask_each([questions.request(key) for key in keys])
 
     def holders(self, key: tuple) -> set[int]:
-        return {i for i in self.brokers if any(entry.key == key for entry in self.broker(i)._storing.table)}
+        return {i for i in self.brokers if any(key_of(entry.key) == key for entry in self.broker(i)._storing.table)}
 
     def closest(self, key: tuple) -> set[int]:
         """The brokers that are up and should hold a key, by the definition."""

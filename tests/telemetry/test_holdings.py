@@ -80,7 +80,7 @@ def test_what_a_provider_sent_and_what_was_kept_for_others_are_told_apart():
     table = Table("indexed", 10, 10_000)
 
     def keep(kind, message, name, provider, end):
-        table.store(kind(message(1, *provider, "room", name, "x", 0, end, b"v")), 5)
+        table.store(kind.of(message(1, *provider, "room", name, "x", 0, end, b"v")), 5)
 
     keep(Entry, ContextUpdateAdvertisement, "own", ("A", "p1"), 100)
     keep(Replica, ContextResponse, "both", ("p1",), 100)

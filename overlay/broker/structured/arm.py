@@ -22,7 +22,7 @@ from overlay.broker.extensions import (
 )
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
-from overlay.broker.messages import UNKNOWN, ContextRequest, ContextUpdateAdvertisement, Nack, Status
+from overlay.broker.messages import UNKNOWN, ContextRequest, ContextUpdateAdvertisement, Nack, Status, raw_key
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.structured import identifiers
@@ -124,7 +124,7 @@ class Structured:
             return
         target = identifiers.of_key(question.key)
         closest = self._closest(target, source)
-        entry = self._storing.table.find(question.key, self._station.wall_ms(now))
+        entry = self._storing.table.find(raw_key(question.key), self._station.wall_ms(now))
         if entry is None:
             answer = ClosestBrokers(question.timestamp, identifiers.to_text(target), closest)
             self._station.send_message(answer, source, now)
@@ -139,7 +139,7 @@ class Structured:
         if self._storing.is_from_the_future(record.timestamp, now):
             station.counters["rejected_stamp"] += 1
             station.nack(Status.BAD_REQUEST, UNKNOWN, record.timestamp, source, now)
-        elif self._putting.keep(Entry(record), now):
+        elif self._putting.keep(Entry.of(record), now):
             station.send_message(DataStored(record.timestamp, record.provider_id, *record.key), source, now)
         else:
             station.nack(Status.I_ERROR, UNKNOWN, record.timestamp, source, now)

@@ -11,7 +11,7 @@ from overlay.addresses import Address
 from overlay.broker.extensions import ClosestBrokers, DataFound, QuietRequest
 from overlay.broker.fields import MAX_DATAGRAM
 from overlay.broker.joining import Joining
-from overlay.broker.messages import OPERATIONS, ContextRequest, Status
+from overlay.broker.messages import OPERATIONS, ContextRequest, Status, raw_key
 from overlay.broker.pending import name_of
 from overlay.broker.station import Station
 from overlay.broker.structured.contacts import Contacts, keepers_among
@@ -58,7 +58,7 @@ class Getting:
             station.counters["rejected_duplicate"] += 1
             station.tracer.note(get.name, "dropped", now, source, "it still waits here")
             return
-        entry = self._table.find(request.key, station.wall_ms(now))
+        entry = self._table.find(raw_key(request.key), station.wall_ms(now))
         if entry is not None and self._is_keeper(request):
             station.counters["hits"] += 1
             station.tracer.note(get.name, "found", now, source)
@@ -91,7 +91,7 @@ class Getting:
 
     def _note_answer(self, get: Get, broker: Address, answer: Answer | None, now: int) -> None:
         if isinstance(answer, DataFound):
-            get.entries.append(Entry(answer))
+            get.entries.append(Entry.of(answer))
             self._station.tracer.note(get.name, "answered", now, broker)
         else:
             detail = (

@@ -13,10 +13,10 @@ from functools import partial
 
 from overlay.addresses import Address
 from overlay.broker.extensions import StoreData
-from overlay.broker.messages import ContextResponse, Key
+from overlay.broker.messages import ContextResponse, RawKey
 from overlay.broker.station import Station
 from overlay.broker.structured.contacts import Contacts, Known, keepers_among
-from overlay.broker.structured.identifiers import of_broker, of_key
+from overlay.broker.structured.identifiers import of_broker, of_raw_key
 from overlay.broker.structured.missed import Missed, Pair
 from overlay.broker.structured.questions import Answer, Questions
 from overlay.broker.table import Entry, Table
@@ -44,7 +44,7 @@ class Handover:
         """Contacts all along that have started again."""
         self._gone: set[Address] = set()
         self._due: int | None = None
-        self._left: list[tuple[Key, str]] = []
+        self._left: list[tuple[RawKey, str]] = []
         """Entries still to be looked at for the changes below."""
         self._known: list[Known] = []
         """Who was known when this began; who comes and goes meanwhile is for the next time."""
@@ -134,10 +134,10 @@ class Handover:
         self._known = self._contacts.known()
         self._left = [(entry.key, entry.provider) for entry in self._table]
 
-    def _look_at(self, key: Key, provider: str, now: int) -> None:
+    def _look_at(self, key: RawKey, provider: str, now: int) -> None:
         entry = self._table.held(key, provider, self._station.wall_ms(now))
         if entry is not None:
-            for keeper in self._new_keepers(of_key(key)):
+            for keeper in self._new_keepers(of_raw_key(key)):
                 self._give(entry, keeper, now)
 
     def _new_keepers(self, target: int) -> list[Address]:

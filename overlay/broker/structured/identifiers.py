@@ -7,30 +7,34 @@ from hashlib import blake2b
 
 from overlay.addresses import Address, format_address
 from overlay.broker.extensions import TARGET_DIGITS
-from overlay.broker.messages import Key
+from overlay.broker.messages import Key, RawKey, raw_key
 from overlay.chance import Chance
 
 BITS = 4 * TARGET_DIGITS
 
 
-def _identifier(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=BITS // 8).digest(), "big")
+def _identifier(text: bytes) -> int:
+    return int.from_bytes(blake2b(text, digest_size=BITS // 8).digest(), "big")
 
 
 @lru_cache(maxsize=4096)
 def of_broker(address: Address) -> int:
     """BLAKE2b-160 of ``host:port``: where a broker lies follows from its address, so nobody has to be told."""
-    return _identifier(format_address(address))
+    return _identifier(format_address(address).encode())
 
 
 def of_key(key: Key) -> int:
     """BLAKE2b-160 of ``type|id|scope``, which no name can imitate, as none has a ``|``."""
-    return _identifier("|".join(key))
+    return of_raw_key(raw_key(key))
+
+
+def of_raw_key(key: RawKey) -> int:
+    return _identifier(key)
 
 
 def by_chance(chance: Chance) -> int:
     """Any identifier, as likely as any other; of 64 bits of chance."""
-    return _identifier(str(chance.randrange(1 << 64)))
+    return _identifier(b"%d" % chance.randrange(1 << 64))
 
 
 def bucket_of(a: int, b: int) -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from overlay.addresses import Address
-from overlay.broker.messages import Key
+from overlay.broker.messages import RawKey
 from overlay.node import SECOND
 
-Pair = tuple[Address, Key, str]
+Pair = tuple[Address, RawKey, str]
 """A keeper, and the key and provider of what it lacks."""
 
 GAPS = tuple(gap * SECOND for gap in (1, 2, 4, 8, 16))

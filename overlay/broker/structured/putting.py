@@ -96,7 +96,7 @@ class Putting:
         put.open = len(keepers)
         for keeper in keepers:
             if keeper == self._contacts.own:
-                self._settle(put, self.keep(Entry(put.update), now), now)
+                self._settle(put, self.keep(Entry.of(put.update), now), now)
             else:
                 self._ask(put, keeper, now)
 

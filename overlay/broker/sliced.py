@@ -1,0 +1,195 @@
+"""The messages that come most, read by slicing: requests (3, 32), Responses (4), updates (2).
+
+Counterpart: ``wire.parse`` reads every message, and is what decides. A reader here knows the plain form of one message,
+checks all of it and keeps the bytes that are sent on as they are: a request that is forwarded gets one more hop behind
+it, a Response that is passed back loses one. Of what it does not know for certain, well-formed or not, it makes
+``None``, and the datagram is parsed. ``tests/broker/test_sliced.py`` holds the two together.
+
+In a ``path`` hops are as on the wire, ``|host|port|host|port``, each host in its canonical spelling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from overlay.addresses import Address, parse_host, parse_port
+from overlay.broker.extensions import Lookahead
+from overlay.broker.fields import MAX_DATAGRAM, MAX_DIGITS, MAX_NAME, MAX_PAYLOAD, write_hops
+from overlay.broker.messages import ContextRequest, ContextResponse, Hops, RawKey, raw_key
+from overlay.broker.table import Entry, Replica
+from overlay.broker.wire import encode, with_hops
+from overlay.errors import WireError
+
+MOST_ADDRESSES = 1024
+"""Remembered in either direction; of more, those used longest ago are read or written again."""
+
+
+Name = tuple[Address, int, RawKey]
+"""What names a query everywhere: its consumer, its timestamp, and what it asks for."""
+
+
+@lru_cache(maxsize=MOST_ADDRESSES)
+def hop_text(address: Address) -> bytes:
+    """``|host|port``."""
+    return write_hops((address,)).encode()
+
+
+@lru_cache(maxsize=MOST_ADDRESSES)
+def _hop(host: bytes, port: bytes) -> Address:
+    """Raises ``ValueError`` unless it is a hop that would be written so."""
+    try:
+        address = parse_host(host.decode()), parse_port(port.decode())
+    except WireError as error:
+        raise ValueError from error
+    if hop_text(address) != b"|%b|%b" % (host, port):
+        raise ValueError
+    return address
+
+
+class Request:
+    """A ContextRequest, QuietRequest or Lookahead: what a broker does with one does not depend on its names."""
+
+    __slots__ = ("hops", "is_quiet", "key", "path", "timestamp")
+
+    def __init__(self, timestamp: int, key: RawKey, hops: Hops, path: bytes, is_quiet: bool) -> None:
+        self.timestamp = timestamp
+        self.key = key
+        self.hops = hops
+        self.path = path
+        self.is_quiet = is_quiet
+        """Whether nothing is acknowledged."""
+
+    def name_from(self, source: Address) -> Name:
+        """The name of the query, of which ``source`` sent this."""
+        return self.hops[0] if self.hops else source, self.timestamp, self.key
+
+
+def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Request:
+    path = write_hops(message.hops).encode()
+    return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
+
+
+def read_request(data: bytes) -> Request | None:
+    try:
+        code, stamp, rest = data.split(b"|", 2)
+        fields = rest.split(b"|")
+        count = len(fields)
+        if not (stamp.isdigit() and stamp[0] != _ZERO and len(stamp) <= MAX_DIGITS and count & 1 and count > 2):
+            return None
+        if not _are_names(*fields[:3]) or len(data) > MAX_DATAGRAM:
+            return None
+        if not rest.isascii():
+            rest.decode()
+        if count == 3:
+            return Request(int(stamp), rest, (), b"", code == b"32")
+        key = b"|".join(fields[:3])
+        return Request(int(stamp), key, tuple(map(_hop, fields[3::2], fields[4::2])), rest[len(key) :], code == b"32")
+    except (ValueError, IndexError):  # UnicodeDecodeError is one
+        return None
+
+
+class Answer:
+    """A Response with hops, as the broker reads it that it was sent to."""
+
+    __slots__ = ("data", "is_marked", "key", "path", "provider", "size", "valid_begin", "valid_end")
+
+    def __init__(
+        self,
+        data: bytes,
+        size: int,
+        path: bytes,
+        is_marked: bool,
+        key: RawKey,
+        provider: str,
+        valid_begin: int,
+        valid_end: int,
+    ) -> None:
+        self.data = data
+        """The datagram, but for a mark at its end."""
+        self.size = size
+        """Bytes of it without hops."""
+        self.path = path
+        """Its hops, without any marks."""
+        self.is_marked = is_marked
+        """Whether it ended in a mark, so that this broker is to keep a replica."""
+        self.key = key
+        self.provider = provider
+        self.valid_begin = valid_begin
+        self.valid_end = valid_end
+
+    def replica(self) -> Replica:
+        return Replica(self.key, self.provider, self.valid_begin, self.valid_end, self.data[: self.size])
+
+
+def answer_of(message: ContextResponse) -> Answer:
+    last = len(message.hops) - 1
+    content = encode(replace(message, hops=(), marks=frozenset()))
+    data = with_hops(content, message.hops, message.marks - {last})
+    path, times = write_hops(message.hops).encode(), (message.valid_begin, message.valid_end)
+    about = raw_key(message.key), message.provider_id, *times
+    return Answer(data, len(content), path, last in message.marks, *about)
+
+
+def read_answer(data: bytes) -> Answer | None:
+    """Its hops are taken for a path unread: they are some only if they are those of a request that was sent."""
+    try:
+        _, stamp, size, provider, entity_type, entity_id, scope, begin, end, rest = data.split(b"|", 9)
+        valid_begin, valid_end, length = _read_numbers(stamp, size, begin, end)
+        path = rest[length:]
+        if path[:1] != b"|" or not (provider and _are_names(entity_type, entity_id, scope)):
+            return None
+        if len(provider) > MAX_NAME or len(data) > MAX_DATAGRAM:
+            return None
+        if not data.isascii():
+            data.decode()
+        whole = len(data) - len(path)
+        is_marked = data.endswith(b"|*")
+        if is_marked:
+            data, path = data[:-2], path[:-2]
+        if b"*" in path:
+            at = path.find(b"|*|")
+            if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
+                return None
+            path = path[:at] + path[at + 2 :]
+        key = b"%b|%b|%b" % (entity_type, entity_id, scope)
+        return Answer(data, whole, path, is_marked, key, provider.decode(), valid_begin, valid_end)
+    except (ValueError, IndexError):
+        return None
+
+
+def read_update(data: bytes) -> Entry | None:
+    """What an update or advertisement says is so."""
+    try:
+        _, stamp, size, flag, provider, entity_type, entity_id, scope, begin, end, payload = data.split(b"|", 10)
+        valid_begin, valid_end, length = _read_numbers(stamp, size, begin, end)
+        if length != len(payload) or flag not in (b"A", b"U") or len(data) > MAX_DATAGRAM:
+            return None
+        if not (provider and _are_names(entity_type, entity_id, scope)) or len(provider) > MAX_NAME:
+            return None
+        if not data.isascii():
+            data.decode()
+        key = b"%b|%b|%b" % (entity_type, entity_id, scope)
+        response = b"4|%b|%b%b" % (stamp, size, data[len(stamp) + len(size) + 5 :])
+        return Entry(key, provider.decode(), valid_begin, valid_end, response)
+    except (ValueError, IndexError):
+        return None
+
+
+def _read_numbers(stamp: bytes, size: bytes, begin: bytes, end: bytes) -> tuple[int, int, int]:
+    """The validity and the size of the payload. Raises ``ValueError`` or ``IndexError``, for a lone 0, too."""
+    if not (stamp + size + begin + end).isdigit() or _ZERO in (stamp[0], size[0], begin[0], end[0]):
+        raise ValueError
+    if len(stamp) > MAX_DIGITS or len(size) > MAX_DIGITS or len(begin) > MAX_DIGITS or len(end) > MAX_DIGITS:
+        raise ValueError
+    valid_begin, valid_end, length = int(begin), int(end), int(size)
+    if valid_begin >= valid_end or length > MAX_PAYLOAD:
+        raise ValueError
+    return valid_begin, valid_end, length
+
+
+def _are_names(first: bytes, second: bytes, third: bytes) -> bool:
+    return 0 < len(first) <= MAX_NAME and 0 < len(second) <= MAX_NAME and 0 < len(third) <= MAX_NAME
+
+
+_ZERO = ord("0")

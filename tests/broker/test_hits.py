@@ -1,0 +1,86 @@
+"""Requests answered at once are answered as all others are: in the same datagrams, counters, traces and timers."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.addresses import format_address
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.chance import Stream
+from overlay.node import MILLISECOND
+from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, hop
+
+KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")
+
+
+def request(code, stamp, key, hops=()):
+    return f"{code}|{stamp}|{key}{hop(*hops)}"
+
+
+stamps = st.one_of(st.integers(1, 6), st.sampled_from(["0", "007", "", "-1", "9" * 19, "9" * 20, "٣"]))
+names = st.sampled_from([*KEYS, "room|r9|temp", "room||temp", "room|r1", "room|r1|temp|", "room|r1|temp|10.0.0.9"])
+requests = st.builds(request, st.sampled_from([3, 32, 33, "03", 16]), stamps, names) | st.builds(
+    request, st.sampled_from([3, 32]), st.integers(1, 6), st.sampled_from(KEYS), st.sampled_from([[C], [C, D]])
+)
+
+
+def update(stamp, provider, key, begin, length, payload):
+    size, start = len(payload.encode()), WALL + begin
+    return f"2|{WALL + stamp}|{size}|U|{provider}|{key}|{start}|{start + length}|{payload}"
+
+
+updates = st.builds(
+    update,
+    st.integers(0, 50),
+    st.sampled_from(["p", "q"]),
+    st.sampled_from(KEYS),
+    st.integers(-50, 60),
+    st.integers(1, 300),
+    st.sampled_from(["x", "degC=21.5", "|*|" * 300]),
+)
+others = st.sampled_from(["1|5", "20|5", "7|1|*", f"4|{WALL}|1|p|room|r9|temp|1|{WALL + 999}|x{hop(C)}|*", "nonsense"])
+steps = st.tuples(requests | updates | others, st.sampled_from([C, C, C, B, D, STRANGER]), st.integers(0, 40))
+
+
+class Told:
+    """A broker and all that can be seen of it. ``plainly``: every datagram is parsed."""
+
+    def __init__(self, *, plainly, **chosen):
+        config = BrokerConfig(controller_networks=INSIDE, trusted_networks=INSIDE, **chosen)
+        self.broker = Broker(config, A, Stream(3), WALL * MILLISECOND)
+        if plainly:
+            self.broker._lanes.clear()
+
+    def hear(self, text, source, now):
+        broker = self.broker
+        broker.receive_datagram(text.encode(), source, now)
+        timer = broker.next_timer()
+        if timer is not None and timer <= now:
+            broker.handle_timer(now)
+        broker.check_invariants()
+        return broker.datagrams_to_send(), broker.statistics(now), broker.traces(), broker.events(), broker.next_timer()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(steps, max_size=40),
+    st.sampled_from([0, 1, 3, 1_000_000]),
+    st.sampled_from(["avoid", "backtrack"]),
+    st.sampled_from(["indexed", "linear"]),
+)
+def test_the_same_conversation_the_short_way_and_the_plain_way(conversation, one_in, policy, table):
+    chosen = {"trace_one_in": one_in, "walk_policy": policy, "table": table, "pending_deadline_ms": 200}
+    short, plain = Told(plainly=False, **chosen), Told(plainly=True, **chosen)
+    now = 0
+    for text, source, ms in [(f"8|1|{format_address(A)}|*", B, 0), *conversation]:
+        now += ms * MILLISECOND
+        assert short.hear(text, source, now) == plain.hear(text, source, now), text
+
+
+def test_most_requests_go_the_short_way():
+    talk = Told(plainly=False, trace_one_in=0)
+    talk.hear(update(0, "p", KEYS[0], -10, 1000, "x"), C, 0)
+    talk.broker._searching = None  # whoever asks it now fails
+    for code, datagrams in [(3, 3), (32, 1)]:
+        talk.broker.receive_datagram(request(code, 5, KEYS[0]).encode(), C, 0)
+        assert len(talk.broker.datagrams_to_send()) == datagrams
