@@ -3,13 +3,14 @@
 
 PORT ?= 8000
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 BIN := .venv/bin
 # The first interpreter that is new enough; `make PYTHON=...` chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check lock search-table bench-peers python runtime-environment test-environment
+.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers python runtime-environment test-environment
 
 help: ## these targets, one line each
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -32,8 +33,17 @@ check: test-environment ## format, lint, types, import contracts, OpenAPI, migra
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 
+accelerator: runtime-environment ## compile the brokers' batched system calls, and say which way they use now
+	@$(BIN)/python -c "from overlay.runtime.datagrams import choose; print('datagrams:', choose())"
+
 search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table
+
+bench: test-environment ## measure brokers against C, peers and themselves, into a table (a quarter of an hour; BENCH_ARGS="--quick broker")
+	@exec $(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+bench-compare: test-environment ## say what is slower than at REV=..., or than the baseline without it (SECTIONS="broker messages" ROUNDS=n)
+	@exec $(BIN)/python -m benchmarks.compare $(if $(REV),--rev $(REV),--baseline) $(if $(ROUNDS),--rounds $(ROUNDS)) $(SECTIONS)
 
 bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench
 	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
@@ -52,7 +62,7 @@ python:
 	  echo "Waxwing needs Python 3.11 or newer. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; fi
 
 runtime-environment: python
-	@$(PYTHON) brokerweb/up/environment.py requirements.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --browser requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser requirements.txt requirements-dev.txt

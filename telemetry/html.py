@@ -270,7 +270,8 @@ def _machine(machine: Mapping[str, Any] | None) -> str:
     memory = f"{machine.get('memory_bytes', 0) / KB**3:.0f} GB"
     governor = machine.get("governor") or "not told"
     cores = f"{machine.get('processor')}, {machine.get('cores')} cores"
-    return f"{cores}, {memory}, {machine.get('kernel')}, governor {governor}"
+    datagrams = f", {machine['datagrams']} datagrams" if "datagrams" in machine else ""
+    return f"{cores}, {memory}, {machine.get('kernel')}, governor {governor}{datagrams}"
 
 
 def figures(value: float | None) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 import overlay
+from overlay.runtime.datagrams import choose
 
 LIBRARIES = ("hdrhistogram", "msgpack", "networkx", "numpy", "psutil", "pyarrow", "pyspark")
 """The libraries whose version can move a number."""
@@ -87,7 +88,10 @@ def _library_version(name: str) -> str | None:
 
 
 def machine() -> dict[str, Any]:
-    """What the machine is and how busy it is now. Load average over 1, 5 and 15 min; memory in bytes."""
+    """What the machine is and how busy it is now. Load average over 1, 5 and 15 min; memory in bytes.
+
+    ``datagrams`` is how brokers on it receive and send (``overlay.runtime.datagrams``).
+    """
     return {
         "processor": _processor_model(),
         "cores": os.cpu_count() or 1,
@@ -97,6 +101,7 @@ def machine() -> dict[str, Any]:
         "architecture": platform.machine(),
         "governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
         "load_average": list(os.getloadavg()),
+        "datagrams": choose(),
     }
 
 

@@ -1,4 +1,4 @@
-"""Makes ``.venv`` and installs the locked requirements into it: ``environment.py [--browser] [--into NAME] FILE ...``.
+"""Makes ``.venv`` and installs the locked requirements into it: ``environment.py [OPTION ...] FILE ...``.
 
 Run by the system's Python before anything is installed, so it imports the standard library only. Safe to interrupt at
 any moment: what is installed is written down only after pip succeeded, by the digest of the requirement file, and a
@@ -133,7 +133,19 @@ def build_accelerator(python: Path, root: Path = ROOT) -> None:
         say(f"{lacking}: Python.h is missing (Debian and Ubuntu: apt-get install python3-dev)")
     else:
         new = built.with_suffix(".new")
-        command = [compiler, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-I", include, source, "-o", new]
+        command: list[str | Path] = [
+            compiler,
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-shared",
+            "-fPIC",
+            "-I",
+            include,
+            source,
+            "-o",
+            new,
+        ]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             say(f"{lacking}: {Path(compiler).name} could not build it: {(made.stderr.splitlines() or ['?'])[0]}")
@@ -180,10 +192,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="locked requirements")
     parser.add_argument("--into", default=".venv", metavar="NAME", help="the environment's directory (.venv)")
     parser.add_argument("--browser", action="store_true", help="install a browser for tests, too")
+    parser.add_argument("--accelerator", action="store_true", help="compile what brokers can do without, if possible")
     options = parser.parse_args(arguments)
     try:
         with alone(ROOT / "var" / "setup.lock"):
-            Environment(ROOT / options.into).install([ROOT / name for name in options.files])
+            environment = Environment(ROOT / options.into)
+            environment.install([ROOT / name for name in options.files])
+            if options.accelerator:
+                build_accelerator(environment.python)
             if options.browser:
                 install_browser()
     except (SetupError, OSError) as error:

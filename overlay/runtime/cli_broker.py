@@ -86,7 +86,7 @@ def main(argv: list[str]) -> int:
             lifeline_fd=_lifeline(),
             address=known_as,
         )
-    except CannotBind as error:
+    except (CannotBind, InvalidSetting) as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
     except OSError as error:
         sys.stderr.write(f"{parser.prog}: cannot write {options['journal']}: {error.strerror}\n")

@@ -28,7 +28,7 @@ from overlay.clients.questions import Question
 from overlay.errors import WaxwingError
 from overlay.node import SECOND
 from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.udp import MAX_DATAGRAM_BYTES
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 
 
 class NotFound(WaxwingError):

@@ -17,7 +17,7 @@ from overlay.assembly import AT_ONCE, ORDER_RETRY
 from overlay.clients.exchange import Exchange, Timestamps, WallClock
 from overlay.clients.questions import Question
 from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.udp import MAX_DATAGRAM_BYTES
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 
 Ended = Callable[[str], None]
 """Told how an exchange ended: empty for acknowledged, else why not."""

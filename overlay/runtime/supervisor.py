@@ -30,6 +30,7 @@ from overlay.errors import WaxwingError
 from overlay.node import SECOND
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.control import Control, Refusal, Reply, Request, lock_path
+from overlay.runtime.datagrams import choose
 from overlay.runtime.deployments import Deployments
 from overlay.runtime.hosted import Hosted
 from overlay.runtime.kept import Kept, KeptNetworks
@@ -164,6 +165,7 @@ class Supervisor:
     def _hello(self) -> Reply:
         return {
             "version": __version__,
+            "datagrams": choose(),
             "pid": os.getpid(),
             "started_unix_ms": self._started_unix_ms,
             "deployments": [hosted.deployment.id for hosted in self._deployments.all()],
@@ -196,6 +198,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(USAGE)
         return 2
     try:
+        choose()  # what no broker could do is said here, and not by each
         return _supervise(socket_path, state)
     except (WaxwingError, OSError) as error:
         sys.stderr.write(f"supervisor: {error}\n")

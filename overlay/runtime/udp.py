@@ -1,21 +1,22 @@
 """Drives one ``Node`` over one real UDP socket, in one thread, without an event loop.
 
-Counterparts: ``overlay.node`` is the seam, ``overlay.links`` shapes what goes out, ``overlay.runtime.daemon`` puts a
-broker in. The shape follows measurements: a plain blocking ``recvfrom`` and ``sendto`` beat every event loop of the
-language (asyncio by four times), and a kernel time-out (``SO_RCVTIMEO``) costs nothing where ``settimeout`` costs a
-``poll`` before each call. There is no batch to drain, hence no bound of a batch at which a datagram could be lost.
+Counterparts: ``overlay.node`` is the seam, ``overlay.runtime.datagrams`` receives and sends, ``overlay.links`` shapes
+what goes out, ``overlay.runtime.daemon`` puts a broker in. The shape follows measurements: blocking calls beat every
+event loop of the language (asyncio by four times), and a kernel time-out (``SO_RCVTIMEO``) costs nothing where
+``settimeout`` costs a ``poll`` before each call. What one call received is one batch: its datagrams share a ``now``,
+then the node is drained and its timers are looked at: no backlog keeps a timer waiting longer than a batch takes.
 
 ::
 
-    recvfrom ─> node.receive_datagram ─> node.datagrams_to_send ─┬─ clear link ──> sendto
-       ^  time-out: timers, held datagrams, housekeeping          └─ shaped link ─> held until due ─> sendto
+    receive ─> node.receive_datagram, each ─> node.datagrams_to_send ─┬─ clear link ──> send
+       ^  time-out: timers, held datagrams, housekeeping               └─ shaped link ─> held until due ─> send
 """
 
 from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
@@ -23,11 +24,11 @@ from time import monotonic_ns
 from overlay.addresses import Address, format_address
 from overlay.links import Shaper
 from overlay.node import MILLISECOND, SECOND, Node
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES as MAX_DATAGRAM_BYTES
+from overlay.runtime.datagrams import Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
 """Asked of the kernel, which may grant less: its usual 208 kB holds 92 datagrams of 1 kB; more vanish."""
-
-MAX_DATAGRAM_BYTES = 65_535
 
 IDLE_NS = 200 * MILLISECOND
 """Longest sleep: a closed lifeline or a SIGTERM is noticed within this."""
@@ -35,7 +36,6 @@ IDLE_NS = 200 * MILLISECOND
 MAX_HELD = 100_000
 """Datagrams that shaped links may hold back in all; above it they are dropped and counted."""
 
-_INET = socket.AF_INET
 _TIMEVAL = struct.Struct("@ll")
 
 
@@ -75,13 +75,18 @@ class NodeDriver:
         shapers: Mapping[Address, Shaper] | None = None,
         lifeline_fd: int | None = None,
         on_second: Callable[[int], None] = lambda now: None,
+        datagrams: str | None = None,
     ) -> None:
+        """``datagrams`` is one of ``datagrams.KINDS``; else what this machine does best. Raises ``InvalidSetting``."""
         self.is_stopping = False
         """Set by ``stop``; to run once more, set it back."""
         self.lifeline_closed = False
         self.counters = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0}
+        self.datagrams = datagrams or choose()
+        """How it receives and sends."""
         self._node = node
         self._sock = sock
+        self._io = open_datagrams(sock, self.datagrams)
         self._shapers = shapers or {}
         self._lifeline_fd = lifeline_fd
         self._on_second = on_second
@@ -96,42 +101,42 @@ class NodeDriver:
 
     def run(self, until: int | None = None) -> None:
         """Drive until stopped, or until the monotonic instant ``until`` (ns)."""
-        receive, next_timer, is_v6 = self._node.receive_datagram, self._node.next_timer, self._sock.family != _INET
+        receive, next_timer = self._node.receive_datagram, self._node.next_timer
         now = monotonic_ns()
         self._send_all(now)
         due = self._handle_due(now, until)
         self._arm(due - now)  # a socket blocks for ever until it is told otherwise
         while not self.is_stopping and not (until is not None and now >= until):
             try:
-                data, source = self._wait_for_datagram(due - now)
-            except BlockingIOError:
-                now = monotonic_ns()
-                due = self._handle_due(now, until)
-                self._arm(due - now)
-                continue
+                batch = self._wait_for_datagrams(due - now)
             except OSError:  # an ICMP error of some earlier send; nothing was received
                 self.counters["receive_errors"] += 1
                 now = monotonic_ns()
                 continue
             now = monotonic_ns()
-            receive(data, source[:2] if is_v6 else source, now)
-            self._send_all(now)
-            timer = next_timer()
-            if timer is not None and timer < due:
-                due = timer
-            if now >= due:
-                due = self._handle_due(now, until)
+            if batch:
+                for data, source in batch:
+                    receive(data, source, now)
+                self._send_all(now)
+                timer = next_timer()
+                if timer is not None and timer < due:
+                    due = timer
+                if now < due:
+                    continue
+            due = self._handle_due(now, until)
+            if not batch:
+                self._arm(due - now)
 
-    def _wait_for_datagram(self, wait_ns: int) -> tuple[bytes, Address]:
-        """The next datagram. Raises ``BlockingIOError`` when none came within ``wait_ns``, or earlier."""
+    def _wait_for_datagrams(self, wait_ns: int) -> Sequence[Datagram]:
+        """The next datagrams; none when none came within ``wait_ns``, or earlier."""
         if self._held:  # the kernel's receive time-out ticks in up to 10 ms; what links hold back needs better
             wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
             if not select((self._sock,), (), (), max(wait_ns, 0) / SECOND)[0]:
-                raise BlockingIOError
-            return self._sock.recvfrom(MAX_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
+                return ()
+            return self._io.receive(False)
         if wait_ns < self._armed_ns:
             self._arm(wait_ns // 2)  # half: under load a nearing timer then costs few of these calls
-        return self._sock.recvfrom(MAX_DATAGRAM_BYTES)
+        return self._io.receive(True)
 
     def _arm(self, wait_ns: int) -> None:
         """Let the kernel end a ``recvfrom`` after this long; without this it would wait for ever."""
@@ -164,15 +169,26 @@ class NodeDriver:
             self.lifeline_closed = self.is_stopping = True
 
     def _send_all(self, now: int) -> None:
-        for data, destination in self._node.datagrams_to_send():
+        datagrams: Sequence[Datagram] = self._node.datagrams_to_send()
+        if self._shapers:
+            datagrams = self._shape(datagrams, now)
+        if datagrams:
+            self.counters["send_errors"] += self._io.send(datagrams)
+        if self._held:
+            self._send_held(now)
+
+    def _shape(self, datagrams: Sequence[Datagram], now: int) -> Sequence[Datagram]:
+        """Hold those whose links are shaped; the others."""
+        clear = []
+        for datagram in datagrams:
+            data, destination = datagram
             shaper = self._shapers.get(destination)
             if shaper is None:
-                self._send(data, destination)
+                clear.append(datagram)
                 continue
             for at, shaped in shaper.transmit(data, now):
                 self._hold(at, shaped, destination)
-        if self._held:
-            self._send_held(now)
+        return clear
 
     def _hold(self, at: int, data: bytes, destination: Address) -> None:
         if len(self._held) >= MAX_HELD:
@@ -182,12 +198,9 @@ class NodeDriver:
         heappush(self._held, (at, self._held_count, data, destination))
 
     def _send_held(self, now: int) -> None:
+        due = []
         while self._held and self._held[0][0] <= now:
             _, _, data, destination = heappop(self._held)
-            self._send(data, destination)
-
-    def _send(self, data: bytes, destination: Address) -> None:
-        try:
-            self._sock.sendto(data, destination)
-        except OSError:  # no route, a full queue, a family this socket has not: lost, as datagrams may be
-            self.counters["send_errors"] += 1
+            due.append((data, destination))
+        if due:
+            self.counters["send_errors"] += self._io.send(due)

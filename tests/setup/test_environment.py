@@ -2,10 +2,12 @@
 
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from brokerweb.up.environment import ROOT, Environment, find_browser
+from brokerweb.up.environment import COMPILERS, ROOT, Environment, build_accelerator, find_browser
 
 pytestmark = pytest.mark.xdist_group("real-processes")
 
@@ -45,7 +47,19 @@ def make(*arguments):
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 def test_help_names_every_target_in_a_line():
     listed = [line.split()[1] for line in make("help").stdout.splitlines()]
-    assert listed == ["help", "up", "down", "test", "check", "search-table", "bench-peers", "lock"]
+    assert listed == [
+        "help",
+        "up",
+        "down",
+        "test",
+        "check",
+        "accelerator",
+        "search-table",
+        "bench",
+        "bench-compare",
+        "bench-peers",
+        "lock",
+    ]
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
@@ -61,3 +75,41 @@ def test_the_browser_is_looked_for_under_its_usual_names(monkeypatch, tmp_path):
     (tmp_path / "chromium").write_text("#!/bin/sh\n")
     (tmp_path / "chromium").chmod(0o755)
     assert find_browser() == str(tmp_path / "chromium")
+
+
+@pytest.fixture
+def source(tmp_path):
+    """The accelerator's source in a house of its own."""
+    source = tmp_path / "overlay" / "runtime" / "_datagrams.c"
+    source.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "overlay" / "runtime" / "_datagrams.c", source)
+    return source
+
+
+def test_without_a_compiler_it_says_so_in_one_line_and_goes_on(source, tmp_path, monkeypatch, capsys):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the accelerator is for Linux")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    build_accelerator(Path(sys.executable), tmp_path)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "brokers run without the accelerator: there is no C compiler (Debian and Ubuntu: apt-get install gcc)"
+    ]
+
+
+@pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="there is no C compiler")
+def test_the_accelerator_is_built_once_and_what_does_not_compile_stops_nothing(source, tmp_path, capsys):
+    source.write_text(source.read_text() + "\nthis is no C\n")
+    build_accelerator(Path(sys.executable), tmp_path)
+    said = capsys.readouterr().err
+    if "Python.h is missing" in said:
+        pytest.skip("Python.h is missing")
+    assert "brokers run without the accelerator" in said
+    assert len(said.splitlines()) == 1
+
+    shutil.copy(ROOT / "overlay" / "runtime" / "_datagrams.c", source)
+    build_accelerator(Path(sys.executable), tmp_path)
+    assert "built the accelerator" in capsys.readouterr().err
+    build_accelerator(Path(sys.executable), tmp_path)
+    assert capsys.readouterr().err == ""
+    assert [file.suffix for file in source.parent.iterdir() if file != source] == [".so"]

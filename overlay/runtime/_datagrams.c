@@ -1,0 +1,178 @@
+/* Receives and sends datagrams in batches: recvmmsg and sendmmsg for overlay.runtime.datagrams, and nothing else.
+ *
+ * Built by `make accelerator`, optional. A slot to receive into has two parts, so that datagrams of the usual size lie
+ * close together and the pages behind the long ones are touched only when such a one comes.
+ */
+#define PY_SSIZE_T_CLEAN
+#define _GNU_SOURCE
+#include <Python.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+enum { BATCH = 64, HEAD_BYTES = 2048, REST_BYTES = 65536 - HEAD_BYTES };
+
+struct slots {
+    struct sockaddr_in6 names[BATCH];
+    char heads[BATCH][HEAD_BYTES];
+    char rests[BATCH][REST_BYTES];
+};
+
+typedef struct {
+    PyObject_HEAD
+    int fd;
+    PyObject *addresses, *names; /* sockaddr bytes to (host, port), and back; they fill themselves */
+    struct slots *slots;
+    struct mmsghdr in[BATCH], out[BATCH];
+    struct iovec in_parts[BATCH][2], out_parts[BATCH];
+} CompiledSocket;
+
+static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywords))
+{
+    PyObject *addresses, *names;
+    if (self->slots || !PyArg_ParseTuple(args, "iOO", &self->fd, &addresses, &names))
+        return -1;
+    self->slots = malloc(sizeof *self->slots); /* uninitialised: most of it is never touched */
+    if (!self->slots) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->addresses = Py_NewRef(addresses);
+    self->names = Py_NewRef(names);
+    for (int i = 0; i < BATCH; i++) {
+        self->in_parts[i][0] = (struct iovec){self->slots->heads[i], HEAD_BYTES};
+        self->in_parts[i][1] = (struct iovec){self->slots->rests[i], REST_BYTES};
+        self->in[i].msg_hdr = (struct msghdr){.msg_name = &self->slots->names[i], .msg_iov = self->in_parts[i], .msg_iovlen = 2};
+        self->out[i].msg_hdr = (struct msghdr){.msg_iov = &self->out_parts[i], .msg_iovlen = 1};
+    }
+    return 0;
+}
+
+static void dealloc(CompiledSocket *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(self->addresses);
+    Py_XDECREF(self->names);
+    free(self->slots);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *datagram(CompiledSocket *self, int i)
+{
+    Py_ssize_t length = self->in[i].msg_len, head = Py_MIN(length, HEAD_BYTES);
+    PyObject *name = PyBytes_FromStringAndSize(self->in[i].msg_hdr.msg_name, self->in[i].msg_hdr.msg_namelen);
+    PyObject *source = name ? PyObject_GetItem(self->addresses, name) : NULL;
+    PyObject *data = PyBytes_FromStringAndSize(NULL, length);
+    PyObject *pair = source && data ? PyTuple_Pack(2, data, source) : NULL;
+    if (data) {
+        memcpy(PyBytes_AS_STRING(data), self->slots->heads[i], head);
+        memcpy(PyBytes_AS_STRING(data) + head, self->slots->rests[i], length - head);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(source);
+    Py_XDECREF(data);
+    return pair;
+}
+
+static PyObject *receive(CompiledSocket *self, PyObject *wait)
+{
+    int flags = wait == Py_True ? MSG_WAITFORONE : MSG_DONTWAIT, count;
+    for (int i = 0; i < BATCH; i++)
+        self->in[i].msg_hdr.msg_namelen = sizeof self->slots->names[i];
+    Py_BEGIN_ALLOW_THREADS
+    count = recvmmsg(self->fd, self->in, BATCH, flags, NULL);
+    Py_END_ALLOW_THREADS
+    if (count < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            return PyErr_SetFromErrno(PyExc_OSError);
+        if (errno == EINTR && PyErr_CheckSignals())
+            return NULL;
+        count = 0;
+    }
+    PyObject *received = PyList_New(count);
+    for (int i = 0; received && i < count; i++) {
+        PyObject *pair = datagram(self, i);
+        if (!pair)
+            Py_CLEAR(received);
+        else
+            PyList_SET_ITEM(received, i, pair);
+    }
+    return received;
+}
+
+/* Send out[0] to out[count - 1]; how many the system refused, or -1 with an exception that a signal brought. */
+static int transmit(CompiledSocket *self, int count)
+{
+    int lost = 0;
+    for (int sent = 0; sent < count;) {
+        int done;
+        Py_BEGIN_ALLOW_THREADS
+        done = sendmmsg(self->fd, self->out + sent, count - sent, 0);
+        Py_END_ALLOW_THREADS
+        if (done > 0)
+            sent += done;
+        else if (errno != EINTR)
+            lost++, sent++;
+        else if (PyErr_CheckSignals())
+            return -1;
+    }
+    return lost;
+}
+
+static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
+{
+    PyObject *sequence = PySequence_Fast(datagrams, "datagrams must be a sequence"), *names[BATCH];
+    Py_ssize_t total = sequence ? PySequence_Fast_GET_SIZE(sequence) : 0, next = 0;
+    long lost = 0;
+    int failed = !sequence;
+    while (!failed && next < total) {
+        int count = 0;
+        for (; !failed && count < BATCH && next < total; next++) {
+            PyObject *pair = PySequence_Fast_GET_ITEM(sequence, next);
+            if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyBytes_Check(PyTuple_GET_ITEM(pair, 0))) {
+                PyErr_SetString(PyExc_TypeError, "a datagram is (bytes, address)");
+                failed = 1;
+                break;
+            }
+            PyObject *data = PyTuple_GET_ITEM(pair, 0), *name = PyObject_GetItem(self->names, PyTuple_GET_ITEM(pair, 1));
+            if (name) {
+                names[count] = name;
+                self->out_parts[count] = (struct iovec){PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)};
+                self->out[count].msg_hdr.msg_name = PyBytes_AS_STRING(name);
+                self->out[count].msg_hdr.msg_namelen = PyBytes_GET_SIZE(name);
+                count++;
+            } else if (PyErr_ExceptionMatches(PyExc_OSError)) { /* an address of another family */
+                PyErr_Clear();
+                lost++;
+            } else
+                failed = 1;
+        }
+        int refused = failed ? -1 : transmit(self, count);
+        failed |= refused < 0;
+        lost += refused;
+        while (count > 0)
+            Py_DECREF(names[--count]);
+    }
+    Py_XDECREF(sequence);
+    return failed ? NULL : PyLong_FromLong(lost);
+}
+
+static PyMethodDef methods[] = {
+    {"receive", (PyCFunction)receive, METH_O, NULL},
+    {"send", (PyCFunction)send_all, METH_O, NULL},
+    {0},
+};
+static PyType_Slot slots[] = {{Py_tp_init, init}, {Py_tp_dealloc, dealloc}, {Py_tp_methods, methods}, {0}};
+static PyType_Spec spec = {"overlay.runtime._datagrams.CompiledSocket", sizeof(CompiledSocket), 0, Py_TPFLAGS_DEFAULT, slots};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_datagrams", .m_size = -1};
+
+PyMODINIT_FUNC PyInit__datagrams(void)
+{
+    PyObject *made = PyModule_Create(&module), *type = PyType_FromSpec(&spec);
+    if (made && type && PyModule_AddObjectRef(made, "CompiledSocket", type))
+        Py_CLEAR(made);
+    Py_XDECREF(type);
+    return made;
+}

@@ -1,0 +1,9 @@
+from collections.abc import Mapping, Sequence
+
+from overlay.addresses import Address
+from overlay.runtime.datagrams import Datagram
+
+class CompiledSocket:
+    def __init__(self, fd: int, addresses: Mapping[bytes, Address], names: Mapping[Address, bytes], /) -> None: ...
+    def receive(self, wait: bool, /) -> Sequence[Datagram]: ...
+    def send(self, datagrams: Sequence[Datagram], /) -> int: ...

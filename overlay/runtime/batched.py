@@ -1,0 +1,182 @@
+"""Batches of datagrams by ``recvmmsg`` and ``sendmmsg`` through ctypes, for Linux without a compiler.
+
+Counterpart: ``overlay.runtime.datagrams``, which imports this only where it is used: ctypes costs memory. A call
+through ctypes costs more than a plain one, so it pays only where it moves several datagrams: while they come one by
+one, the plain calls are used, and now and then a batch is asked for to see whether there is one.
+
+All data is copied into and out of one area that lives as long as the socket; no pointer to a Python object leaves here.
+Its pages are committed as they are first written: a usual datagram touches the head of its slot only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import socket
+from collections.abc import Mapping, Sequence
+
+from overlay.addresses import Address
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES, Datagram, PlainSocket
+
+BATCH = 64
+HEAD_BYTES = 2048
+REST_BYTES = 65_536 - HEAD_BYTES
+OUT_BYTES = 2 * 65_536
+FEW = 2
+"""So few datagrams are sent one by one; the batched call begins to pay above."""
+SINGLES = 4
+"""After so many batches of one in a row a socket counts as alone."""
+LOOK = 64
+"""One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
+
+_MSG_WAITFORONE = 0x10000  # linux/socket.h; Python has no name for it
+
+
+class _Part(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_ulong), ("length", ctypes.c_ulong)]
+
+
+class _Header(ctypes.Structure):
+    """``struct msghdr``."""
+
+    _fields_ = [
+        ("name", ctypes.c_ulong),
+        ("name_length", ctypes.c_uint),
+        ("parts", ctypes.c_ulong),
+        ("part_count", ctypes.c_ulong),
+        ("control", ctypes.c_ulong),
+        ("control_length", ctypes.c_ulong),
+        ("flags", ctypes.c_int),
+    ]
+
+
+class _Message(ctypes.Structure):
+    """``struct mmsghdr``."""
+
+    _fields_ = [("header", _Header), ("length", ctypes.c_uint)]
+
+
+_MESSAGE_INTS, _LENGTH_AT = ctypes.sizeof(_Message) // 4, _Message.length.offset // 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_recvmmsg, _sendmmsg = _libc.recvmmsg, _libc.sendmmsg
+_recvmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p]
+_sendmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int]
+
+
+class BatchedSocket:
+    """Plain while alone, batched under a backlog."""
+
+    def __init__(self, sock: socket.socket, addresses: Mapping[bytes, Address], names: Mapping[Address, bytes]) -> None:
+        self._plain = PlainSocket(sock)
+        self._fd = sock.fileno()
+        self._addresses, self._names = addresses, names
+        self._alone_for = 0
+        """Datagrams to take one by one before the next look for a batch."""
+        self._singles = 0
+        self._name_bytes = 16 if sock.family == socket.AF_INET else 28
+        self._prepare_in()
+        self._prepare_out()
+
+    def _prepare_in(self) -> None:
+        self._in_heads = BATCH * self._name_bytes
+        self._in_rests = self._in_heads + BATCH * HEAD_BYTES
+        self._in_area, base = _area(self._in_rests + BATCH * REST_BYTES)
+        parts = self._in_parts = (_Part * (2 * BATCH))()
+        self._in = (_Message * BATCH)()
+        for i in range(BATCH):
+            parts[2 * i] = _Part(base + self._in_heads + i * HEAD_BYTES, HEAD_BYTES)
+            parts[2 * i + 1] = _Part(base + self._in_rests + i * REST_BYTES, REST_BYTES)
+            at = ctypes.addressof(parts) + 2 * i * ctypes.sizeof(_Part)
+            self._in[i] = _Message(_Header(base + i * self._name_bytes, self._name_bytes, at, 2))
+        self._in_at = ctypes.addressof(self._in)
+        self._in_lengths = memoryview(self._in).cast("B").cast("I")[_LENGTH_AT::_MESSAGE_INTS]
+
+    def _prepare_out(self) -> None:
+        self._out_data = BATCH * self._name_bytes
+        self._out_area, base = _area(self._out_data + OUT_BYTES)
+        parts = self._out_parts = (_Part * BATCH)()
+        self._out = (_Message * BATCH)()
+        for i in range(BATCH):
+            at = ctypes.addressof(parts) + i * ctypes.sizeof(_Part)
+            self._out[i] = _Message(_Header(base + i * self._name_bytes, self._name_bytes, at, 1))
+        self._out_at, self._out_base = ctypes.addressof(self._out), base
+        self._out_words = memoryview(parts).cast("B").cast("@L")
+
+    def receive(self, wait: bool, /) -> Sequence[Datagram]:
+        if self._alone_for:
+            self._alone_for -= 1
+            return self._plain.receive(wait)
+        flags = _MSG_WAITFORONE if wait else socket.MSG_DONTWAIT
+        count = _recvmmsg(self._fd, self._in_at, BATCH, flags, None)
+        if count > 1:
+            self._singles = 0
+        elif count < 0:
+            return self._nothing()
+        else:
+            self._singles += 1
+            if self._singles >= SINGLES:
+                self._alone_for = LOOK
+        return [self._received(i) for i in range(count)]
+
+    def _nothing(self) -> Sequence[Datagram]:
+        error = ctypes.get_errno()
+        if error not in (errno.EAGAIN, errno.EINTR):
+            raise OSError(error, os.strerror(error))
+        return ()
+
+    def _received(self, i: int) -> Datagram:
+        area, length, name_bytes = self._in_area, self._in_lengths[i], self._name_bytes
+        name, head = i * name_bytes, self._in_heads + i * HEAD_BYTES
+        source = self._addresses[area[name : name + name_bytes]]
+        if length <= HEAD_BYTES:
+            return area[head : head + length], source
+        rest = self._in_rests + i * REST_BYTES
+        return area[head : head + HEAD_BYTES] + area[rest : rest + length - HEAD_BYTES], source
+
+    def send(self, datagrams: Sequence[Datagram], /) -> int:
+        if len(datagrams) <= FEW:
+            return self._plain.send(datagrams)
+        lost = count = used = 0
+        area, words, names, name_bytes = self._out_area, self._out_words, self._names, self._name_bytes
+        for data, destination in datagrams:
+            length = len(data)
+            try:
+                name = names[destination]
+            except OSError:  # an address of another family
+                lost += 1
+                continue
+            if length > MAX_DATAGRAM_BYTES:
+                lost += 1
+                continue
+            if count == BATCH or used + length > OUT_BYTES:
+                lost += self._transmit(count)
+                count = used = 0
+            at = self._out_data + used
+            area[at : at + length] = data
+            area[count * name_bytes : (count + 1) * name_bytes] = name
+            words[2 * count] = self._out_base + at
+            words[2 * count + 1] = length
+            count += 1
+            used += length
+        return lost + self._transmit(count)
+
+    def _transmit(self, count: int) -> int:
+        """Send the first ``count`` of the area; how many of them the system refused."""
+        sent = lost = 0
+        while sent < count:
+            done = _sendmmsg(self._fd, self._out_at + sent * ctypes.sizeof(_Message), count - sent, 0)
+            if done > 0:
+                sent += done
+            elif ctypes.get_errno() != errno.EINTR:
+                sent += 1
+                lost += 1
+        return lost
+
+
+def _area(size: int) -> tuple[mmap.mmap, int]:
+    """Private memory of ``size`` bytes and where it lies."""
+    area = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return area, ctypes.addressof(ctypes.c_char.from_buffer(area))

@@ -1,0 +1,144 @@
+"""Receives and sends the datagrams of one UDP socket, several in one system call where that is possible.
+
+Counterpart: ``overlay.runtime.udp`` drives a node through one of these and does not know which:
+
+- ``plain``     one ``recvfrom`` and one ``sendto`` each; runs everywhere
+- ``ctypes``    ``overlay.runtime.batched``: plain while datagrams come one by one, ``recvmmsg`` and ``sendmmsg`` when
+  there are more; Linux
+- ``compiled``  the same two calls from C (``_datagrams.c``, built by ``make accelerator``); Linux, no protocol in it
+
+The last that this machine has is taken, or what ``WAXWING_DATAGRAMS`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Protocol, TypeVar
+
+from overlay.addresses import Address
+from overlay.errors import InvalidSetting
+
+PLAIN, CTYPES, COMPILED = KINDS = ("plain", "ctypes", "compiled")
+CHOICE = "WAXWING_DATAGRAMS"
+"""The environment variable that names one of ``KINDS``, to compare them."""
+
+MAX_DATAGRAM_BYTES = 65_535
+MOST_ADDRESSES = 1024
+"""Kept in both spellings, the kernel's and ours."""
+
+Datagram = tuple[bytes, Address]
+"""With where it came from, or where it is to go."""
+
+_INET = struct.Struct("=H2s4s8x")
+_INET6 = struct.Struct("=H2s4x16s4x")
+_SOURCE6 = struct.Struct("=2x2s4x16s4x")
+_SOURCE = struct.Struct("=2x2s4s8x")
+
+From = TypeVar("From")
+To = TypeVar("To")
+
+
+class DatagramSocket(Protocol):
+    """Neither call raises for what is usual on a network."""
+
+    def receive(self, wait: bool, /) -> Sequence[Datagram]:
+        """What is there, in order. Without any it waits, if it may, as long as SO_RCVTIMEO says or a signal comes.
+
+        Raises ``OSError`` for an ICMP error of an earlier datagram; nothing is lost by it.
+        """
+        ...
+
+    def send(self, datagrams: Sequence[Datagram], /) -> int:
+        """Send all of them, in order. How many the system refused: they are lost, as datagrams may be."""
+        ...
+
+
+class PlainSocket:
+    """One system call for each datagram."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._recvfrom, self._sendto = sock.recvfrom, sock.sendto
+        self._is_v6 = sock.family != socket.AF_INET
+
+    def receive(self, wait: bool, /) -> Sequence[Datagram]:
+        try:
+            datagram = self._recvfrom(MAX_DATAGRAM_BYTES, 0 if wait else socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return ()
+        return ((datagram[0], datagram[1][:2]),) if self._is_v6 else (datagram,)
+
+    def send(self, datagrams: Sequence[Datagram], /) -> int:
+        lost = 0
+        for data, destination in datagrams:
+            try:
+                self._sendto(data, destination)
+            except OSError:  # no route, a full queue, a family this socket has not
+                lost += 1
+        return lost
+
+
+class Spellings(dict[From, To]):
+    """Remembers what ``make`` makes of each key. Bounded: strangers choose the addresses that they send from."""
+
+    def __init__(self, make: Callable[[From], To]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: From) -> To:
+        if len(self) >= MOST_ADDRESSES:
+            self.clear()
+        made = self[key] = self._make(key)
+        return made
+
+
+def sockaddr(family: int, address: Address) -> bytes:
+    """Linux's ``struct sockaddr_in`` or ``sockaddr_in6``. Raises ``OSError`` where the host is of another family."""
+    layout = _INET if family == socket.AF_INET else _INET6
+    host, port = address
+    return layout.pack(family, port.to_bytes(2, "big"), socket.inet_pton(family, host))
+
+
+def address_of(family: int, name: bytes) -> Address:
+    """The address in a ``struct sockaddr_in`` or ``sockaddr_in6``, without the scope and flow of IPv6."""
+    port, host = (_SOURCE if family == socket.AF_INET else _SOURCE6).unpack(name)
+    return socket.inet_ntop(family, host), int.from_bytes(port, "big")
+
+
+def choose() -> str:
+    """Which of ``KINDS`` brokers here use. Raises ``InvalidSetting`` for one that is not to be had."""
+    asked = os.environ.get(CHOICE, "")
+    available = [kind for kind in KINDS if _is_available(kind)]
+    if not asked:
+        return available[-1]
+    if asked not in KINDS:
+        raise InvalidSetting(CHOICE, f"must be one of {', '.join(KINDS)}, not {asked[:40]!r}")
+    if asked not in available:
+        needs = "make accelerator builds it" if asked == COMPILED else "it needs Linux and the ctypes module"
+        raise InvalidSetting(CHOICE, f"{asked} is not to be had here: {needs}")
+    return asked
+
+
+def _is_available(kind: str) -> bool:
+    module = {CTYPES: "ctypes", COMPILED: "overlay.runtime._datagrams"}.get(kind)
+    return module is None or (sys.platform == "linux" and find_spec(module) is not None)
+
+
+def open_datagrams(sock: socket.socket, kind: str) -> DatagramSocket:
+    """The datagrams of a bound socket, by one of ``KINDS``."""
+    if kind == PLAIN:
+        return PlainSocket(sock)
+    family = int(sock.family)
+    addresses: Spellings[bytes, Address] = Spellings(lambda name: address_of(family, name))
+    names: Spellings[Address, bytes] = Spellings(lambda address: sockaddr(family, address))
+    if kind == COMPILED:
+        from overlay.runtime._datagrams import CompiledSocket
+
+        return CompiledSocket(sock.fileno(), addresses, names)
+    from overlay.runtime.batched import BatchedSocket
+
+    return BatchedSocket(sock, addresses, names)

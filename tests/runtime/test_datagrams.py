@@ -1,0 +1,227 @@
+"""The three ways of receiving and sending datagrams do the same, and a backlog delays nothing that is due."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from time import monotonic_ns
+
+import pytest
+
+from overlay.addresses import Address
+from overlay.errors import InvalidSetting
+from overlay.links import LinkShape, Shaper
+from overlay.node import MILLISECOND, SECOND, Event
+from overlay.runtime import datagrams
+from overlay.runtime.datagrams import CHOICE, KINDS, MOST_ADDRESSES, Datagram, DatagramSocket, choose, open_datagrams
+from overlay.runtime.udp import NodeDriver, bound_address, open_socket
+
+HAVE = [kind for kind in KINDS if datagrams._is_available(kind)]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    if request.param not in HAVE:
+        pytest.skip(f"{request.param} is not to be had here")
+    return str(request.param)
+
+
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def host(request: pytest.FixtureRequest) -> str:
+    try:
+        open_socket((request.param, 0)).close()
+    except OSError:
+        pytest.skip(f"this machine has no {request.param}")
+    return str(request.param)
+
+
+@pytest.fixture
+def pair(host: str) -> Iterator[tuple[socket.socket, socket.socket]]:
+    with open_socket((host, 0)) as ours, open_socket((host, 0)) as theirs:
+        ours.settimeout(None)
+        theirs.settimeout(5)
+        yield ours, theirs
+
+
+def receive_all(io: DatagramSocket, count: int) -> list[Datagram]:
+    received: list[Datagram] = []
+    while len(received) < count:
+        received += io.receive(True)
+    return received
+
+
+def test_what_was_sent_is_received_whole_and_in_order(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    io = open_datagrams(ours, kind)
+    sizes = [0, 1, 50, 2047, 2048, 2049, 65_000, 5, 65_507 if ours.family == socket.AF_INET else 65_487, 7] * 3
+    for number, size in enumerate(sizes):
+        theirs.sendto(bytes([number]) * size, bound_address(ours))
+    assert receive_all(io, len(sizes)) == [
+        (bytes([number]) * size, bound_address(theirs)) for number, size in enumerate(sizes)
+    ]
+
+
+def test_nothing_is_received_where_nothing_is(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, _ = pair
+    io = open_datagrams(ours, kind)
+    assert list(io.receive(False)) == []
+    NodeDriver(Echo(), ours, datagrams=kind)  # it limits how long a socket may wait
+    assert list(io.receive(True)) == []
+
+
+def test_a_thousand_answers_leave_in_order(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    io = open_datagrams(ours, kind)
+    answers = [number.to_bytes(2, "big") * (1 + number % 700) for number in range(1000)]
+    assert io.send([(data, bound_address(theirs)) for data in answers]) == 0
+    assert [theirs.recv(2000) for _ in answers] == answers
+
+
+def test_what_the_system_refuses_is_counted_and_the_rest_is_sent(
+    kind: str, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = pair
+    to = bound_address(theirs)
+    other_family = "::1" if ours.family == socket.AF_INET else "127.0.0.1"
+    outgoing = [
+        (b"first", to),
+        (b"to nobody", (to[0], 0)),
+        (b"another family", (other_family, 9)),
+        (b"x" * 65_536, to),
+        (b"x" * 65_530, to),
+        (b"last", to),
+    ]
+    assert open_datagrams(ours, kind).send(outgoing) == 4
+    assert [theirs.recv(100), theirs.recv(100)] == [b"first", b"last"]
+
+
+def test_it_goes_from_one_by_one_to_batches_and_back(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    io = open_datagrams(ours, kind)
+    for number in range(300):  # alone
+        theirs.sendto(b"%d" % number, bound_address(ours))
+        assert receive_all(io, 1) == [(b"%d" % number, bound_address(theirs))]
+    for burst in range(20):
+        for number in range(30):
+            theirs.sendto(b"%d/%d" % (burst, number), bound_address(ours))
+        assert [data for data, _ in receive_all(io, 30)] == [b"%d/%d" % (burst, number) for number in range(30)]
+
+
+def test_strangers_do_not_fill_the_memory() -> None:
+    spellings = datagrams.Spellings(lambda address: datagrams.sockaddr(socket.AF_INET, address))
+    for port in range(1, 3 * MOST_ADDRESSES):
+        name = spellings[("192.0.2.1", port)]
+        assert datagrams.address_of(socket.AF_INET, name) == ("192.0.2.1", port)
+        assert len(spellings) <= MOST_ADDRESSES
+
+
+def test_the_environment_chooses_and_a_wrong_choice_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHOICE, raising=False)
+    assert choose() == HAVE[-1]
+    monkeypatch.setenv(CHOICE, "plain")
+    assert choose() == "plain"
+    monkeypatch.setenv(CHOICE, "io_uring")
+    with pytest.raises(InvalidSetting, match="must be one of plain, ctypes, compiled, not 'io_uring'"):
+        choose()
+    monkeypatch.setenv(CHOICE, "compiled")
+    monkeypatch.setattr(datagrams, "find_spec", lambda name: None)
+    with pytest.raises(InvalidSetting, match="make accelerator builds it"):
+        choose()
+
+
+@dataclass
+class Echo:
+    """Sends back what comes, three times, and notes when its timer, every 10 ms, was handled."""
+
+    received: int = 0
+    timers: list[int] = field(default_factory=list)
+    batches: set[int] = field(default_factory=set)
+    _timer: int = field(default_factory=monotonic_ns)
+    _outgoing: list[Datagram] = field(default_factory=list)
+
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        self.received += 1
+        self.batches.add(now)
+        self._outgoing += [(data, source)] * 3
+
+    def handle_timer(self, now: int) -> None:
+        self.timers.append(now)
+        self._timer = now + 10 * MILLISECOND
+
+    def next_timer(self) -> int | None:
+        return self._timer
+
+    def datagrams_to_send(self) -> Sequence[Datagram]:
+        outgoing, self._outgoing = self._outgoing, []
+        return outgoing
+
+    def events(self) -> Sequence[Event]:
+        return ()
+
+
+def test_a_backlog_loses_nothing_and_keeps_no_timer_waiting(kind: str) -> None:
+    """A window that is kept full never leaves the driver without a batch; one lost datagram a round would drain it."""
+    window, rounds, seconds = 64, 200, []
+    node = Echo()
+    with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
+        theirs.settimeout(5)
+        driver = NodeDriver(node, ours, on_second=seconds.append, datagrams=kind)
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread.start()
+        try:
+            for number in range(window):
+                theirs.sendto(b"%d" % number, bound_address(ours))
+            for number in range(window * rounds):
+                answers = {theirs.recv(100) for _ in range(3)}
+                assert len(answers) <= 3
+                theirs.sendto(b"%d" % (number % window), bound_address(ours))
+        finally:
+            driver.stop()
+            thread.join(10)
+    assert node.received >= window * rounds
+    assert driver.counters == {"send_errors": 0, "receive_errors": 0, "held_dropped": 0}
+    assert seconds
+    assert node.timers
+    assert all(
+        later - earlier >= 10 * MILLISECOND for earlier, later in zip(node.timers, node.timers[1:], strict=False)
+    )
+    if kind != "plain":
+        assert len(node.batches) < node.received, "a backlog was taken one by one"
+
+
+def test_held_datagrams_leave_under_a_backlog(kind: str) -> None:
+    """They are due while datagrams keep coming, so that the socket is never without one."""
+    with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
+        theirs.settimeout(5)
+        to = bound_address(theirs)
+        shapers = {to: Shaper(LinkShape(delay_ms=5), random.Random(1))}
+        driver = NodeDriver(Echo(), ours, shapers=shapers, datagrams=kind)
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread.start()
+        try:
+            for number in range(100):
+                theirs.sendto(b"%d" % number, bound_address(ours))
+            assert {theirs.recv(100) for _ in range(300)} == {b"%d" % number for number in range(100)}
+        finally:
+            driver.stop()
+            thread.join(10)
+
+
+def test_a_signal_ends_a_wait(kind: str) -> None:
+    """With a handler that stops the driver, as a daemon has for SIGTERM."""
+    with open_socket(("127.0.0.1", 0)) as ours:
+        driver = NodeDriver(Echo(), ours, datagrams=kind)
+        before = signal.signal(signal.SIGUSR1, lambda *_: driver.stop())
+        timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1))
+        timer.start()
+        try:
+            driver.run(until=monotonic_ns() + 30 * SECOND)
+        finally:
+            timer.join()
+            signal.signal(signal.SIGUSR1, before)
+        assert driver.is_stopping
