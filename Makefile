@@ -39,10 +39,10 @@ accelerator: runtime-environment ## compile the brokers' batched system calls, a
 search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table
 
-bench: test-environment ## measure brokers against C, peers and themselves, into a table (a quarter of an hour; BENCH_ARGS="--quick broker")
+bench: test-environment ## measure brokers against C and peers, into a table (a quarter of an hour; BENCH_ARGS="--quick broker")
 	@exec $(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-compare: test-environment ## say what is slower than at REV=..., or than the baseline without it (SECTIONS="broker messages" ROUNDS=n)
+bench-compare: test-environment ## what is slower than at REV=..., or without it than the baseline (SECTIONS="broker messages" ROUNDS=n)
 	@exec $(BIN)/python -m benchmarks.compare $(if $(REV),--rev $(REV),--baseline) $(if $(ROUNDS),--rounds $(ROUNDS)) $(SECTIONS)
 
 bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench

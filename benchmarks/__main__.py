@@ -1,4 +1,7 @@
-"""``python -m benchmarks [SECTION ...]``: measure, and print the table. ``make bench`` measures all of them."""
+"""``python -m benchmarks [SECTION ...]``: measure, and print the table. ``make bench`` measures all of them.
+
+Whether something has become slower, ``benchmarks.compare`` says.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from benchmarks import record, tables
-from benchmarks.figures import RATIO, Figure, Unavailable
+from benchmarks.figures import Figure, Unavailable
 
 SECTIONS = ("broker", "peers", "messages", "overlay", "generator", "simulator", "live", "report", "pages")
 ROUNDS = 9
@@ -47,8 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(tables.terminal(measured, titles))
     if options.json:
         record.write(measured, options.json)
-    if options.baseline:
-        print(against(measured, record.read(options.baseline)))
     if options.write:
         earlier = record.read(record.BASELINE) if record.BASELINE.exists() else record.Record([])
         record.write(measured.over(earlier), record.BASELINE)
@@ -87,18 +88,6 @@ def measure(sections: dict[str, Section], rounds: int) -> record.Record:
 
 def _say(section: str, line: str) -> None:
     print(f"{section}: {line}", file=sys.stderr)
-
-
-def against(measured: record.Record, baseline: record.Record) -> str:
-    """One line a ratio whose interval lies wholly beside that of ``baseline``: what has changed since."""
-    then = {(each.section, each.name): each for each in baseline.figures if each.unit == RATIO}
-    lines = []
-    for now in measured.figures:
-        before = then.get((now.section, now.name))
-        if now.unit == RATIO and before and (now.low > before.high or now.high < before.low):
-            word = "better" if (now.value > before.value) == (now.better == "higher") else "WORSE"
-            lines.append(f"  {word}: {now.section}, {now.name}: {before.value:.3g} -> {now.value:.3g}")
-    return "\n".join(["against the baseline:", *(lines or ["  no ratio has left the interval it had"])])
 
 
 def _name(text: str) -> str:

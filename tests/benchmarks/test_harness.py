@@ -80,20 +80,6 @@ def test_a_record_comes_back_from_json_and_keeps_what_was_not_measured_again(tmp
         record.read(tmp_path / "other.json")
 
 
-@pytest.mark.parametrize(
-    ("now", "better", "said"),
-    [
-        (a_ratio("a", 2.0, 1.8, 2.2), "higher", "better: a, speed: 1 -> 2"),
-        (a_ratio("a", 0.5, 0.4, 0.6), "higher", "WORSE: a, speed: 1 -> 0.5"),
-        (a_ratio("a", 2.0, 1.8, 2.2, "lower"), "lower", "WORSE: a, speed: 1 -> 2"),
-        (a_ratio("a", 1.1, 0.9, 1.3), "higher", "no ratio has left the interval it had"),
-    ],
-)
-def test_against_a_baseline_only_ratios_outside_their_interval_are_said(now, better, said):
-    baseline = record.Record([a_ratio("a", 1.0, 0.95, 1.05, better)])
-    assert said in benchmarks.against(record.Record([now]), baseline)
-
-
 def test_the_page_keeps_what_is_written_by_hand(tmp_path):
     page = tmp_path / "benchmarks.md"
     titles = {"a": "The first", "b": "The second"}
