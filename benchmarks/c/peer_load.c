@@ -44,7 +44,7 @@ struct connection {
     int fd;
     char name[24];                  /* that no other connection has, of this process or another */
     uint64_t count;                 /* of the requests made: the next one's number */
-    unsigned key;                   /* of the last request; what its answer is checked against, where that is possible */
+    unsigned key;                   /* of the last request; datagrams are checked against it */
     uint64_t sent[MOST_DEPTH];      /* when each request in flight was sent, a ring */
     unsigned oldest, in_flight;
     char *in;                       /* streams: what has come of an answer that is not whole yet */
@@ -101,7 +101,7 @@ static bool names_key(const struct connection *c, const char *in, size_t bytes) 
     return has(in, bytes, key, KEY_BYTES);
 }
 
-/* --- waxwing: code 32, a request without acknowledgements; a datagram is a message --------------------------------- */
+/* --- waxwing: code 32, a request without acknowledgements; a datagram is a message -------------------------------- */
 
 static size_t waxwing_request(struct connection *c, char *out) {
     return (size_t)sprintf(out, "32|%llu|temperature|room%04u|building1",
@@ -114,7 +114,7 @@ static long waxwing_answer(const struct connection *c, const char *in, size_t by
     return is_ours ? (long)bytes : -1;
 }
 
-/* --- coap: a confirmable GET, answered with the acknowledgement (RFC 7252) ------------------------------------------ */
+/* --- coap: a confirmable GET, answered with the acknowledgement (RFC 7252) ---------------------------------------- */
 
 static size_t coap_request(struct connection *c, char *out) {
     uint16_t id = (uint16_t)c->count;
@@ -134,7 +134,7 @@ static long coap_answer(const struct connection *c, const char *in, size_t bytes
     return bytes >= VALUE_BYTES && memcmp(in, head, sizeof head) == 0 ? (long)bytes : -1;
 }
 
-/* --- redis: GET (RESP 2) --------------------------------------------------------------------------------------------- */
+/* --- redis: GET (RESP 2) ------------------------------------------------------------------------------------------ */
 
 static size_t redis_request(struct connection *c, char *out) {
     return (size_t)sprintf(out, "*2\r\n$3\r\nGET\r\n$8\r\nroom%04u\r\n", c->key);
@@ -151,7 +151,7 @@ static long redis_answer(const struct connection *c, const char *in, size_t byte
     return (size_t)whole <= bytes ? whole : 0;
 }
 
-/* --- nats: a request is a publication that names the inbox of its answer --------------------------------------------- */
+/* --- nats: a request is a publication that names the inbox of its answer ------------------------------------------ */
 
 static size_t nats_open(const struct connection *c, char *out, bool is_answering) {
     const char *options = "{\"verbose\":false,\"pedantic\":false,\"headers\":true,\"protocol\":1}";
@@ -205,7 +205,7 @@ static long nats_serve(const char *in, size_t bytes, char *out, size_t *out_byte
     return whole;
 }
 
-/* --- mqtt 3.1.1, QoS 0: ask/<connection>/<key> is answered at answer/<connection> ------------------------------------ */
+/* --- mqtt 3.1.1, QoS 0: ask/<connection>/<key> is answered at answer/<connection> --------------------------------- */
 
 static size_t mqtt_string(char *out, const char *text) {
     size_t size = strlen(text);
@@ -286,7 +286,7 @@ static const struct protocol PROTOCOLS[] = {
     {"mqtt", true, mqtt_open, "\x90\3\0\1\0", 5, mqtt_request, mqtt_answer, mqtt_serve},
 };
 
-/* --- connections ----------------------------------------------------------------------------------------------------- */
+/* --- connections -------------------------------------------------------------------------------------------------- */
 
 static void connect_to(struct connection *c, const struct protocol *p, int port, bool is_answering) {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -319,7 +319,7 @@ static void send_whole(int fd, const char *out, size_t size) {
     }
 }
 
-/* --- ask ------------------------------------------------------------------------------------------------------------- */
+/* --- ask ---------------------------------------------------------------------------------------------------------- */
 
 static char out_buffer[OUT_BYTES];
 static uint32_t *samples;
@@ -443,7 +443,7 @@ static void burst(int poller, struct connection *all, const struct protocol *p, 
     if (kept == 0) fail("get a single answer");
     qsort(samples, kept, sizeof *samples, by_size);
     double p50_us = samples[kept / 2] / 1e3, p99_us = samples[kept * 99 / 100] / 1e3;
-    /* What is still in flight is answered after the burst; no answer of this burst is to be taken for one of the next. */
+    /* What is still in flight is answered now; no answer of this burst is to be taken for one of the next. */
     while (!is_idle(all, count) && now_ns(CLOCK_MONOTONIC) - now < SECOND) turn(poller, all, p, count, false);
     for (unsigned i = 0; i < count; i++) all[i].in_flight = 0;
     printf("{\"requests\": %llu, \"seconds\": %.6f, \"cpu_seconds\": %.6f, \"p50_us\": %.3f, \"p99_us\": %.3f, "
@@ -473,7 +473,7 @@ static int run_asking(const struct protocol *p, int port, unsigned count, unsign
     return 0;
 }
 
-/* --- answer ---------------------------------------------------------------------------------------------------------- */
+/* --- answer ------------------------------------------------------------------------------------------------------- */
 
 static int run_answering(const struct protocol *p, int port, size_t value_bytes) {
     static struct connection c;
