@@ -49,6 +49,7 @@ def test_every_client_starts_within_the_ramp(providers: int, consumers: int, sta
         ({"popularity": "pareto"}, "popularity"),
         ({"request_interval_s": 0}, "request_interval_s"),
         ({"request_interval_s": "1"}, "request_interval_s"),
+        ({"acknowledgements": 1}, "acknowledgements"),
         ({"requests": 1}, "requests"),
     ],
 )

@@ -71,6 +71,7 @@ class FleetReporter:
         counters = dict(self._fleet.tally.counters)
         self._writer.write(make_tick(self._process, (now - self._zero) // 1000, counters, self._encode()))
         self._writer.flush()
+        gc.collect()
 
     def _encode(self) -> str:
         """The response times of this second, packed; the next one begins."""
@@ -119,6 +120,7 @@ def run_fleet(
         signal.signal(number, lambda *_: driver.stop())
     _tighten_timers()
     gc.freeze()  # the clients live as long as the process; looking through them again would only make it late
+    gc.disable()  # what a request leaves behind is in no cycle; the reporter looks for what else is, once a second
     on_ready()
     try:
         driver.run(until=windows.end + round(fleet.retry.give_up_s * SECOND), stay=windows.end)

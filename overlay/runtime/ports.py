@@ -1,29 +1,27 @@
 """Drives many clients from one thread, each on UDP sockets of its own.
 
-Counterparts: ``overlay.clients.scheduled`` decides what is sent when, ``loadgen`` puts a workload in. Sockets are
-connected, so that the kernel itself drops what does not come from the broker asked::
+Counterparts: ``overlay.clients.scheduled`` decides what is sent when, ``loadgen`` puts a workload in, ``ready`` tells
+which sockets have something. Sockets are connected, so that the kernel itself drops what does not come from the broker
+asked::
 
     heap of timers ─> client.handle_timer ─> send      sockets ready ─> client.receive_datagram ─> samples
-
-A generator that is late measures itself, so this sleeps with the precision of ``select`` (an epoll time-out ticks in
-milliseconds).
 """
 
 from __future__ import annotations
 
-import selectors
 import socket
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from heapq import heappop, heappush
 from select import select
+from time import monotonic_ns
 
 from overlay.clients.scheduled import ScheduledClient
 from overlay.clients.tally import Tally
 from overlay.facts import Sample
 from overlay.node import SECOND
-from overlay.runtime.udp import IDLE_NS, MAX_DATAGRAM_BYTES
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.runtime.ready import make_ready
+from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
 
 Port = tuple[int, int]
@@ -49,13 +47,16 @@ class FleetDriver:
         self._on_sample = on_sample
         self._on_second = on_second
         self._lifeline_fd = lifeline_fd
-        self._selector = selectors.DefaultSelector()
+        self._ready = make_ready()
         self._sockets: dict[Port, socket.socket] = {}
+        self._ports: dict[int, tuple[Port, Callable[[int], bytes]]] = {}
+        """By descriptor: whose socket it is, and its ``recv``."""
         self._timers: list[tuple[int, int]] = []
         self._armed: list[int | None] = [None] * len(clients)
+        """Of each client the earliest instant in the heap; later ones of the same client do nothing."""
         self._unfinished = len(clients)
         self._finished = [False] * len(clients)
-        self._next_check = self._next_second = time.monotonic_ns()
+        self._next_check = self._next_second = monotonic_ns()
         for index in range(len(clients)):
             self._arm(index)
 
@@ -68,67 +69,68 @@ class FleetDriver:
 
         A fleet whose last request falls well before the end of the measurement stays, and its ticks go on.
         """
-        while not self.is_stopping and (self._unfinished or time.monotonic_ns() < stay):
-            now = time.monotonic_ns()
+        while not self.is_stopping and (self._unfinished or monotonic_ns() < stay):
+            now = monotonic_ns()
             if now >= until:
                 for index, client in enumerate(self._clients):
                     client.abandon(now)
                     self._drain(index)
                 return
-            self._housekeep(now)
+            if now >= self._next_check:
+                self._housekeep(now)
             self._handle_timers(now)
             self._receive(min(until, self._next_check, self._timers[0][0] if self._timers else until))
 
     def close(self) -> None:
         for port in list(self._sockets):
             self._close(port)
-        self._selector.close()
+        self._ready.close()
 
     def _handle_timers(self, now: int) -> None:
         while self._timers and self._timers[0][0] <= now:
             at, index = heappop(self._timers)
-            if at == self._armed[index]:  # else a later one was armed since, or an earlier one has fired
+            if at == self._armed[index]:
                 self._armed[index] = None
-                self._clients[index].handle_timer(time.monotonic_ns())
+                client = self._clients[index]
+                client.handle_timer(monotonic_ns())
+                for lane, data, _ in client.datagrams_to_send():
+                    self._send((index, lane), data)
                 self._drain(index)
 
     def _receive(self, due: int) -> None:
-        """Wait for datagrams until ``due``, and take one from each port that has some."""
-        wait = due - time.monotonic_ns()
-        # The selector's own descriptor can be selected: microseconds instead of epoll's milliseconds.
-        if wait > 0 and not select((self._selector,), (), (), wait / SECOND)[0]:
-            return
-        for key, _ in self._selector.select(0):
-            index, lane = key.data
+        """Wait for datagrams until ``due``, and take one from each port that is named.
+
+        One: a port that has more is named again, and nobody has to be refused in order to learn that it has none.
+        """
+        for fd in self._ready.wait(due - monotonic_ns()):
+            (index, lane), receive = self._ports[fd]
             try:
-                data = key.fileobj.recv(MAX_DATAGRAM_BYTES)  # type: ignore[union-attr]
+                data = receive(MAX_DATAGRAM_BYTES)
             except OSError:  # nobody listens at the broker's port, as an earlier datagram found out
                 self._tally.counters["receive_errors"] += 1
                 continue
             client = self._clients[index]
-            client.receive_datagram(lane, data, client.broker, time.monotonic_ns())
-            self._drain(index)
+            if client.receive_datagram(lane, data, client.broker, monotonic_ns()):
+                self._drain(index)
 
     def _drain(self, index: int) -> None:
-        """Send, report and arm whatever the last call to a client led to."""
+        """Report and arm whatever the last call to a client led to."""
         client = self._clients[index]
-        for lane, data, _ in client.datagrams_to_send():
-            self._send((index, lane), data)
-        for lane in client.lanes_to_close():
-            self._close((index, lane))
         for sample in client.samples():
             self._on_sample(sample)
+        for lane in client.lanes_to_close():
+            self._close((index, lane))
         self._arm(index)
-
-    def _arm(self, index: int) -> None:
-        timer = self._clients[index].next_timer()
-        if timer != self._armed[index]:
-            self._armed[index] = timer
-            if timer is not None:
-                heappush(self._timers, (timer, index))
-        if not self._finished[index] and self._clients[index].is_finished:
+        if client.is_finished and not self._finished[index]:
             self._finished[index] = True
             self._unfinished -= 1
+
+    def _arm(self, index: int) -> None:
+        """See to it that a client is called in time; that it is called too early, now and then, does no harm."""
+        timer, armed = self._clients[index].next_timer(), self._armed[index]
+        if timer is not None and (armed is None or timer < armed):
+            self._armed[index] = timer
+            heappush(self._timers, (timer, index))
 
     def _send(self, port: Port, data: bytes) -> None:
         try:
@@ -146,7 +148,8 @@ class FleetDriver:
         sock.setblocking(False)
         self._sockets[port] = sock
         sock.connect(broker)
-        self._selector.register(sock, selectors.EVENT_READ, port)
+        self._ready.add(sock.fileno())
+        self._ports[sock.fileno()] = port, sock.recv
         self._tally.counters["open_ports"] += 1
         return sock
 
@@ -156,13 +159,11 @@ class FleetDriver:
             return
         self._tally.counters["kernel_drops"] += kernel_drops(sock)
         self._tally.counters["open_ports"] -= 1
-        with suppress(KeyError):
-            self._selector.unregister(sock)
+        if self._ports.pop(sock.fileno(), None) is not None:
+            self._ready.remove(sock.fileno())
         sock.close()
 
     def _housekeep(self, now: int) -> None:
-        if now < self._next_check:
-            return
         self._next_check = now + IDLE_NS
         # Nothing is ever written to a lifeline, so readable means that its last writer is gone.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:

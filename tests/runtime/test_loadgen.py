@@ -1,18 +1,25 @@
 """Fleets of real clients against real brokers: every request that was intended is accounted for."""
 
 import os
+import select
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hdrh.histogram import HdrHistogram
 
 from overlay.addresses import Address
+from overlay.clients.exchange import WallClock
+from overlay.clients.scheduled import Fleet, Windows
+from overlay.clients.tally import Tally
 from overlay.facts import Sample, Start, Tick
-from overlay.journal import read_journal
+from overlay.journal import JournalWriter, read_journal
 from overlay.node import SECOND
-from overlay.runtime.loadgen import run_fleet
+from overlay.runtime.loadgen import HISTOGRAM_DIGITS, LONGEST_US, FleetReporter, run_fleet
+from overlay.runtime.ready import AT_ONCE, EpollReady, Ready, SelectorReady
 from overlay.workload import Workload, fleets, plan_clients
 from tests.runtime.daemons import Daemon, ring
 
@@ -74,3 +81,61 @@ def test_requests_to_a_dead_broker_all_end_in_time_out(start_daemon: Callable[..
     assert len(measured) == 10
     assert {(sample.outcome, sample.status) for sample in measured} == {("timed_out", 0)}
     assert {sample.attempts for sample in measured} == {4}
+
+
+@pytest.mark.parametrize("make", [EpollReady, SelectorReady])
+def test_of_more_ports_than_are_named_at_once_none_is_forgotten_and_none_is_preferred(make: type[Ready]) -> None:
+    if make is EpollReady and not hasattr(select, "epoll"):
+        pytest.skip("needs epoll")
+    ready, broker = make(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    broker.bind(("127.0.0.1", 0))
+    ports: dict[int, socket.socket] = {}
+    for _ in range(3 * AT_ONCE):
+        port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        port.connect(broker.getsockname())
+        ready.add(port.fileno())
+        ports[port.fileno()] = port
+        broker.sendto(b"first", port.getsockname())
+        broker.sendto(b"second", port.getsockname())
+    heard: list[tuple[int, bytes]] = []
+    while named := ready.wait(0):
+        heard += [(fd, ports[fd].recv(100)) for fd in named]
+    assert sorted(heard) == sorted((fd, data) for fd in ports for data in (b"first", b"second"))
+    assert {fd for fd, _ in heard[: len(ports)]} == set(ports)
+    assert not ready.wait(1_000_000)
+    for fd, port in ports.items():
+        ready.remove(fd)
+        port.close()
+    ready.close()
+    broker.close()
+
+
+def test_response_times_are_binned_as_the_histogram_would(tmp_path: Path) -> None:
+    times = [0, 1, 255, 256, 257, 511, 513, 4096, 4111, 999_999, LONGEST_US, 10 * LONGEST_US]
+    fleet = Fleet(Workload(), Windows(0, 0, 0, 1), WallClock(), Tally())
+    writer = JournalWriter(tmp_path / "a.journal", Start("consumers-0", 1, 0, ""))
+    reporter = FleetReporter(writer, "consumers-0", 0, fleet)
+    wanted = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)
+    for taken in times:
+        reporter.report_sample(
+            Sample("consumer", 0, 0, "measuring", "answered", 102, 1, 50, 60, 50 + taken, "a|b|c", 1)
+        )
+        wanted.record_value(min(max(taken, 1), LONGEST_US))
+    reporter.report_second(SECOND)
+    reporter.report_second(2 * SECOND)
+    writer.close()
+    first, second = (fact for fact in read_journal(tmp_path / "a.journal") if isinstance(fact, Tick))
+    cells = HdrHistogram.decode(first.histogram.encode())
+    assert list(cells.counts) == list(wanted.counts)
+    assert HdrHistogram.decode(second.histogram.encode()).get_total_count() == 0
+
+
+def test_a_fleet_without_acknowledgements_is_answered_in_full(
+    start_daemon: Callable[..., Daemon], tmp_path: Path
+) -> None:
+    workload = Workload(
+        providers=1, consumers=20, request_interval_s=0.1, duration_s=1, stagger_ms=1, acknowledgements=False
+    )
+    facts = run_fleets(workload, [start_daemon().address], tmp_path)["consumers-0"]
+    measured = [fact for fact in facts if isinstance(fact, Sample) and fact.phase == "measuring"]
+    assert Counter((sample.outcome, sample.attempts) for sample in measured) == {("answered", 1): 200}
