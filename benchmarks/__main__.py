@@ -97,16 +97,13 @@ def _name(text: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
     parser.add_argument(
         "section", nargs="*", metavar="SECTION", type=_name, help=f"of {', '.join(SECTIONS)}; all without one"
     )
     parser.add_argument("--rounds", type=int, help=f"bursts of each variant ({ROUNDS})")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: about two minutes in all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="record the figures there")
-    parser.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="say which ratios differ from those recorded there"
-    )
     parser.add_argument("--write", action="store_true", help="update docs/results/benchmarks.md and the baseline")
     return parser
 
