@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from overlay.facts import OUTCOMES, Event, Holdings, Sample, Start, Tick, Trace
+from overlay.facts import KINDS, OUTCOMES, Event, Holdings, Sample, Start, Tick, Trace
 from overlay.journal import read_journal
 from overlay.workload import Workload
 from telemetry import holdings, oracle, tracefile
 from telemetry.errors import TelemetryError
 from telemetry.metrics import Numbers
 from telemetry.oracle import Columns, Conditions
-from telemetry.records import FOUND, STORED, to_table
+from telemetry.records import FOUND, STORED, rows_to_table, to_table
 from telemetry.runs import Lake, RunFiles
 from telemetry.storage import plain, whole_file, write_json
 from telemetry.summary import Collected, measuring_window, summarise
@@ -32,8 +32,13 @@ from telemetry.traces import Gathered
 BATCH = 65_536
 """Samples in one row group."""
 
+ROWS = 8_192
+"""Samples that are Python's objects at a time, at ten times the memory that they take as columns."""
+
 _CATEGORIES = ("role", "phase", "outcome", "entity")
 """Columns of few values, which are kept as dictionaries."""
+
+_SAMPLE, _TRACE = KINDS.index(Sample), KINDS.index(Trace)
 
 _VALID_MS = Workload().valid_ms
 """Of a workload that does not say."""
@@ -88,12 +93,12 @@ class _Rest:
     def with_samples(self, samples: pa.Table) -> Collected:
         return Collected(samples, self.ticks, self.events, self.starts, self.lost)
 
-    def samples_of(self, journals: Iterable[Path]) -> Iterator[Sample]:
-        """The samples of all journals, keeping everything else on the way."""
+    def samples_of(self, journals: Iterable[Path]) -> Iterator[list[Any]]:
+        """The fields of the samples of all journals, keeping everything else on the way."""
         for path in journals:
             yield from self._samples_of(path)
 
-    def _samples_of(self, path: Path) -> Iterator[Sample]:
+    def _samples_of(self, path: Path) -> Iterator[list[Any]]:
         keep: dict[type, list[Any]] = {Tick: self.ticks, Event: self.events, Start: self.starts}
         keep[Holdings] = self.holdings
         began = len(self.starts)
@@ -101,13 +106,13 @@ class _Rest:
             journal = read_journal(path)
         except OSError as error:
             raise TelemetryError(f"The journal {path} cannot be read: {error.strerror}.") from None
-        for fact in journal:
-            if isinstance(fact, Sample):
-                yield fact
-            elif isinstance(fact, Trace):
-                self.traces.add(fact)
+        for kind, values in journal.rows():
+            if kind == _SAMPLE:
+                yield values
+            elif kind == _TRACE:
+                self.traces.add(Trace(*values))
             else:
-                keep[type(fact)].append(fact)
+                keep[KINDS[kind]].append(KINDS[kind](*values))
         if journal.bad_bytes:
             self.lost.append(f"the last {journal.bad_bytes} bytes of {path.name} cannot be read.")
         if len(self.starts) == began:
@@ -119,10 +124,13 @@ class _Rest:
 def _samples(rest: _Rest, journals: Iterable[Path]) -> pa.Table:
     """All samples, with columns of few values as dictionaries."""
     samples = rest.samples_of(journals)
-    batches = [_with_categories(to_table("samples", []))]
-    while batch := list(islice(samples, BATCH)):
-        batches.append(_with_categories(to_table("samples", batch)))
-    return pa.concat_tables(batches).unify_dictionaries().combine_chunks()
+    batches = [_with_categories(rows_to_table("samples", []))]
+    while batch := list(islice(samples, ROWS)):
+        batches.append(_with_categories(rows_to_table("samples", batch)))
+    whole = pa.concat_tables(batches).unify_dictionaries().combine_chunks()
+    del batches
+    pa.default_memory_pool().release_unused()  # as much again as the columns take
+    return whole
 
 
 def _with_categories(table: pa.Table) -> pa.Table:

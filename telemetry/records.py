@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, get_type_hints
 
 import pyarrow as pa
@@ -44,11 +45,18 @@ STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())
 
 def to_table(name: str, facts: Sequence[Any]) -> pa.Table:
     """``facts``, all of the kind that table ``name`` holds, as one Arrow table."""
-    return pa.table([_column(field, facts) for field in SCHEMAS[name]], schema=SCHEMAS[name])
+    values_of = attrgetter(*SCHEMAS[name].names)
+    return rows_to_table(name, [values_of(fact) for fact in facts])
 
 
-def _column(field: pa.Field, facts: Sequence[Any]) -> pa.Array:
-    values = [getattr(fact, field.name) for fact in facts]
+def rows_to_table(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """The same of the facts' field values, in the order of the fields."""
+    schema = SCHEMAS[name]
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return pa.table([_column(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)
+
+
+def _column(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     if field.name == "detail":
         values = [json.dumps(value, default=str, ensure_ascii=False) for value in values]
     elif pa.types.is_map(field.type):

@@ -95,20 +95,19 @@ class LiveWindow:
 
     def advance(self) -> dict[str, Any]:
         """Read what was flushed since the last call; the snapshot of all there is. Times in s or µs, sizes in B."""
-        facts = (fact for fact in self._read() if isinstance(fact, (Tick, Event)))
-        for fact in sorted(facts, key=lambda fact: fact.at_us):
+        for fact in sorted(self._read(), key=lambda fact: fact.at_us):
             if isinstance(fact, Tick):
                 self._take_tick(fact)
             else:
                 self._take_event(fact)
         self._seq += 1
-        snapshot: dict[str, Any] = plain(self._snapshot())
-        return snapshot
+        return self._snapshot()
 
     def _read(self) -> Iterator[Any]:
         for path in self._files.journals():
-            tail = self._tails.setdefault(path, JournalTail(path))
-            yield from tail.read_new()
+            if path not in self._tails:
+                self._tails[path] = JournalTail(path, (Tick, Event))
+            yield from self._tails[path].read_new()
 
     def _take_event(self, event: Event) -> None:
         (self._marked if happenings.is_marked(event.name, event.detail) else self._events).append(event)
@@ -184,7 +183,12 @@ class LiveWindow:
             "memory": self._memory(),
             "load": {"brokers": [{"index": index, **self._newest_load(name)} for index, name in self._brokers()]},
             "events": [
-                {"t_s": event.at_us / SECOND_US, "process": event.process, "name": event.name, "detail": event.detail}
+                {
+                    "t_s": event.at_us / SECOND_US,
+                    "process": event.process,
+                    "name": event.name,
+                    "detail": plain(event.detail),
+                }
                 for event in sorted((*self._events, *self._marked), key=lambda event: event.at_us)
             ],
             "series": {"step_s": self._series.step_s, **self._columns()},

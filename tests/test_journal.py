@@ -1,7 +1,10 @@
 """The journal: what is flushed is read back, and a torn or damaged end costs only itself."""
 
 from pathlib import Path
+from struct import pack
+from zlib import crc32
 
+import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,6 +87,41 @@ def test_a_tail_says_that_a_journal_is_damaged(tmp_path: Path) -> None:
     path.write_bytes(whole + b"\x02\x00\x00\x00\x00\x00\x00\x00no")
     assert tail.read_new() == []
     assert tail.bad_bytes == 10
+
+
+def test_who_wants_ticks_alone_gets_them_and_all_the_others_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    whole = write(path, [SAMPLE, TICK, SAMPLE, EVENT, SAMPLE])
+    tail = JournalTail(path, (Tick, Event))
+    seen: list[Fact] = []
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        seen += tail.read_new()
+    assert seen == [TICK, EVENT]
+    path.write_bytes(whole.replace(b"measuring", b"pleasures") + write(tmp_path / "more", [TICK]))
+    damaged = JournalTail(path, (Tick, Event))
+    assert damaged.read_new() == []
+    assert damaged.bad_bytes > len(whole) // 2
+
+
+def test_a_journal_longer_than_what_is_read_at_once_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlay.journal.CHUNK_BYTES", 100)
+    long = Event("supervisor", 7, "noted", {"reason": "x" * 1_000})
+    write(tmp_path / "j", [TICK, long, SAMPLE] * 5)
+    journal = read_journal(tmp_path / "j")
+    assert list(journal) == [START, *[TICK, long, SAMPLE] * 5]
+    assert journal.offset == (tmp_path / "j").stat().st_size
+    assert list(JournalTail(tmp_path / "j", (Sample,)).read_new()) == [SAMPLE] * 5
+
+
+def test_a_fact_of_before_its_newest_field_has_that_field_s_default(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    write(path, [])
+    body = msgpack.packb([0, "broker-1", 7, 8, "0.0.9"])
+    path.write_bytes(path.read_bytes() + pack("<II", len(body), crc32(body)) + body)
+    assert list(read_journal(path)) == [START, Start("broker-1", 7, 8, "0.0.9", address="")]
 
 
 def test_a_restarted_process_continues_behind_the_last_whole_fact(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ drop frames or be gone altogether: whoever hears nothing for a while looks for i
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -16,6 +15,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import snapshots
+from brokerweb.live.snapshots import Frame
 from brokerweb.live.viewers import may_look
 
 NORMAL = 1000
@@ -27,10 +27,10 @@ CHECK_USER_S = 60.0
 """How often it is made sure that the viewer may still look."""
 
 
-def current(run_id: str) -> dict[str, Any] | None:
+def current(run_id: str) -> Frame | None:
     """What can be seen of a run without the feed; ``None`` if there is no such run."""
     run = Run.objects.filter(pk=run_id).first()
-    return None if run is None else snapshots.current(run)
+    return None if run is None else snapshots.framed(snapshots.current(run))
 
 
 class RunConsumer(AsyncWebsocketConsumer):
@@ -40,7 +40,7 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self.run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
-        self.newest: dict[str, Any] | None = None
+        self.newest: Frame | None = None
         self.seq = 0
         self.arrived = asyncio.Event()
         self.sending: asyncio.Task[None] | None = None
@@ -66,7 +66,7 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def snapshot(self, event: dict[str, Any]) -> None:
         """A frame from the feed; it takes the place of one that was not sent yet, unless it was overtaken by a look."""
-        frame = event["snapshot"]
+        frame: Frame = event["frame"]
         if frame["seq"] <= self.seq and frame["state"] not in ENDED:
             return
         self.newest = frame
@@ -80,8 +80,8 @@ class RunConsumer(AsyncWebsocketConsumer):
                 await self.close(code=UNKNOWN_RUN)
                 return
             self.seq = frame["seq"]
-            await self.send(text_data=json.dumps(frame, separators=(",", ":")))
-            if frame.get("state") in ENDED:
+            await self.send(text_data=frame["text"])
+            if frame["state"] in ENDED:
                 await self.close(code=NORMAL)
                 return
             now = asyncio.get_running_loop().time()
@@ -91,7 +91,7 @@ class RunConsumer(AsyncWebsocketConsumer):
                     await self.close(code=NOT_LOGGED_IN)
                     return
 
-    async def _next(self) -> dict[str, Any] | None:
+    async def _next(self) -> Frame | None:
         """The newest unsent frame, or after a silence what can be seen without the feed."""
         try:
             await asyncio.wait_for(self.arrived.wait(), LOOK_AFTER_S)
@@ -101,7 +101,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         frame, self.newest = self.newest, None
         return frame
 
-    async def _look(self) -> dict[str, Any] | None:
+    async def _look(self) -> Frame | None:
         return await database_sync_to_async(current)(self.run_id)
 
 

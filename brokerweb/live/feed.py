@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
@@ -41,28 +40,28 @@ class Feed:
         self._host = host
         self._windows: dict[str, LiveWindow] = {}
 
-    def snapshots(self) -> list[tuple[str, dict[str, Any]]]:
+    def frames(self) -> list[tuple[str, snapshots.Frame]]:
         """(run, snapshot) of every run that there is something new to say of; ended runs a last time."""
         queue = Queue()
         active = {run.pk: run for run in Run.objects.filter(host=self._host, state__in=ACTIVE)}
         for run_id in active.keys() - self._windows.keys():
             self._windows[run_id] = LiveWindow(RunFiles(settings.RUNS / run_id))
         ended = Run.objects.filter(pk__in=self._windows.keys() - active.keys())
-        made = [(run.pk, self._snapshot(run, queue)) for run in (*active.values(), *ended)]
+        made = [(run.pk, self._frame(run, queue)) for run in (*active.values(), *ended)]
         for run_id in self._windows.keys() - active.keys():
             del self._windows[run_id]
         return made + list(self._queued(queue))
 
-    def _snapshot(self, run: Run, queue: Queue) -> dict[str, Any]:
+    def _frame(self, run: Run, queue: Queue) -> snapshots.Frame:
         snapshot = snapshots.whole(self._windows[run.pk].advance(), run, queue)
         snapshots.keep(run.pk, snapshot)
-        return snapshot
+        return snapshots.framed(snapshot)
 
     @staticmethod
-    def _queued(queue: Queue) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _queued(queue: Queue) -> Iterator[tuple[str, snapshots.Frame]]:
         waiting = [run.pk for run in queue.queued[:QUEUED_SHOWN]]
         for run in Run.objects.filter(pk__in=waiting, state=RunState.QUEUED):
-            yield run.pk, snapshots.whole(snapshots.window_part(run.pk), run, queue)
+            yield run.pk, snapshots.framed(snapshots.whole(snapshots.window_part(run.pk), run, queue))
 
 
 async def run_for_ever() -> None:
@@ -73,17 +72,17 @@ async def run_for_ever() -> None:
     while True:
         began = time.monotonic()
         try:
-            for run_id, snapshot in await sync_to_async(_round)(feed, reaper):
-                await layer.group_send(snapshots.group_of(run_id), {"type": "snapshot", "snapshot": snapshot})
+            for run_id, frame in await sync_to_async(_round)(feed, reaper):
+                await layer.group_send(snapshots.group_of(run_id), {"type": "snapshot", "frame": frame})
         except Exception as error:  # noqa: BLE001  Redis away, database locked: the next round shows everything
             log.warning("nobody was told this second: %s", error)
         await asyncio.sleep(max(0.05, ROUND_S - (time.monotonic() - began)))
 
 
-def _round(feed: Feed, reaper: Reaper) -> list[tuple[str, dict[str, Any]]]:
+def _round(feed: Feed, reaper: Reaper) -> list[tuple[str, snapshots.Frame]]:
     close_old_connections()
     try:
         reaper.look(timezone.now())
-        return feed.snapshots()
+        return feed.frames()
     finally:
         close_old_connections()

@@ -6,8 +6,9 @@ is computed from the run's journals, which is slower and says the same.
 
 from __future__ import annotations
 
+import json
 import logging
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 from django.core.cache import cache
@@ -26,8 +27,21 @@ KEEP_S = 3_600
 
 
 def group_of(run_id: str) -> str:
-    """The channel group on which a run's snapshots are sent, as ``{"type": "snapshot", "snapshot": {…}}``."""
+    """The channel group on which a run's snapshots are sent, as ``{"type": "snapshot", "frame": …}``."""
     return f"run.{run_id}"
+
+
+class Frame(TypedDict):
+    """A snapshot as it is sent: made into text once, for however many watch."""
+
+    seq: int
+    state: str
+    text: str
+
+
+def framed(snapshot: dict[str, Any]) -> Frame:
+    """``snapshot`` as JSON, and what a consumer must know of it."""
+    return {"seq": snapshot["seq"], "state": snapshot["state"], "text": json.dumps(snapshot, separators=(",", ":"))}
 
 
 def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:

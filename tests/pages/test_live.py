@@ -17,7 +17,7 @@ from brokerweb.accounts import services as accounts
 from brokerweb.asgi import application
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.live.snapshots import group_of
+from brokerweb.live.snapshots import framed, group_of
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import end, finish, measure
 
@@ -95,11 +95,11 @@ async def test_frames_of_the_feed_arrive_and_the_end_closes_normally() -> None:
     seq = first["seq"] + 60_000
     frame = {"seq": seq, "state": "measuring", "progress": 0.5}
     # One that the first look overtook would show an older picture after a newer one.
-    await layer.group_send(group_of(run.id), {"type": "snapshot", "snapshot": {**frame, "seq": first["seq"] - 1}})
-    await layer.group_send(group_of(run.id), {"type": "snapshot", "snapshot": frame})
+    await layer.group_send(group_of(run.id), {"type": "snapshot", "frame": framed({**frame, "seq": first["seq"] - 1})})
+    await layer.group_send(group_of(run.id), {"type": "snapshot", "frame": framed(frame)})
     assert (await socket.frame())["seq"] == seq
     await layer.group_send(
-        group_of(run.id), {"type": "snapshot", "snapshot": {**frame, "seq": seq + 1, "state": "done"}}
+        group_of(run.id), {"type": "snapshot", "frame": framed({**frame, "seq": seq + 1, "state": "done"})}
     )
     assert (await socket.frame())["state"] == "done"
     assert await socket.close_code() == 1000
