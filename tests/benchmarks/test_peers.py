@@ -1,6 +1,8 @@
 """The rivals' section: who is there is measured beside our broker, and of who is not it says why."""
 
 import shutil
+import socket
+import threading
 
 import pytest
 
@@ -8,6 +10,7 @@ from benchmarks import peers
 from benchmarks.figures import RATIO, Unavailable
 from benchmarks.peers.contenders import RIVALS, Rival
 from benchmarks.peers.processes import Failed, Load, Process
+from benchmarks.programs import program
 
 pytestmark = [
     pytest.mark.xdist_group("real-processes"),
@@ -38,6 +41,31 @@ def test_each_rival_that_is_there_is_measured_and_each_other_named(monkeypatch):
         assert rate.goal == (f">= {rival.goal:g}" if rival.goal else "")
         assert all(figure.value > 0 for figure in measured.values())
         assert measured[f"{rival.name}: serial p50"].value <= measured[f"{rival.name}: serial p99"].value
+
+
+def test_a_burst_lasts_until_something_has_been_answered(tmp_path):
+    """On a machine that is busy with others, a server may not run at all for as long as a burst is to last."""
+    with socket.socket(type=socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+
+        def answer_what_was_asked_again():
+            for _ in range(2):
+                request, client = server.recvfrom(2048)
+            while True:
+                _, stamp, *key = request.decode().split("|")
+                server.sendto("|".join(["4", stamp, "1000", "me", *key, "1", "2", "v" * 1000]).encode(), client)
+                request, client = server.recvfrom(2048)
+
+        threading.Thread(target=answer_what_was_asked_again, daemon=True).start()
+        port = str(server.getsockname()[1])
+        command = [str(program("peer_load")), "ask", "waxwing", port, "1", "1", "1000"]
+        load = Load(command, tmp_path / "words", is_serial=True)
+        try:
+            burst = load.burst(0.01)
+        finally:
+            load.end()
+    assert burst.requests >= 1
+    assert burst.lost == 1
 
 
 def test_answers_that_are_none_fail_the_load(tmp_path):

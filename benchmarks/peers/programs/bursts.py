@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from time import perf_counter_ns
 
 LEAST_BYTES = 1000
+MOST_NS = 10_000_000_000
+"""A burst without a single answer ends after so long."""
 
 
 def wanted() -> Iterator[float]:
@@ -30,21 +32,26 @@ class Burst:
         self._end = self._began + round(seconds * 1e9)
 
     def goes_on(self) -> bool:
-        return perf_counter_ns() < self._end
+        """Whether to ask on: until the end, and until something has been answered, which may be later."""
+        now = perf_counter_ns()
+        return now < self._end or (not self.samples and now < self._began + MOST_NS)
 
     def note(self, sent_ns: int, size: int) -> None:
         """An answer of ``size`` bytes to what was asked at ``sent_ns``."""
         now = perf_counter_ns()
         if size < LEAST_BYTES:
             self.bad += 1
-        elif now < self._end:
+        elif now < self._end or not self.samples:
             self.samples.append(now - sent_ns)
+            self._end = max(self._end, now)
         else:
             self.late += 1
 
     def close(self) -> None:
         """Print the burst, once all that was in flight has been answered."""
-        ordered = sorted(self.samples) or [0]
+        if not self.samples:
+            sys.exit("not a single answer")
+        ordered = sorted(self.samples)
         print(
             json.dumps(
                 {

@@ -25,6 +25,13 @@ class Kept(ForgetfulStorage):
         return iter(())
 
 
+class Nothing(ForgetfulStorage):
+    """Keeps nothing: who has found a value has the next node store it, and that may be another one that asks."""
+
+    def __setitem__(self, key: bytes, value: str) -> None:
+        pass
+
+
 async def serve(port: int, keys: int) -> None:
     node = Server(storage=Kept())
     await node.listen(port, interface="127.0.0.1")
@@ -35,7 +42,7 @@ async def serve(port: int, keys: int) -> None:
 
 
 async def ask(port: int, outstanding: int, keys: int) -> None:
-    node = Server()
+    node = Server(storage=Nothing())
     await node.listen(0, interface="127.0.0.1")
     if not await node.bootstrap([("127.0.0.1", port)]):
         sys.exit("the other node does not answer")
