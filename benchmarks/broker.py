@@ -29,6 +29,8 @@ GOALS = {"plain": 0.7, "compiled": 1.0}
 SERIAL_GOAL = 1.3
 """Of the serial p50 on one core, over C's."""
 IDLE_GOAL_KIB, LOADED_GOAL_KIB = 1536, 1434
+FOREIGN_GOAL = 0.1
+"""With more, the figures are of what else ran; ratios of processor time stand longest."""
 GROWTH_GOAL = 1.1
 """What counts as no growth: within what short bursts can tell."""
 BROKERS = 10
@@ -82,6 +84,7 @@ def _speed(reference: Server, variants: Mapping[str, Server], rounds: int, say: 
     kinds = [name for name in variants if name.removeprefix("broker, ") in DATAGRAMS]
     few = {name: variants[name] for name in (BATCHED, *dict.fromkeys((kinds[0], kinds[-1])))}
     operations: tuple[Operation, ...] = ("quiet", "full")
+    foreign: list[float] = []
     for operation in operations:
         say(f"serial, {operation}, on one core")
         shoot = partial(burst, operation=operation, window=1, is_sleeping=True, core=SERVER_CORE % len(cores()))
@@ -95,6 +98,8 @@ def _speed(reference: Server, variants: Mapping[str, Server], rounds: int, say: 
             if window == 1:
                 yield from _latencies(f"{operation}, serial across cores", few, paired, None)
             yield from _rates(f"{operation}, {window} outstanding", compared, paired, is_main=window == 64)
+            foreign += paired.reference("foreign")
+    yield _figure("what else kept the machine busy meanwhile", "cores", foreign, "lower", at_most=FOREIGN_GOAL)
 
 
 def _latencies(what: str, variants: Mapping[str, Server], paired: Paired, goal: float | None) -> Iterator[Figure]:

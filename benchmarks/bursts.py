@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,12 +17,12 @@ from typing import Literal
 
 from benchmarks.figures import Unavailable
 from benchmarks.programs import program
-from benchmarks.servers import CLIENT_CORE, Server, cores
+from benchmarks.servers import CLIENT_CORE, Server, busy_s, cores
 
 BURST_MS = 200
 FILL_TRIES = 3
 Operation = Literal["quiet", "full", "put", "ping"]
-Metric = Literal["rate", "processor_us", "p50_us", "p99_us"]
+Metric = Literal["rate", "processor_us", "p50_us", "p99_us", "foreign"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Burst:
     processor_us: float
     p50_us: float
     p99_us: float
-    next: int = 0
-    """With keys in order: the first that was not used."""
+    foreign: float
+    """Cores that neither the generator nor what is measured was busy on: above a tenth, distrust the absolute."""
 
 
 Shoot = Callable[[Server], Burst]
@@ -74,7 +75,9 @@ def burst(
         command += ["--core", str(core)] if is_sleeping or window == 1 else ["--core", str(core), "--spin"]
     measured = measured or (server,)
     before = [each.processor_ns() for each in measured]
+    busy, began = busy_s(), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    busy, took = busy_s() - busy, time.monotonic() - began
     spent = sum(each.processor_ns() - ns for each, ns in zip(measured, before, strict=True))
     if done.returncode:
         raise Wrong(f"{' '.join(command)}: {done.stderr.strip()}")
@@ -83,7 +86,12 @@ def burst(
         raise Wrong(f"{' '.join(command)}: {done.stdout.strip()}")
     requests = told["requests"]
     return Burst(
-        requests, requests / told["seconds"], spent / requests / 1000, told["p50_us"], told["p99_us"], told["next"]
+        requests=requests,
+        rate=requests / told["seconds"],
+        processor_us=spent / requests / 1000,
+        p50_us=told["p50_us"],
+        p99_us=told["p99_us"],
+        foreign=max(busy - spent / 1e9 - told["cpu_us"] / 1e6, 0) / took,
     )
 
 

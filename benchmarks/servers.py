@@ -111,3 +111,11 @@ def cores() -> set[int]:
     if not hasattr(os, "sched_getaffinity"):
         raise Unavailable("needs Linux: cores, /proc/PID/schedstat and smaps_rollup")
     return os.sched_getaffinity(0)
+
+
+def busy_s() -> float:
+    """Seconds that all cores together have been busy since the machine was started."""
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(
+        int, Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]
+    )
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
