@@ -3,6 +3,7 @@
 ::
 
     questions   what one exchange sends and what ends it          (one factory per operation)
+    replies     answers known by their bytes                      (of the same opinion as ``broker.wire``)
     exchange    one question to one broker until it ends          (a ``Node``: lives at one address, used once)
     lanes       a client's ports: at most one exchange on each    (which is how answers are told apart)
     scheduled   ``Provider`` and ``Consumer``: the open loop over a workload's plan

@@ -19,7 +19,7 @@ E = TypeVar("E", bound=Exchange)
 class Lanes(Generic[E]):
     """At most one exchange on each lane."""
 
-    __slots__ = ("_busy", "_due", "_idle", "_limit", "_opened", "_to_close")
+    __slots__ = ("_busy", "_due", "_idle", "_limit", "_opened", "_to_close", "has_room")
 
     def __init__(self, limit: int = MAX_LANES) -> None:
         self._limit = limit
@@ -28,11 +28,8 @@ class Lanes(Generic[E]):
         self._opened = 0
         self._to_close: list[int] = []
         self._due: int | None = None
-
-    @property
-    def has_room(self) -> bool:
+        self.has_room = limit > 0
         """Whether ``take`` may be called."""
-        return len(self._busy) < self._limit
 
     def take(self, exchange: E) -> int:
         """The lane of a new exchange: one left clean, or a fresh one."""
@@ -42,6 +39,7 @@ class Lanes(Generic[E]):
             lane = self._opened
             self._opened += 1
         self._busy[lane] = exchange
+        self.has_room = len(self._busy) < self._limit
         self.heed(exchange)
         return lane
 
@@ -56,13 +54,13 @@ class Lanes(Generic[E]):
 
         Whether that leads to anything at once: a lane to close, or room where there was none.
         """
-        was_full = len(self._busy) == self._limit
+        had_room, self.has_room = self.has_room, True
         exchange = self._busy.pop(lane)
         if not self._busy:
             self._due = None
         if exchange.is_clean:
             self._idle.append(lane)
-            return was_full
+            return not had_room
         self._to_close.append(lane)
         return True
 

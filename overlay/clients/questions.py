@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from overlay.addresses import Address
 from overlay.broker.extensions import QuietRequest
@@ -50,7 +51,7 @@ def request(key: Key, *, is_quiet: bool = False) -> Question:
     write = _stamped((QuietRequest if is_quiet else ContextRequest)(0, *key))
     about = "|".join(key).encode()
     is_last = None if is_quiet else _acknowledged("ContextRequest", Status.REQ_PROCESSED)
-    return Question(write, lambda data: is_response(data, about), is_last)
+    return Question(write, partial(is_response, about), is_last)
 
 
 def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes) -> Question:
@@ -109,8 +110,7 @@ def _stamped(message: AnyMessage) -> Callable[[int], bytes]:
 
 
 def _acknowledged(operation: str, status: int) -> Callable[[bytes], bool]:
-    told = ack_of(operation, status)
-    return lambda data: is_ack(data, told)
+    return partial(is_ack, ack_of(operation, status))
 
 
 def _parsed_as(kind: type) -> Callable[[bytes], bool]:

@@ -22,8 +22,8 @@ _RESPONSE = re.compile(
 _ACK_START = re.compile(rb"5\|%b" % _INTEGER)
 
 
-def is_response(data: bytes, about: bytes) -> bool:
-    """Whether this is a Response without hops about ``about``, the ``type|id|scope`` of a request."""
+def is_response(about: bytes, data: bytes) -> bool:
+    """Whether ``data`` is a Response without hops about ``about``, the ``type|id|scope`` of a request."""
     found = _RESPONSE.match(data)
     if found is None:
         return False
@@ -33,8 +33,8 @@ def is_response(data: bytes, about: bytes) -> bool:
     return int(begin) < int(end) and _is_text(data)
 
 
-def is_ack(data: bytes, told: bytes) -> bool:
-    """Whether this is an ACK that says ``told``, which ``ack_of`` made."""
+def is_ack(told: bytes, data: bytes) -> bool:
+    """Whether ``data`` is an ACK that says ``told``, which ``ack_of`` made."""
     start, said, requester = data.partition(told)
     return bool(said) and _ACK_START.fullmatch(start) is not None and _is_address(requester)
 

@@ -112,10 +112,11 @@ class ScheduledClient(ABC):
 
     def handle_timer(self, now: int) -> None:
         """Start what is due, ask again, give up."""
-        for lane, exchange in self._lanes.handle_timers(now):
+        lanes, end = self._lanes, self.fleet.windows.end
+        for lane, exchange in lanes.handle_timers(now):
             self._collect(lane, exchange)
             self._settle(lane, exchange)
-        while self._next <= now and self._next < self.fleet.windows.end and self._lanes.has_room:
+        while self._next <= now and self._next < end and lanes.has_room:
             self._start(self._next, now)
             self._next += self._interval
 

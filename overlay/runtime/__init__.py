@@ -5,6 +5,7 @@
     udp          one node on one socket                    daemon    a broker as a process
     datagrams    how it receives and sends: one by one, or (``batched``, ``_datagrams.c``) many in one system call
     ports        many clients, each on sockets of its own  loadgen   a fleet of clients as a process
+    ready        which of those sockets have something
     client       one question at a time, for programs      cli, cli_broker, cli_exchange: ``python -m overlay``
     usage, clock, reporting   what a process uses, when it is, and what it writes of itself
 

@@ -121,16 +121,17 @@ class FleetDriver:
         for lane in client.lanes_to_close():
             self._close((index, lane))
         self._arm(index)
-        if client.is_finished and not self._finished[index]:
-            self._finished[index] = True
-            self._unfinished -= 1
 
     def _arm(self, index: int) -> None:
         """See to it that a client is called in time; that it is called too early, now and then, does no harm."""
-        timer, armed = self._clients[index].next_timer(), self._armed[index]
+        client, armed = self._clients[index], self._armed[index]
+        timer = client.next_timer()
         if timer is not None and (armed is None or timer < armed):
             self._armed[index] = timer
             heappush(self._timers, (timer, index))
+        if client.is_finished and not self._finished[index]:
+            self._finished[index] = True
+            self._unfinished -= 1
 
     def _send(self, port: Port, data: bytes) -> None:
         try:

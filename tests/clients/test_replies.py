@@ -62,7 +62,7 @@ def read(data: bytes) -> Message | None:
 def test_a_response_is_one_that_can_be_read_and_is_about_what_was_asked(data: bytes) -> None:
     message = read(data)
     wanted = isinstance(message, ContextResponse) and message.key == KEY and not message.hops
-    assert is_response(data, ABOUT) == wanted
+    assert is_response(ABOUT, data) == wanted
     assert not wanted or stamp_of(data) == message.timestamp
 
 
@@ -70,10 +70,10 @@ def test_a_response_is_one_that_can_be_read_and_is_about_what_was_asked(data: by
 def test_an_ack_is_one_that_can_be_read_and_says_what_was_waited_for(data: bytes) -> None:
     message = read(data)
     wanted = isinstance(message, Ack) and (message.status, message.operation) == (102, "ContextRequest")
-    assert is_ack(data, TOLD) == wanted
+    assert is_ack(TOLD, data) == wanted
 
 
 def test_the_largest_payload_is_an_answer_and_one_byte_more_is_none() -> None:
     largest = encode(ContextResponse(5, "p", *KEY, 1, 2, b"x" * 60_000))
-    assert is_response(largest, ABOUT)
-    assert not is_response(largest.replace(b"|60000|", b"|60001|") + b"x", ABOUT)
+    assert is_response(ABOUT, largest)
+    assert not is_response(ABOUT, largest.replace(b"|60000|", b"|60001|") + b"x")
