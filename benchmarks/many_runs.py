@@ -226,6 +226,7 @@ LEFT_OUT = {
     "api:context": "asks a broker",
     "api:system-detail": "has no rows",
     "logout": "changes something",
+    "readyz": "tells of what runs beside the rows",
 }
 """Addresses that are not asked for, and why."""
 

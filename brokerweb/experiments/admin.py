@@ -58,6 +58,8 @@ class ExperimentAdmin(admin.ModelAdmin):
 class LookedAt(admin.ModelAdmin):
     """Nothing is added, changed or deleted by hand."""
 
+    list_per_page = 50
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 

@@ -21,7 +21,7 @@ from brokerweb.reports.models import Report, ReportState, Schedule
 from overlay.errors import InvalidSetting
 
 ENDED = (ReportState.DONE, ReportState.FAILED)
-RUNS_OFFERED = 200
+RUNS_OFFERED = 100
 
 
 @login_required

@@ -1,0 +1,150 @@
+"""Web, livefeed and Redis as ``make up`` starts them, on data of their own, for the sections that measure them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+
+from benchmarks.figures import Unavailable
+from benchmarks.record import ROOT
+from brokerweb.up import redis
+from brokerweb.up.parts import house as parts_of
+from overlay.runtime.lifeline import die_with_parent
+
+HOST = "bench"
+READY_S = 60.0
+END_S = 10.0
+
+
+@dataclass
+class House:
+    """A house on ``var``; ``cookie`` logs its operator in once ``furnish`` has made one."""
+
+    var: Path
+    port: int
+    environment: dict[str, str]
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    cookie: str = ""
+
+    def furnish(self, *what: str) -> dict[str, Any]:
+        """Make rows and files in a process of its own: ``benchmarks.rows`` says what there is to be had."""
+        command = [sys.executable, "-m", "benchmarks.rows", *what]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, check=True)
+        made: dict[str, Any] = json.loads(done.stdout)
+        self.cookie = made["cookie"]
+        return made
+
+    def start(self, name: str) -> None:
+        """Start the part ``name`` of those that ``make up`` starts."""
+        commands = {part.name: part.command for part in parts_of(self.port, HOST)}
+        self._run(name, commands[name])
+
+    def _run(self, name: str, command: Sequence[str]) -> None:
+        with (self.var / f"{name}.log").open("ab") as said:
+            self.processes[name] = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                preexec_fn=partial(die_with_parent, os.getpid()),
+            )
+
+    def start_redis(self) -> None:
+        """A Redis of its own. Raises ``Unavailable`` where there is none to be had."""
+        try:
+            chosen = redis.choose({name: value for name, value in os.environ.items() if name == "PATH"}, self.var)
+        except redis.NoRedis as reason:
+            raise Unavailable(str(reason)) from None
+        assert chosen.command is not None
+        self.environment["REDIS_URL"] = chosen.url
+        self._run("redis", chosen.command)
+        _until(lambda: redis.answers(chosen.url), "Redis does not answer")
+
+    def start_web(self) -> None:
+        """The web process, which answers when this returns."""
+        self.start("web")
+        _until(self._answers, "the web does not answer")
+
+    def _answers(self) -> bool:
+        try:
+            return self.connection().get("/healthz")[0] == 200
+        except OSError:
+            return False
+
+    def connection(self) -> Connection:
+        """A browser's connection, logged in."""
+        return Connection(self.port, self.cookie)
+
+    def cpu_s(self, name: str) -> float:
+        """Processor time that the part has used, user and system: of its threads where the system counts finely."""
+        pid = self.processes[name].pid
+        try:
+            threads = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+        except OSError:
+            threads = []
+        if threads:
+            return sum(int(text.split()[0]) for text in threads) / 1e9
+        used = psutil.Process(pid).cpu_times()
+        return float(used.user + used.system)
+
+
+class Connection:
+    """One kept-alive HTTP connection to a house."""
+
+    def __init__(self, port: int, cookie: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self._headers = {"Cookie": cookie, "Accept-Encoding": "gzip", "Accept": "text/html,application/json"}
+
+    def get(self, address: str) -> tuple[int, bytes]:
+        """Status and body as they came."""
+        self._connection.request("GET", address, headers=self._headers)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+
+@contextmanager
+def house() -> Iterator[House]:
+    """An empty house in which nothing runs yet. All that was started in it is ended, and its data are deleted."""
+    with TemporaryDirectory(prefix="waxwing-bench-") as directory:
+        var = Path(directory)
+        environment = {**os.environ, "WAXWING_VAR": str(var), "WAXWING_HOST": HOST}
+        environment |= {"DJANGO_SETTINGS_MODULE": "brokerweb.settings", "PYTHONUNBUFFERED": "1"}
+        environment.pop("REDIS_URL", None)
+        made = House(var, redis.free_port(), environment)
+        try:
+            yield made
+        finally:
+            _end(made.processes.values())
+
+
+def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)
+        process.kill()
+        process.wait()
+
+
+def _until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + READY_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Unavailable(f"{what} within {READY_S:.0f} s")
+        time.sleep(0.05)

@@ -1,0 +1,100 @@
+"""``python -m benchmarks.rows many|live …``: fills the house of ``WAXWING_VAR`` and says in JSON what is in it.
+
+A process of its own, because Django's settings are those of one house. ``many CONFIGURATIONS REPLICATES`` makes what
+``pages`` asks for, with every address and how often it asks the database; ``live`` makes a run that measures.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import Any
+
+import django
+from django.core.management import call_command
+
+OPERATOR = "operator"
+SWEPT = 10
+"""Configurations of one experiment."""
+
+
+def main(what: str, *numbers: str) -> None:
+    django.setup()
+    call_command("migrate", verbosity=0)
+    made = {"many": many, "live": live}[what](*map(int, numbers))
+    sys.stdout.write(json.dumps({**made, "cookie": _cookie()}))
+
+
+def many(configurations: int, replicates: int) -> dict[str, Any]:
+    """``{"runs", "addresses": {name: [address, queries]}}``."""
+    from benchmarks.many_runs import addresses, seed
+
+    made = seed(_operator(), things=configurations // SWEPT, swept=SWEPT, replicates=replicates)
+    return {"runs": made.runs, "addresses": dict(_asked(addresses(made)))}
+
+
+def _asked(addresses: dict[str, str]) -> Any:
+    """Of what can be looked at, the address and how often it asks the database."""
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    logging.disable(logging.ERROR)
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(_operator())
+    for name, address in addresses.items():
+        with CaptureQueriesContext(connection) as queries:
+            answer = browser.get(address)
+            count = len(queries)
+        if answer.status_code == 200:
+            yield name, [address, count]
+
+
+def live() -> dict[str, Any]:
+    """``{"run"}``: the id of a run of the published load whose brokers and clients are somebody else's matter."""
+    from datetime import timedelta
+
+    from django.conf import settings
+    from django.utils import timezone
+
+    from benchmarks.many_runs import SHAPED, WORKLOAD
+    from brokerweb.experiments import services as experiments
+    from brokerweb.experiments.models import Run, RunState
+    from brokerweb.topologies import services as topologies
+
+    ring = topologies.create(name="Ring of 10", kind="ring", brokers=10, params=SHAPED)
+    body = {"name": "Live", "topology": ring.id, "workload": {**WORKLOAD, "request_interval_s": 1.0}}
+    run = experiments.launch(experiments.create(body, _operator())).runs[0]
+    now = timezone.now()
+    brokers = [{"index": index, "state": "up", "address": f"127.0.0.1:{7000 + index}"} for index in range(10)]
+    Run.objects.filter(pk=run.pk).update(
+        state=RunState.MEASURING,
+        host=settings.HOST_NAME,
+        lease_expires=now + timedelta(hours=1),
+        launched_at=now,
+        measuring_at=now,
+        ends_at=now + timedelta(hours=1),
+        observed={"brokers": [{**row, "restarts": 0, "reason": ""} for row in brokers]},
+    )
+    return {"run": run.pk}
+
+
+def _operator() -> Any:
+    from django.contrib.auth.models import User
+
+    return User.objects.filter(username=OPERATOR).first() or User.objects.create_superuser(OPERATOR)
+
+
+def _cookie() -> str:
+    """What logs the operator in."""
+    from django.conf import settings
+    from django.test import Client
+
+    browser = Client()
+    browser.force_login(_operator())
+    return f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
