@@ -17,7 +17,7 @@ from statistics import median
 from benchmarks.bursts import Operation, Paired, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.neighbours import many_neighbours
-from benchmarks.servers import SERVER_CORE, Server, c_server, cores, zygote
+from benchmarks.servers import SERVER_CORE, Server, brokers, c_server, cores
 
 TITLE = "One broker: requests of 1 kB by key"
 DATAGRAMS = ("plain", "ctypes", "compiled")
@@ -34,7 +34,7 @@ FOREIGN_GOAL = 0.1
 GROWTH_GOAL = 1.1
 """What counts as no growth: within what short bursts can tell."""
 BROKERS = 10
-"""Of one zygote, as memory is shared in a network of ten."""
+"""Of one supervisor, since memory is shared by those of a network."""
 STORED = (1_000, 100_000)
 """Entries with which memory is looked at."""
 MANY, CROWD, LARGE_TABLE = 1_000_000, 1_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
@@ -66,7 +66,7 @@ def _start_brokers(stack: ExitStack, variants: dict[str, Server]) -> list[str]:
         environment = {"WAXWING_DATAGRAMS": kind} if kind in DATAGRAMS else {}
         settings = {"profile": kind} if kind in PROFILES else {}
         try:
-            broker = stack.enter_context(zygote(**environment)).broker(settings)
+            [broker] = stack.enter_context(brokers(1, settings, **environment))
             fill(broker, 1000)
             burst(broker, "full")
         except Unavailable as reason:
@@ -135,25 +135,24 @@ def _rates(what: str, variants: Mapping[str, Server], paired: Paired, *, is_main
 
 
 def _memory(say: Say) -> Iterator[Figure]:
-    """Of ten brokers of one zygote, and of a C program; medians. One round: memory is no matter of chance."""
+    """Of ten brokers of one supervisor, and of a C program; medians. One round: memory is no matter of chance."""
     say("memory")
     few, many = STORED
-    with zygote() as ordinary, c_server() as c:
-        brokers = [ordinary.broker() for _ in range(BROKERS)]
+    with brokers(BROKERS) as ten, c_server() as c:
         yield from _sizes("idle: C", [c])
-        yield from _sizes("idle: broker", brokers, pss_at_most=IDLE_GOAL_KIB)
-        before = median(each.memory_kib()[1] for each in brokers)
-        for each in (*brokers, c):
+        yield from _sizes("idle: broker", ten, pss_at_most=IDLE_GOAL_KIB)
+        before = median(each.memory_kib()[1] for each in ten)
+        for each in (*ten, c):
             fill(each, few)
             burst(each, keys=few)
         yield from _sizes(f"{few:,} entries: C", [c])
-        yield from _sizes(f"{few:,} entries: broker", brokers)
-        added = median(each.memory_kib()[1] for each in brokers) - before
+        yield from _sizes(f"{few:,} entries: broker", ten)
+        added = median(each.memory_kib()[1] for each in ten) - before
         yield _figure(f"memory added by {few:,} entries: broker, PSS", "KiB", [added], "lower", at_most=LOADED_GOAL_KIB)
-        for each in (brokers[0], c):
+        for each in (ten[0], c):
             fill(each, many - few, first=few)
         yield from _sizes(f"{many:,} entries: C", [c])
-        yield from _sizes(f"{many:,} entries: broker", brokers[:1])
+        yield from _sizes(f"{many:,} entries: broker", ten[:1])
 
 
 def _sizes(what: str, servers: list[Server], *, pss_at_most: float | None = None) -> Iterator[Figure]:
@@ -171,11 +170,10 @@ def _growth(rounds: int, say: Say) -> Iterator[Figure]:
     chance = Random(5)
     many = MANY if rounds > 2 else MANY // 10
     with ExitStack() as stack:
-        forks = stack.enter_context(zygote())
         say(f"{many:,} entries")
         pairs = {
-            "broker": (forks.broker(LARGE_TABLE), forks.broker(LARGE_TABLE)),
-            "C": (stack.enter_context(c_server()), stack.enter_context(c_server())),
+            "broker": stack.enter_context(brokers(2, LARGE_TABLE)),
+            "C": [stack.enter_context(c_server()), stack.enter_context(c_server())],
         }
         growth = {}
         for name, (small, large) in pairs.items():
@@ -192,9 +190,8 @@ def _growth(rounds: int, say: Say) -> Iterator[Figure]:
         beyond = [broker / c for broker, c in zip(growth["broker"], growth["C"], strict=True)]
         what = f"processor, {many:,} entries over 1,000: broker / C"
         yield _figure(what, RATIO, beyond, "lower", at_most=GROWTH_GOAL)
-    with zygote() as forks:
-        say(f"{CROWD:,} neighbours")
-        few, crowd = forks.broker({"replication_index": 0}), forks.broker({"replication_index": 0})
+    say(f"{CROWD:,} neighbours")
+    with brokers(2, {"replication_index": 0}) as (few, crowd):
         fill(few, 1000)
         fill(crowd, 1000)
         with many_neighbours({few: 10, crowd: CROWD}) as absent:

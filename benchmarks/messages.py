@@ -16,7 +16,7 @@ from benchmarks.broker import BATCHED, DATAGRAMS
 from benchmarks.bursts import Burst, Operation, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.neighbours import free_port, join, order_join
-from benchmarks.servers import CLIENT_CORE, SERVER_CORE, Server, c_server, cores, zygote
+from benchmarks.servers import CLIENT_CORE, SERVER_CORE, Server, brokers, c_server, cores
 
 TITLE = "Updates, pings, forwarding and replication"
 HOP_GOALS = {"plain": 1.7, "compiled": 1.4}
@@ -38,7 +38,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
 def _stored_and_pinged(rounds: int, say: Say) -> Iterator[Figure]:
     with ExitStack() as stack:
         reference = stack.enter_context(c_server())
-        broker = stack.enter_context(zygote()).broker()
+        [broker] = stack.enter_context(brokers())
         variants = {BATCHED: stack.enter_context(c_server("--batch", "64")), "broker": broker}
         operations: dict[str, Operation] = {"update of 1 kB": "put", "ping": "ping"}
         for what, operation in operations.items():
@@ -60,7 +60,7 @@ def _hop(rounds: int, say: Say) -> Iterator[Figure]:
         middles = {"C": stack.enter_context(c_server("--next", last_address))}
         for kind in DATAGRAMS:
             try:
-                middle = stack.enter_context(zygote(WAXWING_DATAGRAMS=kind)).broker({"replication_index": 0})
+                [middle] = stack.enter_context(brokers(1, {"replication_index": 0}, WAXWING_DATAGRAMS=kind))
             except Unavailable:  # the first section says why
                 continue
             join(middle, ("127.0.0.1", port))
@@ -92,8 +92,7 @@ def _chain(rounds: int, say: Say) -> Iterator[Figure]:
     """An answer over four hops: brokers in a line and C programs in a line, all on one core."""
     say(f"a chain of {CHAIN}")
     with ExitStack() as stack:
-        forks = stack.enter_context(zygote())
-        line = [forks.broker({"replication_index": 0}) for _ in range(CHAIN)]
+        line = stack.enter_context(brokers(CHAIN, {"replication_index": 0}))
         for one, other in pairwise(line):
             order_join(one, other)
         c_line = [stack.enter_context(c_server())]
@@ -112,10 +111,10 @@ def _chain(rounds: int, say: Say) -> Iterator[Figure]:
 def _replication(rounds: int, say: Say) -> Iterator[Figure]:
     """Two brokers, the second has the data, the first keeps a replica of each answer or does not."""
     say("replication")
-    with zygote() as forks:
+    with ExitStack() as stack:
         pairs: dict[Server, Server] = {}
         for index in (0, 1):
-            first, second = (forks.broker({"replication_index": index}) for _ in range(2))
+            first, second = stack.enter_context(brokers(2, {"replication_index": index}))
             order_join(first, second)
             fill(second, REPLICATED * (rounds + 1))
             pairs[first] = second

@@ -7,13 +7,9 @@ of an experiment, and the journals of its processes say what they used.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -21,11 +17,11 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.bursts import Wrong, burst, fill
-from benchmarks.figures import RATIO, Figure, Unavailable, figure
-from benchmarks.servers import c_server
+from benchmarks.figures import RATIO, Figure, figure
+from benchmarks.servers import c_server, run_document, supervisor
 from overlay.facts import Sample, Start, Tick
 from overlay.journal import read_journal
-from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
+from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
 from overlay.topologies import generate
 
 TITLE = "Ten brokers under the published load"
@@ -42,7 +38,7 @@ WORKLOAD = {
 }
 SHARE = 4
 """One round of this is so many of the others': each takes 15 s."""
-LEASE_S, LONGEST_S = 30, 90
+LONGEST_S = 90
 ENDED = ("finished", "stopped", "failed")
 
 Say = Callable[[str], None]
@@ -68,50 +64,10 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
             yield it(f"{topology}: brokers / one C, full, 1 outstanding", RATIO, ratios)
 
 
-@contextmanager
-def supervisor() -> Iterator[SupervisorClient]:
-    """A supervisor of its own; what it runs ends with it."""
-    with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-bench-")))
-        lifeline, held = os.pipe()
-        stack.callback(os.close, held)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
-            env=os.environ | {"WAXWING_LIFELINE_FD": str(lifeline)},
-            pass_fds=[lifeline],
-            start_new_session=True,  # Ctrl-C is for us, who then end it
-        )
-        stack.callback(process.wait)
-        stack.callback(process.terminate)
-        os.close(lifeline)
-        client = SupervisorClient(home / "socket")
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                client.hello()
-                break
-            except SupervisorUnavailable as reason:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise Unavailable(str(reason)) from None
-                time.sleep(0.05)
-        yield client
-
-
 def _run(client: SupervisorClient, topology: str, id: str, directory: Path) -> dict[str, float]:
     """Deploy it, wait for its end, and read what it used. Raises ``Wrong`` where it fails or leaves unanswered."""
-    graph = generate(topology, BROKERS, seed=1)
-    document = {
-        "id": id,
-        "kind": "run",
-        "epoch": 1,
-        "directory": str(directory),
-        "seed": 2018,
-        "system": "context-broker",
-        "topology": {"brokers": BROKERS, "links": [asdict(link) for link in graph.links]},
-        "settings": {},
-        "workload": WORKLOAD,
-        "lease_s": LEASE_S,
-    }
+    links = [asdict(link) for link in generate(topology, BROKERS, seed=1).links]
+    document = run_document(id, directory, brokers=BROKERS, settings={}, workload=WORKLOAD, links=links)
     deadline = time.monotonic() + LONGEST_S
     status = _deploy(client, document, deadline)
     while status["phase"] not in ENDED:
@@ -119,7 +75,7 @@ def _run(client: SupervisorClient, topology: str, id: str, directory: Path) -> d
             client.stop(id, 1, "it takes too long to be measured")
             raise Wrong(f"{id} is still {status['phase']} after {LONGEST_S} s")
         time.sleep(0.5)
-        status = client.renew(id, 1)
+        status = client.status(id)
     if status["phase"] != "finished":
         raise Wrong(f"{id} has {status['phase']}: {status['reason']}")
     return _spent(directory, status)

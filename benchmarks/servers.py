@@ -5,21 +5,24 @@ Everything is a context manager, and each process dies with the one that started
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Unavailable
 from benchmarks.programs import program
+from overlay.runtime.lifeline import LIFELINE_FD
+from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
 
 SERVER_CORE, CLIENT_CORE = 1, 0
+START_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -45,47 +48,92 @@ class Server:
             os.sched_setaffinity(self.pid, {core})
 
 
-class Zygote:
-    """Where brokers are forked from; see ``benchmarks.zygote``."""
+@contextmanager
+def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environment: str) -> Iterator[list[Server]]:
+    """Brokers with their journals on and no neighbours, on the server's core, of a supervisor in this ``environment``.
 
-    def __init__(self, process: subprocess.Popen[str], directory: Path) -> None:
-        self._process = process
-        self._directory = directory
-        self._started = 0
+    They are those of a run for a day, whose only client asks once a day. Raises ``Unavailable`` where they do not start.
+    """
+    with supervisor(**environment) as client, tempfile.TemporaryDirectory(prefix="waxwing-bench-") as directory:
+        document = run_document(
+            "bench",
+            Path(directory),
+            brokers=count,
+            settings={"monitoring": False, **(settings or {})},
+            workload={"providers": 0, "consumers": 1, "request_interval_s": 86_400, "duration_s": 86_400},
+        )
+        deadline = time.monotonic() + START_S
+        try:
+            status = client.deploy(document)
+            while status["phase"] not in ("warming", "measuring"):
+                if status["phase"] == "failed" or time.monotonic() > deadline:
+                    raise Unavailable(f"no broker: {_why(status)}")
+                time.sleep(0.02)
+                status = client.status("bench")
+        except SupervisorRefused as refusal:
+            raise Unavailable(f"no broker: {refusal}") from None
+        servers = [Server(broker["address"], broker["pid"]) for broker in status["brokers"]]
+        for server in servers:
+            server.pin(SERVER_CORE)
+        yield servers
 
-    def broker(self, settings: Mapping[str, Any] | None = None) -> Server:
-        """A broker with its journal on, on the server's core. Raises ``Unavailable`` with its last words."""
-        assert self._process.stdin and self._process.stdout
-        self._started += 1
-        wanted = {"settings": dict(settings or {}), "journal": str(self._directory / f"{self._started}.journal")}
-        self._process.stdin.write(json.dumps(wanted) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        reply: dict[str, Any] = json.loads(line) if line else {"error": "the zygote has died"}
-        if "error" in reply:
-            raise Unavailable(f"no broker: {reply['error']}")
-        server = Server(reply["address"], reply["pid"])
-        server.pin(SERVER_CORE)
-        return server
+
+def run_document(
+    id: str,
+    directory: Path,
+    *,
+    brokers: int,
+    settings: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    links: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """A run for ``SupervisorClient.deploy``, with an hour's lease."""
+    return {
+        "id": id,
+        "kind": "run",
+        "epoch": 1,
+        "directory": str(directory),
+        "seed": 2018,
+        "system": "context-broker",
+        "topology": {"brokers": brokers, "links": list(links)},
+        "settings": settings,
+        "workload": workload,
+        "lease_s": 3600,
+    }
+
+
+def _why(status: Status) -> str:
+    reasons = [status["reason"], *(broker["reason"] for broker in status["brokers"])]
+    return next(filter(None, reasons), f"still {status['phase']} after {START_S:g} s")
 
 
 @contextmanager
-def zygote(**environment: str) -> Iterator[Zygote]:
-    """A process to fork brokers from, with ``environment`` added; at the end it and they are gone."""
-    with tempfile.TemporaryDirectory(prefix="waxwing-bench-") as directory:
+def supervisor(**environment: str) -> Iterator[SupervisorClient]:
+    """A supervisor of its own, with ``environment`` added; at the end what it runs is gone with it."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-bench-")))
+        lifeline, held = os.pipe()
+        stack.callback(os.close, held)
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.zygote"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | environment,
+            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
+            env=os.environ | environment | {LIFELINE_FD: str(lifeline)},
+            pass_fds=[lifeline],
+            start_new_session=True,  # Ctrl-C is for us, who then end it
         )
-        try:
-            yield Zygote(process, Path(directory))
-        finally:
-            assert process.stdin
-            process.stdin.close()
-            process.wait()
+        stack.callback(process.wait)
+        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
+        os.close(lifeline)
+        client = SupervisorClient(home / "socket")
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                client.hello()
+                break
+            except SupervisorUnavailable as reason:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise Unavailable(str(reason)) from None
+                time.sleep(0.02)
+        yield client
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from benchmarks.figures import Unavailable
 from benchmarks.peers.processes import STARTS_WITHIN_S, Failed, Load, Process, Threads, free_port
 from benchmarks.programs import program
 from benchmarks.record import ROOT
-from benchmarks.servers import zygote
+from benchmarks.servers import brokers
 from overlay.runtime.client import ContextClient
 
 KEYS = 1000
@@ -93,7 +93,7 @@ class Stage(ExitStack):
 
 def _broker(stage: Stage) -> tuple[Threads, int]:
     """Our broker, filled: forked as the supervisor does, default settings, journal on."""
-    broker = stage.enter_context(zygote()).broker()
+    [broker] = stage.enter_context(brokers())
     port = int(broker.address.rpartition(":")[2])
     _provide(port)
     return Threads(broker.pid), port

@@ -119,28 +119,29 @@ def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
 
 @needs_gcc
 def test_interrupted_it_leaves_no_process_behind():
+    mark = f"WAXWING_TEST={os.getpid()}-{id(object())}"
+    environment = os.environ | dict([mark.split("=")])
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks", "broker"], start_new_session=True, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks", "broker"], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:
-        wait_for(lambda: len(session(process.pid)) > 5, "brokers and C programs are started")
+        wait_for(lambda: len(marked(mark)) > 5, "brokers and C programs are started")
         os.kill(process.pid, signal.SIGINT)
         assert process.communicate(timeout=30)[1].endswith("interrupted: nothing is recorded\n")
         assert process.returncode == 130
-        wait_for(lambda: not session(process.pid), "they are gone")
+        wait_for(lambda: not marked(mark), "they are gone")
     finally:
-        for left in session(process.pid):
+        for left in marked(mark):
             os.kill(left, signal.SIGKILL)
 
 
-def session(leader):
-    """The processes of a session that still run."""
+def marked(mark):
+    """The processes that have inherited ``mark`` in their environment, whoever their parent is by now."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+            if mark.encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+        except OSError:  # it has just ended, or is not ours
             continue
-        if int(fields[3]) == leader and fields[0] != "Z":
-            found.append(int(path.parent.name))
     return found
