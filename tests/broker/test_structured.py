@@ -219,8 +219,18 @@ def test_an_update_that_one_keeper_confirms_is_processed_when_the_others_are_giv
     talk.hear(B, f"27|{asked['B']}|{TARGET}")
     stored = talk.hear(D, f"27|{asked['D']}|{TARGET}")
     assert set(questions(stored, 30)) == {"B", "D"}
-    sent = talk.wait(600)
-    assert [(after, name) for after, name, text in sent if text.startswith("5|")] == [(500, "C")]
+    sent = talk.wait(800)
+    assert [(after, name) for after, name, text in sent if text.startswith("5|")] == [(750, "C")]
+
+
+def test_an_update_goes_to_those_too_that_do_not_answer_when_they_are_looked_for():
+    talk = structured(B, D)
+    stamp = talk.wall
+    asked = questions(talk.provide(), 26)
+    talk.hear(B, f"27|{asked['B']}|{TARGET}")
+    sent = talk.wait(500)
+    assert {name for _, name, text in sent if text.startswith("30|")} == {"B", "D"}
+    assert talk.hear(D, f"31|{stamp}|p1|{KEY}") == [talk.ack(102, UPDATE)]
 
 
 def test_without_any_keeper_that_answers_it_keeps_the_entry_itself():
@@ -276,13 +286,57 @@ def test_when_all_of_the_closest_lack_it_that_is_proved():
 def test_when_nobody_answers_nothing_is_proved():
     talk = structured(B, D)
     talk.ask(stamp=5)
-    sent = talk.wait(600)
-    assert [(after, text.split("|")[0]) for after, name, text in sent if name == "B"] == [
+    sent = talk.wait(2500)
+    assert [(after, text.split("|")[0]) for after, name, text in sent if name == "B"][:4] == [
         (250, "28"),
         (500, "26"),  # is it there at all?
+        (500, "28"),
+        (750, "26"),
     ]
-    assert [(after, text) for after, name, text in sent if name == "C"] == [(500, talk.nack(201, REQUEST, 5)[1])]
+    assert [(after, text) for after, name, text in sent if name == "C"] == [(1500, talk.nack(201, REQUEST, 5)[1])]
     assert talk.stats()["pending"] == 0
+
+
+def test_one_that_does_not_answer_is_asked_again_as_it_may_have_what_the_others_lack():
+    talk = structured(B, D)
+    asked = questions(talk.ask(stamp=5), 28)
+    assert talk.hear(B, f"27|{asked['B']}|{TARGET}{named(D)}") == []
+    sent = talk.wait(1100)
+    assert [after for after, name, text in sent if name == "D" and text[:2] == "28"] == [250, 500, 750, 1000]
+    assert [name for _, name, _ in sent if name == "C"] == []
+    assert talk.hear(D, record(29, talk, 7))[0] == ("C", record(4, talk, 7))
+
+
+def test_one_that_stays_silent_proves_nothing_until_it_is_known_to_be_gone():
+    talk = structured(B, D)
+    asked = questions(talk.ask(stamp=5), 28)
+    talk.hear(B, f"27|{asked['B']}|{TARGET}")
+    sent = talk.wait(2000)
+    assert [(after, text) for after, name, text in sent if name == "C"] == [(1500, talk.nack(202, REQUEST, 5)[1])]
+    assert talk.stats()["contacts"] == 1
+
+
+def test_one_that_others_still_name_proves_nothing_by_its_silence():
+    talk = structured(B, D)
+    for _ in range(8):  # D is silent to the end, and gone, while B speaks
+        for name, text in [(name, text) for _, name, text in talk.wait(1000)]:
+            if name == "B" and text[:2] == "26":
+                talk.hear(B, f"27|{text.split('|')[1]}|{text.split('|')[2]}")
+    assert talk.stats()["contacts"] == 1
+    asked = questions(talk.ask(stamp=5), 28)
+    assert set(asked) == {"B"}
+    assert set(questions(talk.hear(B, f"27|{asked['B']}|{TARGET}{named(D)}"), 28)) == {"D"}
+    sent = talk.wait(6000)
+    assert [(after, text) for after, name, text in sent if name == "C"] == [(5000, talk.nack(201, REQUEST, 5)[1])]
+
+
+def test_what_is_found_is_answered_whoever_is_silent():
+    talk = structured(B, D)
+    talk.ask(stamp=5)
+    answer = record(4, talk, 7)
+    assert talk.hear(B, record(29, talk, 7)) == []
+    sent = talk.wait(600)
+    assert [(after, text) for after, name, text in sent if name == "C"][:1] == [(500, answer)]
 
 
 def test_a_named_broker_is_asked_in_the_next_round():

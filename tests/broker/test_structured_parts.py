@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from overlay.broker.structured.contacts import Contacts, keepers_among
 from overlay.broker.structured.identifiers import BITS, bucket_of, from_text, of_broker, of_key, to_text
-from overlay.broker.structured.lookup import MOST_QUESTIONS, Lookup
+from overlay.broker.structured.lookup import MOST_QUESTIONS, Lookup, State
 from overlay.broker.structured.missed import GAPS, MOST_MISSED, Missed
 
 identifiers = st.integers(0, 2**BITS - 1)
@@ -111,6 +111,8 @@ def nearest(target, some):
 
 # ---- lookups
 
+FAILED = [State.SILENT, State.GONE]
+
 
 @given(st.data(), st.sets(brokers, min_size=1, max_size=40), identifiers, st.integers(1, 5), st.integers(1, 4))
 def test_a_lookup_finds_the_closest_that_answer(data, network, target, width, parallel):
@@ -124,7 +126,7 @@ def test_a_lookup_finds_the_closest_that_answer(data, network, target, width, pa
         flying += lookup.next_to_ask()
         assert 0 < len(flying) == lookup.in_flight <= parallel
         broker = flying.pop(data.draw(st.integers(0, len(flying) - 1)))
-        lookup.settle(broker, answered=broker in alive)
+        lookup.settle(broker, State.ANSWERED if broker in alive else data.draw(st.sampled_from(FAILED)))
         if broker in alive:
             lookup.offer(nearest(target, network)[: width + len(dead)])
         lookup.check_invariants()
@@ -142,11 +144,43 @@ def test_a_lookup_ends_whatever_it_is_told(data, target):
         flying += lookup.next_to_ask()
         if lookup.is_complete or not flying:
             break
-        lookup.settle(flying.pop(), answered=data.draw(st.booleans()))
+        lookup.settle(flying.pop(), data.draw(st.sampled_from([State.ANSWERED, *FAILED])))
         lookup.offer(("10.9.9.9", named + more) for more in range(data.draw(st.integers(0, 20))))
         named += 20
         lookup.check_invariants()
     assert lookup.questions <= MOST_QUESTIONS
+
+
+def test_the_silent_among_the_closest_are_in_doubt_until_they_answer_or_are_gone():
+    a, b, c = nearest(0, [("10.0.0.1", 1), ("10.0.0.2", 1), ("10.0.0.3", 1)])
+    lookup = Lookup(0, 2, 3)
+    lookup.offer([a, b, c])
+    assert lookup.next_to_ask() == [a, b]
+    lookup.settle(a, State.SILENT)
+    assert lookup.next_to_ask() == [c], "it is passed over"
+    lookup.settle(b, State.ANSWERED)
+    lookup.settle(c, State.ANSWERED)
+    assert lookup.is_complete
+    assert lookup.in_doubt() == [a]
+    lookup.insist(lambda broker: False)
+    assert not lookup.is_complete
+    assert lookup.next_to_ask() == [a]
+    lookup.settle(a, State.SILENT)
+    lookup.insist(lambda broker: broker == a)
+    assert lookup.is_complete
+    assert lookup.in_doubt() == []
+
+
+def test_that_one_is_gone_is_not_for_us_alone_to_say_where_another_names_it():
+    a, b = nearest(0, [("10.0.0.1", 1), ("10.0.0.2", 1)])
+    lookup = Lookup(0, 2, 3)
+    lookup.offer([b])
+    lookup.next_to_ask()
+    lookup.settle(b, State.ANSWERED)
+    lookup.doubt([a], vouched=True)
+    assert lookup.is_complete
+    lookup.insist(lambda broker: True)
+    assert lookup.next_to_ask() == [a]
 
 
 def test_alone_a_lookup_is_complete_at_once():

@@ -3,6 +3,8 @@
 The figure of a hundred brokers and a thousand keys takes half a minute and is printed by::
 
     WAXWING_KEYS=1000 python -m pytest -s tests/sim/test_structured.py -k hundred
+
+``WAXWING_LOSSY=100`` runs so many overlays at 30 % loss.
 """
 
 import os
@@ -26,6 +28,7 @@ from tests.sim.test_swarm import CALM, STORM, draw_plan, storm, traffic
 from tests.sim.witness import Witness
 
 KEYS = int(os.environ.get("WAXWING_KEYS", "200"))
+LOSSY = int(os.environ.get("WAXWING_LOSSY", "2"))
 HEALED = 10 * SECOND
 """Two refresh intervals of 5 s: by then the dead are known to be so, and their entries lie elsewhere."""
 COPIES = BrokerConfig().dht_replicas
@@ -192,6 +195,29 @@ def test_with_loss_every_lookup_ends_and_nearly_all_are_answered(loss: float) ->
     assert network.statistics("pending") == [0] * 20
 
 
+@pytest.mark.parametrize("seed", range(LOSSY))
+def test_at_30_percent_loss_what_was_stored_is_never_said_to_be_absent_nor_old(seed: int) -> None:
+    """Four seconds after the provider heard that it is: until then who has not confirmed is sent it again."""
+    network, keys = Network(20, seed, links=LinkShape(delay_ms=0.5, loss=0.3)), rooms(30)
+    patient = Retry(give_up_s=30, again_s=(1, 2, 4, 8, 16))
+    for payload in (b"n=1", b"n=2"):
+        stored = network.put_each(keys, payload, retry=patient)
+    network.run_for(4 * SECOND)
+    found = network.get_each(2 * keys)
+    assert set(outcomes(found)) <= {"answered", "timed_out"}, "clients' datagrams are lost, too"
+    told = {
+        exchange.reply.payload for exchange, put in zip(found, 2 * stored, strict=True) if is_answered(exchange, put)
+    }
+    assert told == {b"n=2"}
+    absent = outcomes(network.get_each([("room", f"nowhere {i}", "climate") for i in range(30)]))
+    assert set(absent) <= {"not_found", "refused", "timed_out"}
+    assert absent["not_found"] >= 20, "though each of the closest has to say so"
+
+
+def is_answered(*exchanges: Exchange) -> bool:
+    return all(exchange.outcome == "answered" for exchange in exchanges)
+
+
 def test_both_arms_in_one_overlay_serve_their_own_clients() -> None:
     """Neighbours of the other arm are never taken for contacts, and their walks are answered."""
     network = Network(10, seed=12)
@@ -207,13 +233,17 @@ def test_both_arms_in_one_overlay_serve_their_own_clients() -> None:
     assert outcomes(by_walk) == {"answered": len(by_walk)}
 
 
+@pytest.mark.parametrize("loss", [None, 0.3])
 @pytest.mark.parametrize("seed", range(8))
-def test_in_any_storm_every_exchange_ends_in_time(seed: int) -> None:
+def test_in_any_storm_every_exchange_ends_in_time(seed: int, loss: float | None) -> None:
     """Loss, duplicates, deaths, partitions and leaves as the swarm draws them, over intact bytes."""
     random = Random(seed)
     plan = draw_plan(random)
     plan.faults -= {"corruption"}  # a changed byte may name a broker that never was, which the simulator forbids
     plan.shape = replace(plan.shape, corruption=0)
+    if loss is not None:  # and tables that do not fill up, so that the witness sees what is served after newer data
+        plan.shape = replace(plan.shape, loss=loss, loss_burst=0)
+        plan.config = replace(plan.config, table_entries=100_000, table_bytes=1 << 20)
     settings = {
         "dht_replicas": random.choice([1, 2, 3]),
         "dht_bucket": random.choice([3, 16]),

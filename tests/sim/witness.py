@@ -2,13 +2,16 @@
 
 No answer without a matching request; nothing answered that was never written, has expired, or was overwritten; no
 broker sends to an address it was not told of; no stranger gets more than three times the bytes it sent.
+
+What overwrites at a broker is an update that it got; in the structured arm, one that it said it has stored (31), as it
+may get updates for others to keep.
 """
 
 from collections import Counter, defaultdict, deque
 from ipaddress import ip_address
 
 from overlay.addresses import Address, parse_networks
-from overlay.broker.extensions import ClosestBrokers, DataFound, HopData, IndirectPing, Lookahead
+from overlay.broker.extensions import ClosestBrokers, DataFound, DataStored, HopData, IndirectPing, Lookahead
 from overlay.broker.messages import (
     BrokerJoining,
     ContextRequest,
@@ -38,6 +41,8 @@ class Witness:
         self._answered: Counter[tuple] = Counter()
         self._responses_at: dict[Address, tuple[int, set[tuple]]] = {}
         self._updates: dict[tuple, list[tuple[int, int, int]]] = defaultdict(list)
+        self._valid_ends: dict[tuple, int] = {}
+        self._keeps_for_others = overlay.config.arm == "structured"
         self._trusted = parse_networks(overlay.config.trusted_networks, "trusted_networks")
         self._flows: dict[tuple[Address, Address], deque[tuple[int, int]]] = defaultdict(deque)
         self._wrapped: set[tuple[Address, Address, int]] = set()
@@ -72,7 +77,9 @@ class Witness:
             self._told[to].update(message.brokers)
         elif isinstance(message, ContextUpdateAdvertisement):
             self._written.add(entry_of(message))
-            self._note_update(message, to, now)
+            self._valid_ends[message.timestamp, message.provider_id, message.key] = message.valid_end
+            if not self._keeps_for_others:
+                self._note_update(message.timestamp, message.provider_id, message.key, to, now)
         elif isinstance(message, ContextRequest) and source not in self._brokers:
             self._asked[source, to] += 1
         elif isinstance(message, ContextResponse):
@@ -97,8 +104,11 @@ class Witness:
             assert len(message.hops) <= self._ttl
         if isinstance(message, ContextResponse | Nack) and to not in self._brokers:
             self._answer_was_asked(message, source, to)
-        if isinstance(message, ContextResponse) and self._honest:
+        if isinstance(message, ContextResponse | DataFound) and self._honest:
             self._is_true(message, source, now)
+        elif isinstance(message, DataStored) and self._honest:
+            key = message.entity_type, message.entity_id, message.scope
+            self._note_update(message.timestamp, message.provider_id, key, source, now)
 
     def _answer_was_asked(self, message: ContextResponse | Nack, source: Address, to: Address) -> None:
         assert not message.hops
@@ -106,28 +116,32 @@ class Witness:
             self._answered[to, source] += 1
             assert self._answered[to, source] <= self._asked[to, source], f"{source} answered {to} unasked"
 
-    def _is_true(self, message: ContextResponse, source: Address, now: int) -> None:
+    def _is_true(self, message: ContextResponse | DataFound, source: Address, now: int) -> None:
         """Written once; and valid, unless it is only passed on, when it may have expired on its way."""
         assert entry_of(message) in self._written, f"{source} made up {message}"
         at, responses = self._responses_at.get(source, (-1, set()))
         if at != now or entry_of(message) not in responses:
             wall_ms = (now + WALL_OFFSET_NS) // MILLISECOND
             assert message.valid_begin <= wall_ms < message.valid_end, f"{source} served invalid data at {wall_ms}"
-            before = [update[1:] for update in self._updates[self._row(message, source)] if update[0] < now]
+            before = [
+                update[1:]
+                for update in self._updates[self._row(message.provider_id, message.key, source)]
+                if update[0] < now
+            ]
             timestamp, valid_end = max(before, default=(0, 0))
             assert message.timestamp >= timestamp or valid_end <= wall_ms, f"{source} served what was overwritten"
 
-    def _note_update(self, message: ContextUpdateAdvertisement, broker: Address, now: int) -> None:
+    def _note_update(self, timestamp: int, provider: str, key: tuple, broker: Address, now: int) -> None:
         """A table that may fill up promises nothing."""
         if self._overlay.config.table_entries >= 1000 and self._overlay.config.table_bytes >= 100_000:
-            row = self._row(message, broker)
-            self._updates[row].append((now, message.timestamp, message.valid_end))
+            valid_end = self._valid_ends[timestamp, provider, key]
+            self._updates[self._row(provider, key, broker)].append((now, timestamp, valid_end))
 
-    def _row(self, message: ContextUpdateAdvertisement | ContextResponse, broker: Address) -> tuple:
+    def _row(self, provider: str, key: tuple, broker: Address) -> tuple:
         """A broker that was started again is another one, whose table is empty."""
         there = [*self._overlay.brokers.values(), *self._overlay.leaving.values()]
         incarnation = next(actor for actor in there if actor.address == broker)
-        return incarnation, message.provider_id, message.key
+        return incarnation, provider, key
 
     def _is_within_budget(self, size: int, source: Address, to: Address, now: int) -> None:
         if to in self._brokers or any(ip_address(to[0]) in network for network in self._trusted):
@@ -143,5 +157,5 @@ class Witness:
         return sum(size for _, size in flow)
 
 
-def entry_of(message: ContextUpdateAdvertisement | ContextResponse) -> tuple:
+def entry_of(message: ContextUpdateAdvertisement | ContextResponse | DataFound) -> tuple:
     return message.timestamp, message.provider_id, message.key, message.valid_begin, message.valid_end, message.payload

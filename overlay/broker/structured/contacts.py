@@ -101,6 +101,10 @@ class Contacts:
         reliable = (c for c in self._contacts.values() if not c.in_doubt and c.address != but)
         return [contact.address for contact in nsmallest(count, reliable, key=lambda contact: contact.id ^ target)]
 
+    def doubtful(self) -> list[Address]:
+        """Those that owe an answer."""
+        return [contact.address for contact in self._contacts.values() if contact.in_doubt]
+
     def known(self) -> list[Known]:
         """All of them and ourselves, in doubt or not."""
         return [(self.own_id, self.own), *((contact.id, contact.address) for contact in self._contacts.values())]

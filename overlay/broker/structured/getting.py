@@ -1,8 +1,9 @@
 """Requests (3, 32): answered from the table where we keep the key, else by asking its keepers (28).
 
-All the closest brokers that can be reached are waited for, and the entry with the latest timestamp among their answers
-and our own wins: several providers may describe one key, and a keeper may have missed an update. When all of them have
-nothing, nothing is there: NACK 202. When nobody could be asked, or time ran out, nothing is proved: NACK 201.
+All the closest brokers are asked, and the entry with the latest timestamp among their answers and our own wins: several
+providers may describe one key, and a keeper may have missed an update. More than half of them are waited for, as an
+update is confirmed by more than half. When all of them have nothing, nothing is there: NACK 202. When one that may be
+alive is silent, nobody could be asked, or time ran out, nothing is proved: NACK 201.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Getting:
             asked=lambda broker, now: self._note_asked(get, broker, now),
             answered=lambda broker, answer, now: self._note_answer(get, broker, answer, now),
             ended=lambda lookup, now: self._end(get, lookup, now),
+            is_content=lambda lookup: bool(get.entries) and lookup.has_majority,
         )
         self._open.add((get.source, get.request))
         if not self._lookups.start(search, now):
@@ -107,7 +109,7 @@ class Getting:
         valid = [entry for entry in get.entries if entry.is_valid(wall_ms)]
         if valid:
             self._answer(get, max(valid, key=lambda entry: entry.timestamp), now)
-        elif lookup.is_complete and not lookup.heard_nobody:
+        elif lookup.is_complete and not lookup.in_doubt() and not lookup.heard_nobody:
             counters["not_found"] += 1
             self._refuse(get, Status.DATA_NOT_FOUND, now)
         else:

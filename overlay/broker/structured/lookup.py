@@ -1,17 +1,20 @@
 """One iterative lookup as a value: whom to ask next, and when the closest brokers have all answered.
 
 It starts with the closest brokers that we know; each that answers names those closest that *it* knows. Of all that are
-known and have not failed, the ``width`` closest are the front. Those of the front that were not asked are asked, at
-most ``parallel`` at a time; the lookup is complete when all of the front have answered, as none of them knows a closer
-one::
+known and were neither silent nor refused, the ``width`` closest are the front. Those of the front that were not asked
+are asked, at most ``parallel`` at a time; the lookup is complete when all of the front have answered, as none of them
+knows a closer one::
 
     round 1   the front of what we know           ── 27 ─>  named: closer ones
     round 2   the front of what is known by now   ── 27 ─>  named: nobody closer, complete
+
+One that is silent is passed over, and leaves a doubt where it would be in the front: it may be alive, and have what the
+others lack or something newer. Whoever needs to know asks it again, until it is known to be gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 
 from overlay.addresses import Address
@@ -28,7 +31,9 @@ class State(Enum):
     NAMED = auto()
     ASKED = auto()
     ANSWERED = auto()
-    FAILED = auto()
+    SILENT = auto()
+    GONE = auto()
+    """Or it refuses."""
 
 
 class Lookup:
@@ -44,6 +49,7 @@ class Lookup:
         self._own = own
         self._in_flight = 0
         self._states: dict[Address, State] = {}
+        self._vouched: set[Address] = set()
         if own is not None:
             self._states[own] = State.ANSWERED
 
@@ -63,11 +69,40 @@ class Lookup:
         self.questions += len(named)
         return named
 
-    def settle(self, broker: Address, *, answered: bool) -> None:
+    def settle(self, broker: Address, state: State) -> None:
         """What became of a question."""
         assert self._states[broker] is State.ASKED
-        self._states[broker] = State.ANSWERED if answered else State.FAILED
+        self._states[broker] = state
         self._in_flight -= 1
+
+    def doubt(self, brokers: Iterable[Address], *, vouched: bool = False) -> None:
+        """These may be there, and are not to be relied on. ``vouched``: by one that answered, so that it is not only
+        for us to say that they are gone."""
+        for broker in brokers:
+            if broker not in self._states and len(self._states) < MOST_CANDIDATES:
+                self._states[broker] = State.SILENT
+                if vouched:
+                    self._vouched.add(broker)
+
+    def due(self) -> list[Address]:
+        """Those that are to keep what lies here, the silent ones included, the closest first."""
+        return self._nearest(broker for broker, state in self._states.items() if state is not State.GONE)
+
+    def in_doubt(self) -> list[Address]:
+        """The silent ones among them."""
+        return [broker for broker in self.due() if self._states[broker] is State.SILENT]
+
+    @property
+    def has_majority(self) -> bool:
+        """Whether more than half of them have answered, so that they meet those of any update that was confirmed."""
+        due = self.due()
+        return 2 * sum(self._states[broker] is State.ANSWERED for broker in due) > len(due)
+
+    def insist(self, is_gone: Callable[[Address], bool]) -> None:
+        """Rely on those in doubt again, until they are silent once more; of those that are gone there is none."""
+        while gone := [b for b in self.in_doubt() if b not in self._vouched and is_gone(b)]:
+            self._states.update(dict.fromkeys(gone, State.GONE))
+        self._states.update(dict.fromkeys(self.in_doubt(), State.NAMED))
 
     @property
     def in_flight(self) -> int:
@@ -89,8 +124,11 @@ class Lookup:
         return [broker for broker in self._front() if self._states[broker] is State.ANSWERED]
 
     def _front(self) -> list[Address]:
-        alive = [broker for broker, state in self._states.items() if state is not State.FAILED]
-        return sorted(alive, key=lambda broker: of_broker(broker) ^ self.target)[: self._width]
+        passed_over = (State.SILENT, State.GONE)
+        return self._nearest(broker for broker, state in self._states.items() if state not in passed_over)
+
+    def _nearest(self, brokers: Iterable[Address]) -> list[Address]:
+        return sorted(brokers, key=lambda broker: of_broker(broker) ^ self.target)[: self._width]
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the books disagree."""

@@ -1,4 +1,8 @@
-"""Lookups under way: whom each wants asked is asked, what comes is fed to it; it ends complete or out of time."""
+"""Lookups under way: whom each wants asked is asked, what comes is fed to it; it ends complete or out of time.
+
+Silence proves nothing. A search that is not content with what it has heard goes on asking those of the closest that do
+not answer, until they do, are known to be gone, or time is up.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,19 @@ from overlay.broker.messages import Key
 from overlay.broker.station import Station
 from overlay.broker.structured.contacts import Contacts
 from overlay.broker.structured.identifiers import of_key, to_text
-from overlay.broker.structured.lookup import Lookup
+from overlay.broker.structured.lookup import Lookup, State
 from overlay.broker.structured.questions import Answer, Questions
 from overlay.broker.structured.upkeep import Upkeep
 from overlay.node import MILLISECOND
 
 
 class Search:
-    """What is looked for, and what to call: ``asked`` and ``answered`` for each question, ``ended`` once."""
+    """What is looked for, and what to call: ``asked`` and ``answered`` for each question, ``ended`` once.
 
-    __slots__ = ("answered", "asked", "deadline", "ended", "key", "lookup", "wants_data")
+    ``is_content`` says whether those in doubt may be passed over.
+    """
+
+    __slots__ = ("answered", "asked", "deadline", "ended", "is_content", "key", "lookup", "wants_data")
 
     def __init__(
         self,
@@ -31,6 +38,7 @@ class Search:
         asked: Callable[[Address, int], None],
         answered: Callable[[Address, Answer | None, int], None],
         ended: Callable[[Lookup, int], None],
+        is_content: Callable[[Lookup], bool],
     ) -> None:
         self.key = key
         self.wants_data = wants_data
@@ -38,6 +46,7 @@ class Search:
         self.asked = asked
         self.answered = answered
         self.ended = ended
+        self.is_content = is_content
         self.lookup: Lookup
         self.deadline: int
 
@@ -69,6 +78,7 @@ class Lookups:
         target = of_key(search.key)
         search.lookup = Lookup(target, config.dht_replicas, config.dht_parallel, self._contacts.own)
         search.lookup.offer(self._contacts.closest(target, config.dht_bucket))
+        search.lookup.doubt(self._contacts.doubtful())
         search.deadline = now + self._lifetime
         self._open[search] = None
         self._advance(search, 1, now)
@@ -84,6 +94,8 @@ class Lookups:
     def _advance(self, search: Search, round: int, now: int) -> None:
         """Ask whom the lookup wants asked; ``round`` is that of these questions."""
         lookup = search.lookup
+        if lookup.is_complete and not search.is_content(lookup):
+            lookup.insist(self._upkeep.is_gone)
         for broker in lookup.next_to_ask():
             message = search.message(self._questions.stamp(now))
             ended = partial(self._settle, search, broker, round)
@@ -91,20 +103,22 @@ class Lookups:
                 lookup.rounds = max(lookup.rounds, round)
                 search.asked(broker, now)
             else:
-                lookup.settle(broker, answered=False)
+                lookup.settle(broker, State.SILENT)
         if lookup.is_complete or not lookup.in_flight:
             self._end(search, now)
 
     def _settle(self, search: Search, broker: Address, round: int, answer: Answer | None, now: int) -> None:
-        told = isinstance(answer, ClosestBrokers | DataFound)
         self._upkeep.note_answer(broker, answer, now)
-        search.lookup.settle(broker, answered=told)
-        if search not in self._open:
-            return
+        lookup = search.lookup
         if isinstance(answer, ClosestBrokers | DataFound):
-            search.lookup.offer(b for b in answer.brokers if self._upkeep.may_ask(b))
-        search.answered(broker, answer, now)
-        self._advance(search, round + 1, now)
+            lookup.settle(broker, State.ANSWERED)
+            lookup.offer(b for b in answer.brokers if self._upkeep.may_ask(b))
+            lookup.doubt((b for b in answer.brokers if self._upkeep.is_missed(b)), vouched=True)
+        else:
+            lookup.settle(broker, State.SILENT if answer is None else State.GONE)
+        if search in self._open:
+            search.answered(broker, answer, now)
+            self._advance(search, round + 1, now)
 
     def _end(self, search: Search, now: int) -> None:
         del self._open[search]

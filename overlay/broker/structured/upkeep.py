@@ -116,9 +116,15 @@ class Upkeep:
 
     def may_ask(self, address: Address) -> bool:
         """Whether somebody's word is enough to ask this address: never a stranger, nor one that is gone."""
-        if address in self._gone or address == self._contacts.own:
-            return False
-        return self._station.open_network.trusts(address) or address in self._members
+        return address not in self._gone and self._is_no_stranger(address)
+
+    def is_missed(self, address: Address) -> bool:
+        """Whether it is gone, and somebody's word would otherwise be enough to ask it."""
+        return address in self._gone and self._is_no_stranger(address)
+
+    def is_gone(self, address: Address) -> bool:
+        """Whether it was silent to the end, or refused, not long ago."""
+        return address in self._gone
 
     def stop(self) -> None:
         """This broker has left: no contacts, until its neighbours change again."""
@@ -163,6 +169,11 @@ class Upkeep:
         else:
             self._given[address] = now + self._interval
             self._handover.note_lacking(address, now)
+
+    def _is_no_stranger(self, address: Address) -> bool:
+        if address == self._contacts.own:
+            return False
+        return self._station.open_network.trusts(address) or address in self._members
 
     def _hear_of(self, brokers: Iterable[Address], now: int) -> None:
         for address in brokers:
