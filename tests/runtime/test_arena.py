@@ -19,7 +19,7 @@ NOWHERE = ("room", "nowhere", "climate")
 
 @pytest.mark.parametrize("arm", [arm for arm in arms() if arm != "structured"])
 def test_one_query_costs_and_finds_what_it_does_in_virtual_time(arm: str) -> None:
-    """On a line there is one way, and a shallow flood is waited for long: neither chance nor a busy machine has a say."""
+    """On a line there is one way, and shallow floods are waited for long: no chance, and no busy machine, has a say."""
     graph, settings = generate("line", 4), {**arms()[arm], "lookahead_wait_ms": 100}
     virtual = VirtualArena(graph, settings, 1)
     with LiveArena(graph, settings, 1) as live:
