@@ -15,4 +15,5 @@
       hosted, orders               one deployment kept moving; the joins it orders
     arena        an overlay in which one query after the other is asked, told of by taps
       processes, work, lifeline    forked children, what they do, and why none is left behind
+      rehearsal                    a broker's life in little before the first fork, so that its children share more
 """

@@ -38,8 +38,9 @@ def run_broker(
     on_ready: Callable[[Address], None],
     lifeline_fd: int | None = None,
     address: Address | None = None,
+    until: int | None = None,
 ) -> int:
-    """Be a broker until SIGTERM (or SIGINT) or until the lifeline closes; the process's exit code.
+    """Be a broker until SIGTERM (or SIGINT), the lifeline closes or, without a farewell, ``until`` (ns); exit code.
 
     ``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to. ``links``
     shapes what goes to these neighbours. With a ``journal`` there is one tick a second in it, in time since
@@ -48,7 +49,7 @@ def run_broker(
     """
     sock = open_socket(bind)
     known_as = address or bound_address(sock)
-    if journal is None:  # nobody reads what would be traced
+    if journal is None and config.trace_one_in:  # nobody reads what would be traced
         config = replace(config, trace_one_in=0)
     broker = Broker(config, known_as, random.Random(derive_seed(seed, "walks")), wall_offset_ns())
     shapers = {
@@ -75,10 +76,10 @@ def run_broker(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: driver.stop())
     on_ready(known_as)
-    driver.run()
+    driver.run(until)
     end = time.monotonic_ns()
     held = broker.held_keys(end)  # before the farewell, in which the structured arm hands all of it on
-    if not driver.lifeline_closed:
+    if not driver.lifeline_closed and until is None:
         _leave(broker, driver)
     if writer is not None:
         on_second(time.monotonic_ns())

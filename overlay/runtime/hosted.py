@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from overlay.journal import JournalWriter
 from overlay.node import SECOND
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.orders import Orders
-from overlay.runtime.processes import Child, Work, describe_exit_code, fork, last_words
+from overlay.runtime.processes import Child, Work, describe_exit_code, fork_all, last_words
 from overlay.runtime.reporting import open_journal
 from overlay.runtime.work import Job
 
@@ -232,16 +232,15 @@ class Hosted:
         self._processes[name] = process
 
     def _run_processes(self, now: int) -> int:
-        until, starts = now + SECOND, 0
+        until, starts = now + SECOND, list[str]()
         desired = phases.wanted(self.deployment, self.phase, self._churn.away)
         for action in fleet.plan(desired, self._processes, now):
             process = self._processes.get(action.name, fleet.Process())
             match action:
-                case fleet.Start() if starts == STARTS_AT_ONCE:
+                case fleet.Start() if len(starts) == STARTS_AT_ONCE:
                     until = now
                 case fleet.Start(name):
-                    self._start(name, process, now)
-                    starts += 1
+                    starts.append(name)
                 case fleet.Stop(name):
                     os.kill(self._children[name].pid, signal.SIGTERM)
                     self._processes[name] = process.stop_sent(now)
@@ -254,15 +253,21 @@ class Hosted:
                     until = now
                 case fleet.Wait():
                     until = min(until, action.until)
+        if starts:
+            self._start(starts, now)
         return until
 
-    def _start(self, name: str, process: fleet.Process, now: int) -> None:
-        started = process.started(now)
-        child = fork(self._work(name, started), self._directory / "words" / f"{name}.txt", (self._lifeline,))
-        self._children[name], self._processes[name] = child, started
-        self._forked(name, child)
-        after = "" if process.was_away else process.reason
-        self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
+    def _start(self, names: Sequence[str], now: int) -> None:
+        before = {name: self._processes.get(name, fleet.Process()) for name in names}
+        started = {name: process.started(now) for name, process in before.items()}
+        works = [
+            (self._work(name, process), self._directory / "words" / f"{name}.txt") for name, process in started.items()
+        ]
+        for name, child in zip(names, fork_all(works, (self._lifeline,)), strict=False):
+            self._children[name], self._processes[name] = child, started[name]
+            self._forked(name, child)
+            after = "" if before[name].was_away else before[name].reason
+            self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
 
     def _work(self, name: str, process: fleet.Process) -> Work:
         job = Job(self.deployment, self.addresses, name, self._zero, self._journal_path(name), self._lifeline)

@@ -37,6 +37,7 @@ from overlay.runtime.kept import Kept, KeptNetworks
 from overlay.runtime.lifeline import inherited_lifeline
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import Child
+from overlay.runtime.rehearsal import rehearse
 
 USAGE = """\
 usage: python -m overlay supervise --socket PATH --state DIR
@@ -221,6 +222,7 @@ def _prepare_zygote() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # a thousand clients of a fleet have a socket each
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536) if hard > 0 else 65_536, hard))
+    rehearse()
     gc.disable()  # a collection writes into every page, and what is written is no longer shared
     gc.collect()
     gc.freeze()

@@ -24,7 +24,6 @@ from time import monotonic_ns
 from overlay.addresses import Address, format_address
 from overlay.links import Shaper
 from overlay.node import MILLISECOND, SECOND, Node
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES as MAX_DATAGRAM_BYTES
 from overlay.runtime.datagrams import Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20

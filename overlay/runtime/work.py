@@ -33,16 +33,22 @@ class Job:
         """Be the broker ``name``. Only runs are journalled: a network would grow its journal for ever."""
         index = self.deployment.broker_names.index(self.name)
         config = self.deployment.settings
-        if config.walk_ttl == 0:
-            config = replace(config, walk_ttl=4 * self.deployment.brokers)
+        is_journalled = self.deployment.kind == RUN
+        config = replace(  # here, before the fork, since checking settings touches much memory
+            config,
+            walk_ttl=config.walk_ttl or 4 * self.deployment.brokers,
+            trace_one_in=config.trace_one_in if is_journalled else 0,
+        )
+        links = self._link_shapes(index)
+        seed = derive_seed(self.deployment.seed, self.name, incarnation)
 
         def work(on_ready: Ready) -> int:
             return run_broker(
                 config,
                 self.addresses[index],
-                links=self._link_shapes(index),
-                seed=derive_seed(self.deployment.seed, self.name, incarnation),
-                journal=self.journal if self.deployment.kind == RUN else None,
+                links=links,
+                seed=seed,
+                journal=self.journal if is_journalled else None,
                 process=self.name,
                 zero_ns=self.zero_ns,
                 on_ready=lambda address: on_ready(format_address(address)),

@@ -1,0 +1,30 @@
+"""What the supervisor does once, so that brokers share it."""
+
+import signal
+
+from overlay.facts import Tick
+from overlay.journal import read_journal
+from overlay.node import SECOND
+from overlay.runtime import rehearsal
+
+
+def test_it_leaves_nothing_behind_and_brokers_answered_in_it(monkeypatch, tmp_path):
+    journals = []
+
+    class Directory:
+        """Kept, to be read afterwards."""
+
+        def __enter__(self):
+            return str(tmp_path)
+
+        def __exit__(self, *_):
+            journals.extend(read_journal(next(tmp_path.iterdir())))
+
+    monkeypatch.setattr(rehearsal, "TemporaryDirectory", Directory)
+    monkeypatch.setattr(rehearsal, "LONG_ENOUGH", 2 * SECOND)
+    before = signal.getsignal(signal.SIGTERM)
+    rehearsal.rehearse()
+    assert signal.getsignal(signal.SIGTERM) is before
+    counters = [fact.counters for fact in journals if isinstance(fact, Tick)][-1]
+    assert counters["hits"] == rehearsal.TIMES
+    assert counters["rejected"] == 0
