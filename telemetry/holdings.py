@@ -6,8 +6,9 @@ Counterparts: each broker writes ``overlay.facts.Holdings`` as it ends; ``overla
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import pyarrow as pa
@@ -67,6 +68,26 @@ def in_short(table: pa.Table, held: Sequence[Holdings]) -> dict[str, Any]:
         "exponent_entities": shape.entities if shape else 0,
         "square_root": SQUARE_ROOT,
     }
+
+
+def drawn(rows: Sequence[Mapping[str, Any]], exponent: float | None) -> dict[str, list[Any]] | None:
+    """Columns of a chart of copies against queries per second, by rate: of entities that have both; ``None`` below two.
+
+    ``square_root`` is the yardstick, ``fitted`` the line of ``exponent``; both pass through the points' geometric mean,
+    as a line of least squares over the logarithms does.
+    """
+    known = [(row["per_s"], row["holders"] + row["replicas"], row["entity"]) for row in rows]
+    known = sorted(one for one in known if one[0] > 0 and one[1] > 0)
+    if len(known) < 2:
+        return None
+    rates, copies, entities = (list(column) for column in zip(*known, strict=True))
+    middle_rate, middle_copies = geometric_mean(rates), geometric_mean(copies)
+
+    def line(power: float) -> list[float]:
+        return [middle_copies * (rate / middle_rate) ** power for rate in rates]
+
+    found = {"entities": entities, "per_s": rates, "copies": copies, "square_root": line(SQUARE_ROOT)}
+    return found if exponent is None else {**found, "fitted": line(exponent)}
 
 
 def write(table: pa.Table, path: Path) -> None:

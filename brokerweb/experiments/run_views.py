@@ -23,8 +23,8 @@ from telemetry import holdings
 from telemetry.configurations import links_in_words
 from telemetry.runs import RunFiles
 
-COPIES_SHOWN = 12
-"""Entities, those asked for most; REST has all."""
+COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
+"""Entities in the table and in the chart, those asked for most; REST has all."""
 
 
 @login_required
@@ -59,6 +59,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.select_related("experiment", "owner", "rerun_of"), pk=run_id)
     system = SYSTEMS[run.configuration["system"]]
     units = {info.name: info.unit for info in (*system.settings, *system.workload)}
+    copies = holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_DRAWN)
     context = {
         "run": run,
         "configuration": run.configuration,
@@ -70,7 +71,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "history": run.events.all()[:200],
         "truth": truth.of_summary(run.summary),
         "memory_brokers": (run.summary.get("memory") or {}).get("brokers") or [],
-        "copies": holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_SHOWN),
+        "copies": copies[:COPIES_SHOWN],
+        "copies_drawn": holdings.drawn(copies, (run.summary.get("holdings") or {}).get("exponent")),
         "live": {"run": run.id, "kind": run.configuration["topology"]["kind"], "ended": run.state in ENDED},
     }
     return render(request, "runs/detail.html", context)

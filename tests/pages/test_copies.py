@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from math import log
+
+import pytest
 from django.conf import settings
 from django.test import Client
 
@@ -46,6 +50,11 @@ def test_a_run_s_copies_stand_beside_how_often_each_entity_was_asked_for(olga: C
     page = olga.get(f"/runs/{run.id}/").content.decode()
     assert "14 copies at" in page
     assert "fitted to 3 entities" in page
+    drawn = json.loads(page.partition('<script id="copies-data" type="application/json">')[2].partition("</script>")[0])
+    assert (drawn["entities"], drawn["copies"]) == (["a|3|x", "a|2|x", "a|1|x"], [2, 4, 8])
+    slope = log(drawn["square_root"][2] / drawn["square_root"][0]) / log(drawn["per_s"][2] / drawn["per_s"][0])
+    assert slope == pytest.approx(0.5)
+    assert drawn["fitted"][2] / drawn["fitted"][0] == pytest.approx(8 ** answer["exponent"], rel=1e-3)
 
 
 def test_holdings_come_page_by_page(olga: Client, house: House) -> None:

@@ -1,0 +1,57 @@
+// Copies of each entity against how often it was asked for, on doubly logarithmic axes; the yardstick is the square root.
+import { brief, colour, count, perSecond, saveAs, sig3, toCsv } from "./format.js";
+
+const { per_s: rates, copies, square_root: yardstick, fitted, entities } = JSON.parse(document.getElementById("copies-data").textContent);
+const figure = document.querySelector("[data-copies]");
+const element = figure.querySelector("[data-plot]"), legend = figure.querySelector("[data-legend]");
+const SERIES = [
+  { label: "entities", tone: "state-blue", data: copies },
+  { label: "square root", tone: "published", dash: [6, 4], data: yardstick },
+  { label: "fitted", tone: "state-violet", data: fitted },
+].filter((series) => series.data);
+const name = `run-${figure.dataset.copies}-copies`;
+let plot = null;
+
+// A little room around the points; where all are alike, a factor of two either way.
+function range(u, min, max) {
+  const room = max > min ? Math.max((max / min) ** 0.05, 1.1) : 2;
+  return [min / room, max * room];
+}
+
+const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") },
+  values: (u, splits) => splits.map((value) => (value && [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3))) ? brief(write(value)) : "")) });
+
+function tell(at) {
+  const words = at === null || at === undefined ? "" : `${entities[at]}: ${perSecond(rates[at])}, ${count(copies[at])} ${copies[at] === 1 ? "copy" : "copies"}`;
+  legend.lastElementChild.textContent = words;
+}
+
+function build() {
+  plot?.destroy();
+  legend.replaceChildren(...SERIES.map((series) => {
+    const item = document.createElement("span");
+    const key = Object.assign(document.createElement("span"), { className: `key d-inline-block me-1 align-middle ${series.dash ? "key-dashed" : series.data === copies ? "key-dot" : ""}` });
+    key.style.background = colour(series.tone);
+    item.className = "me-2";
+    item.append(key, series.label);
+    return item;
+  }), Object.assign(document.createElement("span"), { className: "value" }));
+  plot = new uPlot({
+    width: Math.max(element.clientWidth, 100), height: element.clientHeight, legend: { show: false }, padding: [8, 14, 0, 0],
+    scales: { x: { time: false, distr: 3, log: 10, range }, y: { distr: 3, log: 10, range } },
+    axes: [axis(34, perSecond), axis(46, sig3)],
+    series: [{}, ...SERIES.map((series) => (series.data === copies
+      ? { label: series.label, stroke: colour(series.tone), paths: () => null, points: { show: true, size: 7, fill: colour(series.tone) } }
+      : { label: series.label, stroke: colour(series.tone), width: 1.5, dash: series.dash, points: { show: false } }))],
+    hooks: { setCursor: [(u) => tell(u.cursor.idx)] },
+  }, [rates, ...SERIES.map((series) => series.data)], element);
+}
+
+figure.addEventListener("click", (event) => {
+  const { save } = event.target.dataset;
+  if (save === "png") plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob));
+  if (save === "csv") saveAs(`${name}.csv`, toCsv(["entity", "queries_per_s", "copies"], entities.map((entity, i) => [entity, rates[i], copies[i]])));
+});
+document.addEventListener("themechange", build);
+new ResizeObserver(() => plot.setSize({ width: Math.max(element.clientWidth, 100), height: element.clientHeight })).observe(element);
+build();
