@@ -208,6 +208,8 @@ class NeighbourSearch:
             self._begin(now)
 
     def next_timer(self) -> int | None:
+        if self._order is None and self._stage in (Stage.AT_REST, Stage.JOINING):  # nearly always
+            return None
         times = [] if self._order is None else [self._order.deadline]
         if self._stage in (Stage.PINGING, Stage.WAITING):
             times.append(self._until)

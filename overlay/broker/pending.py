@@ -40,7 +40,7 @@ class Query:
         "wake",
     )
 
-    def __init__(self, request: Request, source: Address, deadline: int, *, is_lookahead: bool = False) -> None:
+    def __init__(self, request: Request, name: Name, source: Address, deadline: int, *, is_lookahead: bool) -> None:
         self.timestamp = request.timestamp
         self.key = request.key
         self.hops: Hops = (*request.hops, source)
@@ -49,7 +49,7 @@ class Query:
         self.route = self.key + self.path
         """What a Response must show, beside coming from one who was asked."""
         self.identity = _identity(request, self.route, is_lookahead)
-        self.name = request.name_from(source)
+        self.name = name
         self.is_lookahead = is_lookahead
         self.is_quiet = request.is_quiet
         self.deadline = deadline
@@ -88,6 +88,8 @@ class Pending:
         self._deadline_ns = deadline_ns
         self._on_expired = on_expired
         self._branches = 0
+        self._next_expiry = 0
+        """When to look who has waited until its deadline; never too late."""
         self._queries: OrderedDict[bytes, Query] = OrderedDict()
         self._by_response: dict[tuple[Address, bytes], Query | list[Query]] = {}
         self._by_refusal: dict[tuple[Address, int, bytes], Query | list[Query]] = {}
@@ -117,9 +119,9 @@ class Pending:
         self.expire(now)
         return request + hop_text(source) in self._queries
 
-    def begin(self, request: Request, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
+    def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        query = Query(request, source, now + self._deadline_ns, is_lookahead=is_lookahead)
+        query = Query(request, name, source, now + self._deadline_ns, is_lookahead=is_lookahead)
         known = self._queries.get(query.identity)
         if known is not None:  # a wider Lookahead of the same query, on the same path
             self.remove(known)
@@ -127,7 +129,7 @@ class Pending:
 
     def ask(self, query: Query, neighbours: Sequence[Address]) -> None:
         """The request is about to be sent to these, none of which was asked before."""
-        self._put(query)
+        self._queries.setdefault(query.identity, query)
         for neighbour in neighbours:
             query.open[neighbour] = True
             _add(self._by_refusal, (neighbour, query.timestamp, query.path), query)
@@ -138,7 +140,7 @@ class Pending:
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
-        self._put(query)
+        self._queries.setdefault(query.identity, query)
         for neighbour in neighbours:
             if neighbour not in query.looked and neighbour not in query.open:
                 _add(self._by_response, (neighbour, query.route), query)
@@ -191,26 +193,36 @@ class Pending:
         """The query is settled. What others than ``but`` still say to it is late."""
         if self._queries.pop(query.identity, None) is None:
             return
-        for neighbour in query.looked.union(query.open) if query.looked else query.open:
+        looked, asked = query.looked, query.open
+        for neighbour in looked.union(asked) if looked else asked:
             _discard(self._by_response, (neighbour, query.route), query)
-            if neighbour != but or (neighbour in query.looked and neighbour in query.open):
+            if neighbour != but or (neighbour in looked and neighbour in asked):
                 self._late[neighbour, query.route] = query.deadline
                 self._late[neighbour, query.timestamp, query.path] = query.deadline
-        for neighbour in query.open:
+        for neighbour in asked:
             _discard(self._by_refusal, (neighbour, query.timestamp, query.path), query)
-        self._branches -= len(query.open) + len(query.looked)
+        self._branches -= len(asked) + len(looked)
         query.wake = None
         while len(self._late) > self._capacity:
             self._late.popitem(last=False)
 
     def expire(self, now: int) -> None:
         """Forget what waited until its deadline."""
+        if now >= self._next_expiry:
+            self._expire(now)
+
+    def _expire(self, now: int) -> None:
         while self._queries and (query := next(iter(self._queries.values()))).deadline <= now:
             self.remove(query)
             self.expired += 1
             self._on_expired(query, now)
         while self._late and next(iter(self._late.values())) <= now:
             self._late.popitem(last=False)
+        self._next_expiry = now + self._deadline_ns
+        if self._queries:
+            self._next_expiry = next(iter(self._queries.values())).deadline
+        if self._late:
+            self._next_expiry = min(self._next_expiry, next(iter(self._late.values())))
 
     def due(self, now: int) -> list[Query]:
         """The queries whose wait is over by now; each is told of once."""
@@ -223,16 +235,14 @@ class Pending:
         return due
 
     def next_timer(self) -> int | None:
-        deadline = next(iter(self._queries.values())).deadline if self._queries else None
+        if not self._queries:
+            return None
+        deadline = next(iter(self._queries.values())).deadline
         while self._wakes and self._wakes[0][2].wake != self._wakes[0][0]:
             heappop(self._wakes)
         if not self._wakes:
             return deadline
-        return self._wakes[0][0] if deadline is None else min(deadline, self._wakes[0][0])
-
-    def _put(self, query: Query) -> None:
-        """Queries that are put in later wait longer, as their deadlines count from when they began."""
-        self._queries.setdefault(query.identity, query)
+        return min(deadline, self._wakes[0][0])
 
     def _close(self, query: Query, neighbour: Address) -> None:
         del query.open[neighbour]

@@ -38,6 +38,8 @@ class RandomReplication:
     """``min(index, p)`` of the ``p`` brokers on the way, drawn at random (seed 000)."""
 
     def choose(self, slots: Sequence[int], index: int, chance: Chance) -> Iterable[int]:
+        if index == 1 and slots:
+            return (slots[int(chance.random() * len(slots))],)
         return chance.sample(list(slots), min(index, len(slots)))
 
 

@@ -27,9 +27,9 @@ from overlay.broker.messages import OPERATIONS, ContextResponse, Nack, Status
 from overlay.broker.pending import Pending, Query
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.search import STRATEGIES
-from overlay.broker.search.strategy import Ask, Look, Move, View
+from overlay.broker.search.strategy import Ask, View
 from overlay.broker.seen import Seen
-from overlay.broker.sliced import Answer, Request, answer_of, hop_text, request_of
+from overlay.broker.sliced import Answer, Name, Request, answer_of, hop_text, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
@@ -89,12 +89,12 @@ class Searching:
         entry = self._storing.table.find(request.key, station.wall_ms(now))
         if entry is not None:
             station.counters["hits"] += 1
-            self._answer(entry, request, source, now)
+            self._answer(entry, request, name, source, now)
             return
         if self._strategy.remembers and not self._seen.note(name, now):
-            self._turn_away(request, source, now)
+            self._turn_away(request, name, source, now)
             return
-        query = self.pending.begin(request, source, now)
+        query = self.pending.begin(request, name, source, now)
         if not self._advance(query, now):
             station.counters["not_found"] += 1
 
@@ -113,9 +113,9 @@ class Searching:
         entry = self._storing.table.find(request.key, station.wall_ms(now))
         if entry is not None:
             station.counters["hits"] += 1
-            self._answer(entry, request, source, now, is_lookahead=True)
+            self._answer(entry, request, name, source, now, is_lookahead=True)
         elif ttl > 1 and len(request.hops) < station.config.ttl:
-            self._look(self._relayed.begin(request, source, now, is_lookahead=True), ttl - 1, None, now)
+            self._look(self._relayed.begin(request, name, source, now, is_lookahead=True), ttl - 1, None, now)
 
     # ---- what comes back
 
@@ -186,8 +186,11 @@ class Searching:
         self.delivery.handle_timer(now)
 
     def next_timer(self) -> int | None:
-        times = self.pending.next_timer(), self._relayed.next_timer(), self.delivery.next_timer()
-        return min((time for time in times if time is not None), default=None)
+        timer = self.pending.next_timer()
+        for other in (self._relayed.next_timer(), self.delivery.next_timer()):
+            if other is not None and (timer is None or other < timer):
+                timer = other
+        return timer
 
     # ---- parts of the above
 
@@ -201,10 +204,13 @@ class Searching:
             if move is None:
                 break
             query.moves += 1
-            if self._make(move, query, now):
-                return True
             if isinstance(move, Ask):
+                members, tried = self._members, query.tried
+                if self._ask(query, [n for n in move.neighbours if n in members and n not in tried], now):
+                    return True
                 break
+            if self._look(query, move.ttl, now + move.wait_ms * MILLISECOND, now):
+                return True
         if query.open:
             return True
         self.pending.remove(query)
@@ -213,15 +219,7 @@ class Searching:
 
     def _view(self, query: Query) -> View:
         members = self._members
-        return View(
-            members.neighbours, query.hops, query.tried, query.moves, self._station.chance, members.suspects.keys()
-        )
-
-    def _make(self, move: Move, query: Query, now: int) -> bool:
-        """Whether anybody was sent anything."""
-        if isinstance(move, Look):
-            return self._look(query, move.ttl, now + move.wait_ms * MILLISECOND, now)
-        return self._ask(query, [n for n in move.neighbours if n in self._members and n not in query.tried], now)
+        return View(members.neighbours, query.hops, query.tried, query.moves, self._station.chance, members.suspects)
 
     def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
         if not self._may_send(query.identity, neighbours, self.pending, now):
@@ -255,8 +253,9 @@ class Searching:
         self._station.report_limit("pending", now)
         return False
 
-    def _answer(self, entry: Entry, request: Request, source: Address, now: int, *, is_lookahead: bool = False) -> None:
-        name = request.name_from(source)
+    def _answer(
+        self, entry: Entry, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False
+    ) -> None:
         self._station.tracer.note(name, "found", now, source)
         self._station.counters["hit_hops"] += len(request.hops)
         if not request.hops:
@@ -292,9 +291,8 @@ class Searching:
         consumer = request.hops[0] if request.hops else source
         self._nack(Nack(request.timestamp, status, REQUEST, consumer, request.hops), source, now)
 
-    def _turn_away(self, request: Request, source: Address, now: int) -> None:
+    def _turn_away(self, request: Request, name: Name, source: Address, now: int) -> None:
         """A query that was here before; or one more than can be remembered, of which nothing was found out."""
-        name = request.name_from(source)
         self._station.tracer.note(name, "turned away", now, source)
         if name in self._seen:
             self._station.counters["refused_seen"] += 1

@@ -77,14 +77,15 @@ def read_request(data: bytes) -> Request | None:
         count = len(fields)
         if not (stamp.isdigit() and stamp[0] != _ZERO and len(stamp) <= MAX_DIGITS and count & 1 and count > 2):
             return None
-        if not _are_names(*fields[:3]) or len(data) > MAX_DATAGRAM:
+        if not _are_names(fields[0], fields[1], fields[2]) or len(data) > MAX_DATAGRAM:
             return None
         if not rest.isascii():
             rest.decode()
         if count == 3:
             return Request(int(stamp), rest, (), b"", code == b"32")
         key = b"|".join(fields[:3])
-        return Request(int(stamp), key, tuple(map(_hop, fields[3::2], fields[4::2])), rest[len(key) :], code == b"32")
+        hops = (_hop(fields[3], fields[4]),) if count == 5 else tuple(map(_hop, fields[3::2], fields[4::2]))
+        return Request(int(stamp), key, hops, rest[len(key) :], code == b"32")
     except (ValueError, IndexError):  # UnicodeDecodeError is one
         return None
 
@@ -180,7 +181,7 @@ def _read_numbers(stamp: bytes, size: bytes, begin: bytes, end: bytes) -> tuple[
     """The validity and the size of the payload. Raises ``ValueError`` or ``IndexError``, for a lone 0, too."""
     if not (stamp + size + begin + end).isdigit() or _ZERO in (stamp[0], size[0], begin[0], end[0]):
         raise ValueError
-    if len(stamp) > MAX_DIGITS or len(size) > MAX_DIGITS or len(begin) > MAX_DIGITS or len(end) > MAX_DIGITS:
+    if max(len(stamp), len(size), len(begin), len(end)) > MAX_DIGITS:
         raise ValueError
     valid_begin, valid_end, length = int(begin), int(end), int(size)
     if valid_begin >= valid_end or length > MAX_PAYLOAD:
@@ -189,7 +190,8 @@ def _read_numbers(stamp: bytes, size: bytes, begin: bytes, end: bytes) -> tuple[
 
 
 def _are_names(first: bytes, second: bytes, third: bytes) -> bool:
-    return 0 < len(first) <= MAX_NAME and 0 < len(second) <= MAX_NAME and 0 < len(third) <= MAX_NAME
+    short = len(first) + len(second) + len(third) <= MAX_NAME or max(len(first), len(second), len(third)) <= MAX_NAME
+    return bool(short and first and second and third)
 
 
 _ZERO = ord("0")

@@ -112,6 +112,9 @@ class Recorder(Tracer):
         self._one_in = one_in
         self._steps = _Ring(steps)
         self._failed: dict[int, None] = {}
+        self._name: Name | None = None
+        self._mark: int | None = None
+        """The last query that a step was noted of, and what it is known by in the ring; a sampled one is not there."""
         self._held: tuple[Name, int, Address | None] | None = None
         """The last step, if it was a request that came: its name, time and sender."""
         self._reported: list[Step] = []
@@ -120,23 +123,28 @@ class Recorder(Tracer):
         self.lost = 0
 
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
-        if hash((name[1], name[0][1])) % self._one_in == 0:  # numbers hash alike in every process, unlike text
+        if name is not self._name:
+            self._name = name
+            is_sampled = hash((name[1], name[0][1])) % self._one_in == 0  # numbers hash alike in every process
+            self._mark = None if is_sampled else hash(name)
+        mark = self._mark
+        if mark is None:
             if self._may_report(1, REPORTED_A_SECOND, now):
                 self._report(name, now, step, peer, detail)
             return
-        held, self._held = self._held, None
-        if held is not None:
-            if step == "found" and held[0] == name and (not self._failed or hash(name) not in self._failed):
+        if self._held is not None:
+            held, self._held = self._held, None
+            if step == "found" and held[0] == name and mark not in self._failed:
                 return  # most requests end so, at once: what is answered here cannot fail here
-            self._keep(held[0], "received", held[1], held[2], "")
+            held_mark = mark if held[0] is name else hash(held[0])
+            self._keep(held[0], held_mark, "received", held[1], held[2], "")
         if step == "received":
             self._held = name, now, peer
         else:
-            self._keep(name, step, now, peer, detail)
+            self._keep(name, mark, step, now, peer, detail)
 
-    def _keep(self, name: Name, step: str, now: int, peer: Address | None, detail: str) -> None:
+    def _keep(self, name: Name, mark: int, step: str, now: int, peer: Address | None, detail: str) -> None:
         """Put a step of a query that is not sampled into the ring, or report it where the query fails or has failed."""
-        mark = hash(name)
         if mark in self._failed:
             if self._may_report(1, REPORTED_A_SECOND // 2, now):
                 self._report(name, now, step, peer, detail)

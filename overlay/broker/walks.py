@@ -7,10 +7,13 @@ ends the walk, and NACK 202 goes back.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from overlay.addresses import Address
 from overlay.chance import Chance
+
+MANY = 16
+"""Candidates from which on to draw and look is cheaper than to list those that may be drawn."""
 
 
 class WalkPolicy(ABC):
@@ -23,7 +26,19 @@ class WalkPolicy(ABC):
 
 def pick(candidates: Sequence[Address], chance: Chance) -> Address | None:
     """One of them uniformly; ``None`` of none."""
-    return candidates[chance.randrange(len(candidates))] if candidates else None
+    return candidates[int(chance.random() * len(candidates))] if candidates else None
+
+
+def pick_other(candidates: Sequence[Address], but: Collection[Address], chance: Chance) -> Address | None:
+    """One uniformly of those that are not in ``but``; ``None`` where there is none.
+
+    Of many, it is drawn until one fits, which takes two draws at most on average however many there are.
+    """
+    if len(candidates) < max(MANY, 2 * len(but)):
+        return pick([candidate for candidate in candidates if candidate not in but], chance)
+    while (candidate := candidates[int(chance.random() * len(candidates))]) in but:
+        pass
+    return candidate
 
 
 class Avoid(WalkPolicy):
@@ -34,9 +49,8 @@ class Avoid(WalkPolicy):
     """
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
-        visited = frozenset(path)
-        fresh = [neighbour for neighbour in neighbours if neighbour not in visited]
-        return pick(fresh or [neighbour for neighbour in neighbours if neighbour != path[-1]], chance)
+        fresh = pick_other(neighbours, frozenset(path), chance)
+        return pick_other(neighbours, path[-1:], chance) if fresh is None else fresh
 
 
 class Uniform(WalkPolicy):
@@ -50,7 +64,7 @@ class NoBack(WalkPolicy):
     """Any but the sender."""
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
-        return pick([neighbour for neighbour in neighbours if neighbour != path[-1]], chance)
+        return pick_other(neighbours, path[-1:], chance)
 
 
 class Backtrack(WalkPolicy):
@@ -62,8 +76,7 @@ class Backtrack(WalkPolicy):
     is_exhaustive = True
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
-        visited = frozenset(path)
-        return pick([neighbour for neighbour in neighbours if neighbour not in visited], chance)
+        return pick_other(neighbours, frozenset(path), chance)
 
 
 POLICIES: dict[str, WalkPolicy] = {

@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # the configuration names the strategies
     from overlay.broker.config import BrokerConfig
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class View:
-    """What a strategy knows when it decides."""
+    """What a strategy knows when it decides; not to be changed."""
 
     neighbours: Sequence[Address]
     path: Sequence[Address]
@@ -44,14 +44,14 @@ class View:
         return len(self.path) == 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ask:
     """Send the request on to these, each at most once for one request, and wait until one answers or all refuse."""
 
     neighbours: Sequence[Address]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Look:
     """Flood a Lookahead ``ttl`` hops far, and decide again after ``wait_ms``. What comes later still counts."""
 

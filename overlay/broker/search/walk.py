@@ -30,7 +30,8 @@ class Walk(Strategy):
 
     def step(self, view: View, tried: frozenset[Address] = frozenset()) -> Ask | None:
         """One step of a walk, to a neighbour that was not asked before; to one that may be dead only if need be."""
-        untried = [neighbour for neighbour in view.neighbours if neighbour not in view.tried | tried]
+        tried = view.tried | tried if view.tried else tried
+        untried = [neighbour for neighbour in view.neighbours if neighbour not in tried] if tried else view.neighbours
         neighbour = None
         if view.suspects:
             living = [neighbour for neighbour in untried if neighbour not in view.suspects]
