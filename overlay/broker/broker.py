@@ -96,6 +96,7 @@ class Broker:
         self._started: int | None = None
         """The instant of the first input."""
         self._next_timer: int | None = _UNKNOWN
+        self._trusts = self._station.open_network.trusted_hosts
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._dispatch: dict[type, Handler] = {
@@ -171,7 +172,8 @@ class Broker:
         if lanes and data[:1] == b"3" and self._hits.answer(data, source, now):
             return
         self._next_timer = _UNKNOWN
-        station.open_network.receive(source, len(data), now)
+        if not self._trusts(source[0]):
+            station.open_network.ledger.receive(source, len(data), now)
         lane = lanes.get(data[: data.find(b"|")])
         if lane is not None and lane(data, source, now):
             return

@@ -25,7 +25,9 @@ from typing import Any, TypeVar
 
 from overlay.addresses import Address, format_address, parse_address
 from overlay.broker.fields import (
+    check_key,
     check_name,
+    read_asked,
     read_content,
     read_hops,
     read_integer,
@@ -231,8 +233,7 @@ def _target(text: str) -> str:
 
 def _lookahead(data: bytes) -> Lookahead:
     stamp, ttl, entity_type, entity_id, scope, *hops = split_fields(data, 5)
-    names = check_name(entity_type), check_name(entity_id), check_name(scope)
-    return Lookahead(read_integer(stamp), _ttl(ttl), *names, read_hops(hops))
+    return Lookahead(read_integer(stamp), _ttl(ttl), *check_key(entity_type, entity_id, scope), read_hops(hops))
 
 
 def _gone(data: bytes) -> BrokerGone:
@@ -269,7 +270,7 @@ def _find_brokers(data: bytes) -> FindBrokers:
 
 def _find_data(data: bytes) -> FindData:
     stamp, entity_type, entity_id, scope = split_fields(data, 4, 4)
-    return FindData(read_integer(stamp), check_name(entity_type), check_name(entity_id), check_name(scope))
+    return FindData(read_integer(stamp), *check_key(entity_type, entity_id, scope))
 
 
 def _record(message: type[R]) -> Callable[[bytes], R]:
@@ -295,9 +296,7 @@ def _stored(data: bytes) -> DataStored:
 
 
 def _quiet(data: bytes) -> QuietRequest:
-    stamp, entity_type, entity_id, scope, *hops = split_fields(data, 4)
-    names = check_name(entity_type), check_name(entity_id), check_name(scope)
-    return QuietRequest(read_integer(stamp), *names, read_hops(hops))
+    return QuietRequest(*read_asked(data))
 
 
 PARSERS: dict[bytes, Callable[[bytes], Extension]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from overlay.addresses import Address, format_address, parse_host, parse_port
-from overlay.broker.messages import Hops
+from overlay.broker.messages import Hops, Key
 from overlay.errors import WireError
 
 MAX_DATAGRAM = 65_507
@@ -30,6 +30,10 @@ def check_name(text: str) -> str:
     if not text or "|" in text or (len(text) > MAX_NAME // 4 and len(text.encode()) > MAX_NAME):
         raise WireError(f"{text[:60]!r} is not a name of 1 to {MAX_NAME} bytes without '|'")
     return text
+
+
+def check_key(entity_type: str, entity_id: str, scope: str) -> Key:
+    return check_name(entity_type), check_name(entity_id), check_name(scope)
 
 
 @lru_cache(maxsize=4096)
@@ -74,6 +78,12 @@ def read_payload(size_field: str, rest: bytes) -> tuple[bytes, bytes]:
     return payload, rest[size:]
 
 
+def read_asked(data: bytes) -> tuple[int, str, str, str, Hops]:
+    """The fields of a request behind its code."""
+    stamp, entity_type, entity_id, scope, *hops = split_fields(data, 4)
+    return read_integer(stamp), *check_key(entity_type, entity_id, scope), read_hops(hops)
+
+
 def read_validity(begin: str, end: str) -> tuple[int, int]:
     valid_begin, valid_end = read_integer(begin), read_integer(end)
     if valid_begin >= valid_end:
@@ -88,7 +98,7 @@ def read_content(data: bytes) -> tuple[tuple[int, str, str, str, str, int, int, 
         raise WireError("a field is missing")
     stamp, size, provider, entity_type, entity_id, scope, begin, end = (part.decode() for part in parts[1:9])
     payload, rest = read_payload(size, parts[9])
-    names = check_name(provider), check_name(entity_type), check_name(entity_id), check_name(scope)
+    names = check_name(provider), *check_key(entity_type, entity_id, scope)
     return (read_integer(stamp), *names, *read_validity(begin, end), payload), rest
 
 

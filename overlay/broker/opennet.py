@@ -130,11 +130,6 @@ class OpenNetwork:
         self.ledger = Ledger()
         self.refusals = RateLimit()
 
-    def receive(self, source: Address, size: int, now: int) -> None:
-        """Book what came in, if from a stranger."""
-        if not self.trusted_hosts(source[0]):
-            self.ledger.receive(source, size, now)
-
     def trusts(self, address: Address) -> bool:
         return self.trusted_hosts(address[0])
 

@@ -122,9 +122,8 @@ class Pending:
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
         query = Query(request, name, source, now + self._deadline_ns, is_lookahead=is_lookahead)
-        known = self._queries.get(query.identity)
-        if known is not None:  # a wider Lookahead of the same query, on the same path
-            self.remove(known)
+        if query.identity in self._queries:  # a wider Lookahead of the same query, on the same path
+            self.remove(self._queries[query.identity])
         return query
 
     def ask(self, query: Query, neighbours: Sequence[Address]) -> None:

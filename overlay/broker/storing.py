@@ -89,6 +89,8 @@ class Storing:
 
     def _refresh(self, entry: Entry, now: int) -> None:
         """Tell the value to those that were asked to keep an older one."""
+        if not self.replicas:
+            return
         station = self._station
         keepers = list(self.replicas.renew(entry, station.wall_ms(now)))
         if not keepers:

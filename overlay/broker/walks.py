@@ -34,9 +34,11 @@ def pick_other(candidates: Sequence[Address], but: Collection[Address], chance: 
 
     Of many, it is drawn until one fits, which takes two draws at most on average however many there are.
     """
-    if len(candidates) < max(MANY, 2 * len(but)):
-        return pick([candidate for candidate in candidates if candidate not in but], chance)
-    while (candidate := candidates[int(chance.random() * len(candidates))]) in but:
+    count = len(candidates)
+    if count < MANY or count < 2 * len(but):
+        fit = [candidate for candidate in candidates if candidate not in but]
+        return fit[int(chance.random() * len(fit))] if fit else None
+    while (candidate := candidates[int(chance.random() * count)]) in but:
         pass
     return candidate
 

@@ -17,7 +17,9 @@ from overlay.broker.extensions import Extension
 from overlay.broker.fields import (
     MAX_DATAGRAM,
     MAX_PAYLOAD,
+    check_key,
     check_name,
+    read_asked,
     read_content,
     read_hops,
     read_integer,
@@ -109,15 +111,12 @@ def _update(data: bytes) -> Message:
         raise WireError("the payload is longer than PayloadSize")
     if flag not in ("A", "U"):
         raise WireError(f"{flag[:10]!r} is not the flag A or U")
-    names = check_name(provider), check_name(entity_type), check_name(entity_id), check_name(scope)
+    names = check_name(provider), *check_key(entity_type, entity_id, scope)
     return ContextUpdateAdvertisement(read_integer(stamp), flag, *names, *read_validity(begin, end), payload)
 
 
 def _request(data: bytes) -> Message:
-    stamp, entity_type, entity_id, scope, *hops = split_fields(data, 4)
-    return ContextRequest(
-        read_integer(stamp), check_name(entity_type), check_name(entity_id), check_name(scope), read_hops(hops)
-    )
+    return ContextRequest(*read_asked(data))
 
 
 def _response(data: bytes) -> Message:
