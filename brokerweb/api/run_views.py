@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import experiments as shapes
-from brokerweb.api.streams import download, file_chunks
+from brokerweb.api.streams import PARQUET, download, file_chunks
 from brokerweb.experiments import history, samples, traces
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
@@ -80,7 +80,7 @@ class RunViewSet(Resource):
         responses={
             (200, "application/json"): OpenApiTypes.OBJECT,
             (200, "text/csv"): OpenApiTypes.STR,
-            (200, "application/vnd.apache.parquet"): OpenApiTypes.BINARY,
+            (200, PARQUET): OpenApiTypes.BINARY,
         },
         filters=False,
     )
@@ -101,7 +101,7 @@ class RunViewSet(Resource):
             return download(request, samples.csv_lines(path), f"samples-{run.pk}.csv", "text/csv; charset=utf-8")
         if form == "parquet":
             name = f"samples-{run.pk}.parquet"
-            return download(request, file_chunks(path), name, "application/vnd.apache.parquet")
+            return download(request, file_chunks(path), name, PARQUET)
         if form != "json":
             raise InvalidSetting("format", f"must be csv, json or parquet, not {form!r:.40}")
         return self._samples_page(request, path)

@@ -10,6 +10,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 
+PARQUET = "application/vnd.apache.parquet"
+
 
 def file_chunks(path: Path) -> Iterator[bytes]:
     """The file as it is."""
@@ -27,5 +29,7 @@ async def _pieces(iterator: Iterator[bytes]) -> AsyncIterator[bytes]:
 def download(request: Request, pieces: Iterator[bytes], name: str, content_type: str) -> StreamingHttpResponse:
     """A file to save under ``name``."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    if content_type == PARQUET:
+        headers["Content-Encoding"] = "identity"  # it is compressed in itself
     content = _pieces(pieces) if isinstance(request._request, ASGIRequest) else pieces
     return StreamingHttpResponse(content, content_type=content_type, headers=headers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 from django.test import Client
 
 from tests.pages.furniture import House
@@ -94,6 +96,18 @@ def test_no_page_asks_for_an_inline_script_or_another_host(olga: Client, house: 
         assert " onclick=" not in text
         assert 'src="http' not in text
         assert "<style" not in text
+
+
+def test_what_is_long_travels_compressed_and_parquet_as_it_is(olga: Client, house: House) -> None:
+    accepting = {"headers": {"accept-encoding": "gzip"}}
+    page, plain = olga.get("/runs/", **accepting), olga.get("/runs/")
+    assert page["Content-Encoding"] == "gzip"
+    assert len(page.content) < len(plain.content) / 3
+    assert "Content-Encoding" not in plain
+    samples = f"/api/runs/{house.runs['done'].id}/samples/"
+    lines = b"".join(olga.get(f"{samples}?format=csv", **accepting).streaming_content)
+    assert gzip.decompress(lines) == b"".join(olga.get(f"{samples}?format=csv").streaming_content)
+    assert b"".join(olga.get(f"{samples}?format=parquet", **accepting).streaming_content)[:4] == b"PAR1"
 
 
 def test_a_report_is_taken_away_as_json_and_csv(olga: Client, house: House) -> None:
