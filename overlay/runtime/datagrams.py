@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Protocol, TypeVar
 
@@ -123,6 +124,7 @@ def choose() -> str:
     return asked
 
 
+@cache  # looking for modules touches much memory, which forked brokers then share
 def _is_available(kind: str) -> bool:
     module = {CTYPES: "ctypes", COMPILED: "overlay.runtime._datagrams"}.get(kind)
     return module is None or (sys.platform == "linux" and find_spec(module) is not None)
