@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -137,7 +138,7 @@ def window(server: Server, exchange: str, rate: float, clients: int = CLIENTS) -
         try:
             status = os.waitpid(child, 0)[1]
         except KeyboardInterrupt:
-            os.kill(child, 15)
+            os.kill(child, signal.SIGTERM)
             os.waitpid(child, 0)
             raise
         if status:
