@@ -14,6 +14,7 @@ from time import perf_counter_ns
 
 from bursts import Burst
 from kademlia.network import Server
+from kademlia.protocol import KademliaProtocol
 from kademlia.storage import ForgetfulStorage
 from kademlia.utils import digest
 
@@ -25,15 +26,22 @@ class Kept(ForgetfulStorage):
         return iter(())
 
 
-class Nothing(ForgetfulStorage):
-    """Keeps nothing: who has found a value has the next node store it, and that may be another one that asks."""
+class Discreet(KademliaProtocol):
+    """Tells of no other node: those that ask would store what they have found at each other, and wait for that."""
 
-    def __setitem__(self, key: bytes, value: str) -> None:
-        pass
+    def rpc_find_node(self, sender: tuple[str, int], nodeid: bytes, key: bytes) -> list[tuple[bytes, str, int]]:
+        super().rpc_find_node(sender, nodeid, key)
+        return []
+
+
+class Holder(Server):
+    """The node that has the values."""
+
+    protocol_class = Discreet
 
 
 async def serve(port: int, keys: int) -> None:
-    node = Server(storage=Kept())
+    node = Holder(storage=Kept())
     await node.listen(port, interface="127.0.0.1")
     for key in range(keys):
         node.storage[digest(f"room{key:04}")] = "v" * 1000
@@ -42,7 +50,7 @@ async def serve(port: int, keys: int) -> None:
 
 
 async def ask(port: int, outstanding: int, keys: int) -> None:
-    node = Server(storage=Nothing())
+    node = Server()
     await node.listen(0, interface="127.0.0.1")
     if not await node.bootstrap([("127.0.0.1", port)]):
         sys.exit("the other node does not answer")
