@@ -84,6 +84,7 @@ class Run(models.Model):
             models.Index(fields=["state", "created", "position"]),
             models.Index(fields=["state", "-ended_at"]),
             models.Index(fields=["-created", "position"]),
+            models.Index(fields=["verdict", "-created", "position"]),
             models.Index(fields=["experiment", "-created", "position"]),
         ]
 
