@@ -7,7 +7,6 @@ of an experiment, and the journals of its processes say what they used.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from typing import Any
 
 from benchmarks.bursts import Wrong, burst, fill
 from benchmarks.figures import RATIO, Figure, figure
-from benchmarks.servers import c_server, run_document, supervisor
+from benchmarks.servers import c_server, run_document, scratch, supervisor
 from overlay.facts import Sample, Start, Tick
 from overlay.journal import read_journal
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
@@ -46,7 +45,7 @@ Say = Callable[[str], None]
 
 def measure(rounds: int, say: Say) -> Iterator[Figure]:
     """Processor seconds for 1,000 requests, of the brokers together and of the clients, on each topology."""
-    with supervisor() as client, c_server() as reference, tempfile.TemporaryDirectory(prefix="waxwing-bench-") as home:
+    with scratch() as home, supervisor() as client, c_server() as reference:
         fill(reference, 1000)
         woken = partial(burst, reference, "full", 1)
         for topology in TOPOLOGIES:
@@ -54,7 +53,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
             for number in range(max(1, rounds // SHARE)):
                 say(f"{topology}, run {number + 1}")
                 before = woken().processor_us
-                spent = _run(client, topology, f"{topology}-{number}", Path(home) / f"{topology}-{number}")
+                spent = _run(client, topology, f"{topology}-{number}", home / f"{topology}-{number}")
                 ratios.append(spent["broker"] * 1000 / fmean((before, woken().processor_us)))
                 brokers.append(spent["broker"])
                 clients.append(spent["client"])

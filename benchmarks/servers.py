@@ -52,12 +52,12 @@ class Server:
 def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environment: str) -> Iterator[list[Server]]:
     """Brokers with their journals on and no neighbours, on the server's core, of a supervisor in this ``environment``.
 
-    They are those of a run for a day, whose only client asks once a day. Raises ``Unavailable`` where they do not start.
+    They are those of a run whose only client asks once a day. Raises ``Unavailable`` where they do not start.
     """
-    with supervisor(**environment) as client, tempfile.TemporaryDirectory(prefix="waxwing-bench-") as directory:
+    with scratch() as directory, supervisor(**environment) as client:
         document = run_document(
             "bench",
-            Path(directory),
+            directory,
             brokers=count,
             settings={"monitoring": False, **(settings or {})},
             workload={"providers": 0, "consumers": 1, "request_interval_s": 86_400, "duration_s": 86_400},
@@ -111,7 +111,7 @@ def _why(status: Status) -> str:
 def supervisor(**environment: str) -> Iterator[SupervisorClient]:
     """A supervisor of its own, with ``environment`` added; at the end what it runs is gone with it."""
     with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-bench-")))
+        home = stack.enter_context(scratch())
         lifeline, held = os.pipe()
         stack.callback(os.close, held)
         process = subprocess.Popen(
@@ -152,6 +152,14 @@ def c_server(*options: str) -> Iterator[Server]:
     finally:
         process.kill()
         process.wait()
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A directory for files that nobody needs afterwards."""
+    # What was killed a moment ago may still be writing: that is no reason to lose what was measured.
+    with tempfile.TemporaryDirectory(prefix="waxwing-bench-", ignore_cleanup_errors=True) as directory:
+        yield Path(directory)
 
 
 def cores() -> set[int]:
