@@ -20,12 +20,12 @@ from collections.abc import Mapping, Sequence
 from overlay.addresses import Address
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES, Datagram, PlainSocket
 
-BATCH = 64
+BATCH = 32
 HEAD_BYTES = 2048
-REST_BYTES = 65_536 - HEAD_BYTES
+REST_BYTES = 65_536
 OUT_BYTES = 2 * 65_536
-FEW = 2
-"""So few datagrams are sent one by one; the batched call begins to pay above."""
+FEW = 3
+"""So few datagrams, one request's answers, are sent one by one; the batched call begins to pay above."""
 SINGLES = 4
 """After so many batches of one in a row a socket counts as alone."""
 LOOK = 64
@@ -81,16 +81,16 @@ class BatchedSocket:
         self._prepare_out()
 
     def _prepare_in(self) -> None:
-        self._in_heads = BATCH * self._name_bytes
-        self._in_rests = self._in_heads + BATCH * HEAD_BYTES
-        self._in_area, base = _area(self._in_rests + BATCH * REST_BYTES)
+        self._in_heads = BATCH * REST_BYTES  # behind the rests, whose pages are given back
+        self._in_names = self._in_heads + BATCH * HEAD_BYTES
+        self._in_area, base = _area(self._in_names + BATCH * self._name_bytes)
         parts = self._in_parts = (_Part * (2 * BATCH))()
         self._in = (_Message * BATCH)()
         for i in range(BATCH):
             parts[2 * i] = _Part(base + self._in_heads + i * HEAD_BYTES, HEAD_BYTES)
-            parts[2 * i + 1] = _Part(base + self._in_rests + i * REST_BYTES, REST_BYTES)
+            parts[2 * i + 1] = _Part(base + i * REST_BYTES, REST_BYTES)
             at = ctypes.addressof(parts) + 2 * i * ctypes.sizeof(_Part)
-            self._in[i] = _Message(_Header(base + i * self._name_bytes, self._name_bytes, at, 2))
+            self._in[i] = _Message(_Header(base + self._in_names + i * self._name_bytes, self._name_bytes, at, 2))
         self._in_at = ctypes.addressof(self._in)
         self._in_lengths = memoryview(self._in).cast("B").cast("I")[_LENGTH_AT::_MESSAGE_INTS]
 
@@ -129,12 +129,14 @@ class BatchedSocket:
 
     def _received(self, i: int) -> Datagram:
         area, length, name_bytes = self._in_area, self._in_lengths[i], self._name_bytes
-        name, head = i * name_bytes, self._in_heads + i * HEAD_BYTES
+        name, head = self._in_names + i * name_bytes, self._in_heads + i * HEAD_BYTES
         source = self._addresses[area[name : name + name_bytes]]
         if length <= HEAD_BYTES:
             return area[head : head + length], source
-        rest = self._in_rests + i * REST_BYTES
-        return area[head : head + HEAD_BYTES] + area[rest : rest + length - HEAD_BYTES], source
+        rest = i * REST_BYTES
+        data = area[head : head + HEAD_BYTES] + area[rest : rest + length - HEAD_BYTES]
+        area.madvise(mmap.MADV_DONTNEED, rest, REST_BYTES)  # strangers shall not decide how much memory a broker keeps
+        return data, source
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
         if len(datagrams) <= FEW:
