@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from random import SystemRandom
+from random import Random
 from typing import Protocol
 
 from overlay.addresses import Address
@@ -179,7 +179,7 @@ def _stale(epoch: int, hosted: Hosted) -> Refusal:
 def reserve_addresses(count: int, held: Collection[Address] = (), host: str = "127.0.0.1") -> tuple[Address, ...]:
     """``count`` addresses free and not ``held``. Raises ``Refusal`` where there are fewer."""
     addresses: list[Address] = []
-    for port in SystemRandom().sample(BROKER_PORTS, len(BROKER_PORTS)):
+    for port in Random().sample(BROKER_PORTS, len(BROKER_PORTS)):
         if len(addresses) == count:
             break
         if (host, port) in held:
