@@ -1,7 +1,8 @@
 """The context broker as a value: datagrams and time go in, datagrams and events come out.
 
-This module only composes. What a message does lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8)
-and ``pings`` (0, 9), or in ``structured`` (2, 3, 26 to 31); all of them send through one ``Station``.
+This module only composes. What comes most is read in ``hits`` and ``lanes``, the rest by ``wire``. What a message does
+lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or in ``structured`` (2,
+3, 26 to 31); all of them send through one ``Station``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from overlay.broker.extensions import (
 from overlay.broker.hits import Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
+from overlay.broker.lanes import Lanes
 from overlay.broker.members import Members
 from overlay.broker.membership import MEMBERSHIPS
 from overlay.broker.messages import (
@@ -50,12 +52,10 @@ from overlay.broker.messages import (
 from overlay.broker.neighbour_search import NeighbourSearch
 from overlay.broker.pings import Monitor
 from overlay.broker.searching import Searching
-from overlay.broker.sliced import read_answer, read_request, read_update, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.structured import Structured
 from overlay.broker.suspicion import Suspecting
-from overlay.broker.table import Entry
 from overlay.broker.tracing import Step
 from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
 from overlay.chance import Chance
@@ -63,7 +63,6 @@ from overlay.errors import WireError
 from overlay.node import MILLISECOND, Event
 
 Handler = Callable[[Any, Address, int], None]
-Lane = Callable[[bytes, Address, int], bool]
 
 _UNKNOWN = -1
 """Of a timer: to be found out anew, since something may have changed it."""
@@ -99,12 +98,13 @@ class Broker:
         self._trusts = self._station.open_network.trusted_hosts
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
+        lanes = Lanes(self._station, self._searching, self._storing)
         self._dispatch: dict[type, Handler] = {
             StartNeighborsMonitoring: self._start_monitoring,
             Ping: self._answer_ping,
-            ContextUpdateAdvertisement: self._handle_update,
-            ContextRequest: self._handle_request,
-            QuietRequest: self._handle_request,
+            ContextUpdateAdvertisement: lanes.handle_update,
+            ContextRequest: lanes.handle_request,
+            QuietRequest: lanes.handle_request,
             Lookahead: self._searching.handle_lookahead,
             ContextResponse: self._unless_stray(self._searching.handle_response),
             Ack: self._unless_stray(self._accept_ack),
@@ -132,8 +132,7 @@ class Broker:
             self._dispatch[HopAck] = self._unless_stray(self._delivery.accept_ack)
         self._structured: Structured | None = None
         self._hits = Hits(self._station, self._searching.pending, self._storing.table)
-        self._lanes: dict[bytes, Lane] = {b"2": self._take_update, b"4": self._take_answer}
-        self._lanes |= {b"3": self._take_request, b"32": self._take_request}
+        self._lanes = lanes.by_code()
         if config.arm == "structured":
             self._lanes.clear()
             self._structured = Structured(self._station, self._members, self._joining, self._storing)
@@ -244,38 +243,6 @@ class Broker:
         self._next_timer = _UNKNOWN
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
-
-    # ---- what comes most: ``False`` where it is left to ``parse``
-
-    def _take_request(self, data: bytes, source: Address, now: int) -> bool:
-        request = read_request(data)
-        if request is None:
-            return False
-        self._station.received[32 if request.is_quiet else 3] += 1
-        self._searching.handle_request(request, source, now)
-        return True
-
-    def _take_answer(self, data: bytes, source: Address, now: int) -> bool:
-        answer = read_answer(data)
-        if answer is None or not self._searching.handle_answer(answer, source, now):
-            return False
-        self._station.received[4] += 1
-        return True
-
-    def _take_update(self, data: bytes, source: Address, now: int) -> bool:
-        entry = read_update(data)
-        if entry is None:
-            return False
-        self._station.received[2] += 1
-        self._storing.handle_update(entry, source, now)
-        return True
-
-    def _handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
-        request = request_of(message, is_quiet=isinstance(message, QuietRequest))
-        self._searching.handle_request(request, source, now)
-
-    def _handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
-        self._storing.handle_update(Entry.of(message), source, now)
 
     # ---- commands and questions
 
