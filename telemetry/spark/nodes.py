@@ -1,7 +1,9 @@
 """The steps of a report: each a function from DataFrames to a DataFrame, whose last ``select`` is its contract.
 
 Counterparts: ``telemetry.summary`` says the same of one run with numpy, and a test holds the two together;
-``pipeline`` wires. Percentiles are exact (``percentile``, never ``percentile_approx``), with linear interpolation.
+``pipeline`` wires. Percentiles are exact, and no sample is kept or sorted for them: all values are counted by ranges
+(``cells``), and in those that hold a percentile one by one (``singles``). What is held at a time depends on the number
+of runs and on how far their values spread, not on how many samples there are.
 """
 
 from __future__ import annotations
@@ -12,93 +14,79 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay.facts import OUTCOMES
-from telemetry.comparison import CURVE, STARTS
-from telemetry.metrics import PERCENTILES
+from telemetry.comparison import STARTS
 from telemetry.oracle import TRUTHS
 from telemetry.processes import BROKER, MEMORY
 
+STALE = "stale_ms"
+MEASURES = (*STARTS.values(), STALE)
+"""The numbers of a request of which there are percentiles."""
+CELL = "value - value % shiftleft(1L, greatest(0, int(log2(value)) - 6))"
+"""The least value of the range that a value lies in: one of 64 equal ones between two powers of two."""
 
-def measured_requests(samples: DataFrame, chosen: DataFrame) -> DataFrame:
-    """The consumers' requests that were due in measuring, of the chosen runs, with both response times in µs."""
-    wanted = (F.col("role") == "consumer") & (F.col("phase") == "measuring")
+MEASURED = "phase = 'measuring'"
+REQUESTED = f"{MEASURED} AND role = 'consumer'"
+
+
+def values(samples: DataFrame) -> DataFrame:
+    """One row for each number of ``MEASURES`` of each request that was due in measuring: times of answers, µs, and by
+    how much a stale answer was behind, ms."""
+    took = {"response_us": "intended_us", "response_from_sent_us": "sent_us"}
+    is_answered, is_stale = F.col("outcome") == "answered", F.col("truth") == "stale"
     return (
-        samples.join(F.broadcast(chosen), "run")
-        .where(wanted)
+        samples.where(REQUESTED)
         .select(
-            "configuration",
             "run",
-            "outcome",
-            "truth",
-            "stale_ms",
-            "existed",
-            (F.col("ended_us") - F.col("intended_us")).alias("response_us"),
-            (F.col("ended_us") - F.col("sent_us")).alias("response_from_sent_us"),
+            *(F.when(is_answered, F.col("ended_us") - F.col(took[name])).alias(name) for name in STARTS.values()),
+            F.when(is_stale, F.col(STALE)).alias(STALE),
         )
+        .unpivot("run", list(MEASURES), "measure", "value")
+        .where(F.col("value").isNotNull())
+        .select("run", "measure", "value", F.expr(CELL).alias("cell"))
     )
 
 
-def response_times(requests: DataFrame, by: str) -> DataFrame:
-    """Mean and percentiles of the answered requests, by ``run`` or by ``configuration``."""
-    columns = list(STARTS.values())
-    aggregates = [F.count("*").alias("answers")]
-    for column in columns:
-        aggregates.append(F.mean(column).alias(f"{column}_mean"))
-        aggregates.append(_percentiles(column, [percent / 100 for percent in PERCENTILES]).alias(column))
-    parts = [
-        F.col(column)[i].alias(f"{column}_p{percent}") for column in columns for i, percent in enumerate(PERCENTILES)
-    ]
+def cells(values: DataFrame) -> DataFrame:
+    """How many values of each run and measure lie in each cell, and their sum."""
     return (
-        requests.where(F.col("outcome") == "answered")
-        .groupBy(by)
-        .agg(*aggregates)
-        .select(by, "answers", *(f"{column}_mean" for column in columns), *parts)
+        values.groupBy("run", "measure", "cell")
+        .agg(F.count("*").alias("n"), F.sum("value").alias("total"))
+        .select("run", "measure", "cell", "n", "total")
     )
 
 
-def percentile_curves(requests: DataFrame) -> DataFrame:
-    """The response time at each share of ``CURVE``, all answers of a configuration together."""
-    answered = requests.where(F.col("outcome") == "answered")
-    curve = _percentiles("response_us", CURVE).alias("curve")
-    return answered.groupBy("configuration").agg(curve).select("configuration", "curve")
+def singles(values: DataFrame, wanted: DataFrame) -> DataFrame:
+    """How often each value of the wanted cells occurs."""
+    return (
+        values.join(F.broadcast(wanted), ["run", "measure", "cell"], "left_semi")
+        .groupBy("run", "measure", "value")
+        .agg(F.count("*").alias("n"))
+        .select("run", "measure", "value", "n")
+    )
 
 
-def _percentiles(column: str, shares: Sequence[float]) -> Column:
-    return F.percentile(column, F.array(*(F.lit(share) for share in shares)))
+def tallies(samples: DataFrame) -> DataFrame:
+    """How many requests of each run ended how and came to what, and when it began and measured, microseconds.
 
-
-def outcomes(requests: DataFrame) -> DataFrame:
-    """How many requests of each run ended how."""
-    counts = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
-    return requests.groupBy("run").agg(*counts).select("run", *OUTCOMES)
-
-
-def truths(requests: DataFrame) -> DataFrame:
-    """How many requests of each run came to what, how many asked for what existed, and how old the stale answers were.
-
-    All zero for a run from before its requests were judged.
+    ``outcome`` and ``truth`` are structures of counts. All are zero of a run from before it was judged.
     """
-    counts = [F.count_if(F.col("truth") == word).alias(word) for word in TRUTHS]
-    stale = F.median(F.when(F.col("truth") == "stale", F.col("stale_ms"))).alias("stale_ms")
     return (
-        requests.groupBy("run")
-        .agg(*counts, F.count_if("existed").alias("existed"), stale)
-        .select("run", *TRUTHS, "existed", "stale_ms")
-    )
-
-
-def windows(samples: DataFrame, chosen: DataFrame) -> DataFrame:
-    """When each run's clients began, and from when to when it measured, microseconds."""
-    measured = F.col("phase") == "measuring"
-    return (
-        samples.join(F.broadcast(chosen), "run")
-        .groupBy("run")
+        samples.groupBy("run")
         .agg(
+            _tally("outcome", OUTCOMES),
+            _tally("truth", TRUTHS),
+            F.count_if(F.expr(REQUESTED) & F.col("existed")).alias("existed"),
             F.min("sent_us").alias("clients_began_us"),
-            F.min(F.when(measured, F.col("intended_us"))).alias("begin_us"),
-            F.max(F.when(measured, F.col("ended_us"))).alias("end_us"),
+            F.min(F.when(F.expr(MEASURED), F.col("intended_us"))).alias("begin_us"),
+            F.max(F.when(F.expr(MEASURED), F.col("ended_us"))).alias("end_us"),
         )
-        .select("run", "clients_began_us", "begin_us", "end_us")
+        .select("run", "outcome", "truth", "existed", "clients_began_us", "begin_us", "end_us")
     )
+
+
+def _tally(column: str, words: Sequence[str]) -> Column:
+    counted = (F.count_if(F.expr(REQUESTED) & (F.col(column) == word)).alias(word) for word in words)
+    return F.struct(*counted).alias(column)
 
 
 def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:

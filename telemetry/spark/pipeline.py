@@ -1,47 +1,122 @@
-"""The wiring of a report: reads the lake, runs the nodes, and hands small results back as Python values."""
+"""The wiring of a report: reads the lake, runs the nodes, and hands small results back as Python values.
+
+Counterparts: ``nodes`` counts, ``telemetry.quantiles`` makes percentiles of counts.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.storagelevel import StorageLevel
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from telemetry.comparison import Measured
-from telemetry.configurations import ChosenRun
+from telemetry.comparison import CURVE, STARTS, Measured
+from telemetry.configurations import ChosenRun, grouped
 from telemetry.errors import TelemetryError
+from telemetry.metrics import PERCENTILES, STATISTICS
+from telemetry.quantiles import Counts
 from telemetry.runs import Lake
 from telemetry.spark import nodes
-from telemetry.spark.schema import CHOSEN, table_schema
+from telemetry.spark.schema import table_schema
+
+SHARES = tuple(percent / 100 for percent in PERCENTILES)
+"""Of the percentiles that are told of runs and configurations alike."""
+
+Key = tuple[str, str]
+"""A run and a measure."""
 
 
 def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measured:
     """Everything that a comparison of ``runs`` needs. Raises ``TelemetryError`` where they hold no answered request."""
-    chosen = spark.createDataFrame([(run.run, run.key()) for run in runs], CHOSEN)
     samples, ticks = (_read(spark, lake, name, runs) for name in ("samples", "ticks"))
-    requests = nodes.measured_requests(samples, chosen).persist(StorageLevel.MEMORY_AND_DISK)
-    memory = nodes.run_memory(nodes.broker_memory(ticks, nodes.windows(samples, chosen)))
-    found = Measured(
-        response=_rows(nodes.response_times(requests, "run"), "run"),
-        pooled=_rows(nodes.response_times(requests, "configuration"), "configuration"),
-        curves=_rows(nodes.percentile_curves(requests), "configuration"),
-        outcomes=_rows(nodes.outcomes(requests), "run"),
-        truths=_rows(nodes.truths(requests), "run"),
-        memory=_rows(memory, "run"),
-    )
-    requests.unpersist()
-    if not found.response:
+    tallies = nodes.tallies(samples).persist()
+    tallied = {row["run"]: row for row in tallies.collect()}
+    memory = nodes.run_memory(nodes.broker_memory(ticks, tallies)).collect()
+    groups = {key: [run.run for run in group] for key, group in grouped(runs).items()}
+    values = nodes.values(samples)
+    cells = nodes.cells(values).toArrow()
+    if not cells.num_rows:
         raise TelemetryError("None of the chosen runs holds an answered request, so there is nothing to compare.")
+    coarse, totals = _counts(cells, "cell"), _totals(cells)
+    wanted = _wanted(coarse, groups)
+    fine = _counts(nodes.singles(values, spark.createDataFrame(_table(wanted))).toArrow(), "value")
+    exact = {key: Counts.merged([coarse[key].without(wanted[key]), fine[key]]) for key in coarse}
+    return Measured(
+        response=_response({run: [run] for run in tallied}, exact, totals),
+        pooled=_response(groups, exact, totals),
+        curves=_curves(groups, exact),
+        outcomes={run: row["outcome"].asDict() for run, row in tallied.items()},
+        truths={run: _truths(row, exact.get((run, nodes.STALE))) for run, row in tallied.items()},
+        memory={row["run"]: row.asDict() for row in memory},
+    )
+
+
+def _counts(table: pa.Table, column: str) -> dict[Key, Counts]:
+    """The rows of each run and measure; there is at least one."""
+    table = table.sort_by([("run", "ascending"), ("measure", "ascending")])
+    columns = [table[name].combine_chunks().dictionary_encode() for name in ("run", "measure")]
+    codes = [one.indices.to_numpy() for one in columns]
+    first = np.flatnonzero(np.any([np.diff(code, prepend=-1) != 0 for code in codes], axis=0))
+    keys = zip(*(one.take(pa.array(first)).to_pylist() for one in columns), strict=True)
+    values, counts = (np.split(table[name].to_numpy(), first[1:]) for name in (column, "n"))
+    return {key: Counts(*part) for key, *part in zip(keys, values, counts, strict=True)}
+
+
+def _totals(cells: pa.Table) -> dict[Key, int]:
+    """The sum of the values of each run and measure."""
+    summed = cells.group_by(["run", "measure"]).aggregate([("total", "sum")]).to_pylist()
+    return {(row["run"], row["measure"]): row["total_sum"] for row in summed}
+
+
+def _wanted(coarse: Mapping[Key, Counts], groups: Mapping[str, Sequence[str]]) -> dict[Key, Any]:
+    """The cells in which there is a percentile of the run or of its configuration."""
+    found: dict[Key, Any] = {}
+    for group in groups.values():
+        for name in nodes.MEASURES:
+            parts = {(run, name): coarse[run, name] for run in group if (run, name) in coarse}
+            if parts:
+                pooled = Counts.merged(list(parts.values())).held([*SHARES, *CURVE])
+                found |= {key: np.union1d(pooled, part.held(SHARES)) for key, part in parts.items()}
     return found
+
+
+def _table(wanted: Mapping[Key, Any]) -> pa.Table:
+    rows = [(run, name, cell) for (run, name), cells in wanted.items() for cell in cells.tolist()]
+    return pa.table(dict(zip(("run", "measure", "cell"), zip(*rows, strict=True), strict=True)))
+
+
+def _response(
+    groups: Mapping[str, Sequence[str]], exact: Mapping[Key, Counts], totals: Mapping[Key, int]
+) -> dict[str, Mapping[str, Any]]:
+    """Answers, and mean and percentiles of both response times, of the runs of each group as one."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for group, runs in groups.items():
+        for name in STARTS.values():
+            keys = [(run, name) for run in runs if (run, name) in exact]
+            if keys:
+                counts = Counts.merged([exact[key] for key in keys])
+                answers = int(counts.counts.sum())
+                statistics = [sum(totals[key] for key in keys) / answers, *counts.percentiles(SHARES)]
+                named = {f"{name}_{word}": value for word, value in zip(STATISTICS, statistics, strict=True)}
+                found[group] |= {"answers": answers, **named}
+    return dict(found)
+
+
+def _curves(groups: Mapping[str, Sequence[str]], exact: Mapping[Key, Counts]) -> dict[str, Mapping[str, Any]]:
+    column = STARTS["from_intended"]
+    parts = {key: [exact[run, column] for run in runs if (run, column) in exact] for key, runs in groups.items()}
+    return {key: {"curve": Counts.merged(each).percentiles(CURVE)} for key, each in parts.items() if each}
+
+
+def _truths(row: Row, stale: Counts | None) -> dict[str, Any]:
+    median = stale.percentiles([0.5])[0] if stale else None
+    return {**row["truth"].asDict(), "existed": row["existed"], nodes.STALE: median}
 
 
 def _read(spark: SparkSession, lake: Lake, name: str, runs: Sequence[ChosenRun]) -> DataFrame:
     """The parts of the chosen runs alone: a lake of thousands of runs is not listed for a report of nine."""
     parts = [str(lake.part(name, run.run)) for run in runs]
     return spark.read.schema(table_schema(name)).option("basePath", str(lake.table(name))).parquet(*parts)
-
-
-def _rows(frame: DataFrame, key: str) -> dict[str, Mapping[str, Any]]:
-    rows = [row.asDict() for row in frame.collect()]
-    return {row.pop(key): row for row in rows}

@@ -59,7 +59,8 @@ def write_comparison(
     ``say`` is told what is being done, for a person who waits.
     """
     say("Starting Spark")
-    with spark_session(var) as spark:
+    to_read_bytes = sum(lake.part("samples", run.run).stat().st_size for run in runs)
+    with spark_session(var, to_read_bytes) as spark:
         say(f"Measuring {len(runs)} runs")
         measured = measure(spark, lake, runs)
         computed_by = f"Spark {spark.version}, exact percentiles"

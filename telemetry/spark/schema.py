@@ -20,7 +20,3 @@ def table_schema(name: str) -> StructType:
     """The columns of table ``name`` and its partition, ``run``, which is text whatever it looks like."""
     columns = [StructField(field.name, _spark_type(field.type)) for field in STORED[name]]
     return StructType([*columns, StructField("run", StringType())])
-
-
-CHOSEN = StructType([StructField("run", StringType()), StructField("configuration", StringType())])
-"""Which configuration each chosen run belongs to."""

@@ -17,28 +17,35 @@ from telemetry.spark.java import find_java
 
 MASTER = "local[2]"
 DRIVER_MEMORY = "768m"
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A report is seconds of many short stages: Java's second compiler and parallel collector cost more than they return.
-Measured on two busy cores, 12 runs: 99 s with these, 199 s without."""
+JAVA_OPTIONS = "-XX:+UseSerialGC"
+SHORT_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
+"""Of a report that is seconds of many short stages, to which Java's second compiler costs more than it returns."""
+LONG_BYTES = 100_000_000
+"""Parquet, some 5 million samples, from which on that compiler returns more: of 10^6 samples a report took 14 s of
+processor without it and 26 s with it."""
 SHUFFLE_PARTITIONS = 4
 """Aggregates of a few thousand rows: the default of 200 would be 200 tasks of nothing."""
 
+LISTED_AT_ONCE = 100_000
+"""From this many files on they are looked up by tasks of Spark, of which each takes longer than looking up its one."""
+
 
 @contextmanager
-def spark_session(var: Path) -> Iterator[SparkSession]:
+def spark_session(var: Path, to_read_bytes: int = 0) -> Iterator[SparkSession]:
     """A session for one report, stopped when the block ends. Raises ``TelemetryError`` where none can be had.
 
+    ``to_read_bytes`` is how much it will read. A JVM that this process has already stays as it was started.
     ``SPARK_REMOTE`` (``sc://host:port``) uses a Spark Connect server, ``SPARK_MASTER`` another master.
     """
     with TemporaryDirectory(prefix="waxwing-spark-") as scratch:
-        session = _start(var, Path(scratch))
+        session = _start(var, Path(scratch), to_read_bytes)
         try:
             yield session
         finally:
             session.stop()
 
 
-def _start(var: Path, scratch: Path) -> SparkSession:
+def _start(var: Path, scratch: Path, to_read_bytes: int) -> SparkSession:
     builder = SparkSession.builder.appName("waxwing").config("spark.sql.session.timeZone", "UTC")
     remote = os.environ.get("SPARK_REMOTE")
     if remote:
@@ -49,8 +56,9 @@ def _start(var: Path, scratch: Path) -> SparkSession:
     master = os.environ.get("SPARK_MASTER", MASTER)
     settings = {
         "spark.driver.memory": DRIVER_MEMORY,
-        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+        "spark.driver.extraJavaOptions": SHORT_OPTIONS if to_read_bytes < LONG_BYTES else JAVA_OPTIONS,
         "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": LISTED_AT_ONCE,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",

@@ -1,19 +1,27 @@
-"""A run that never was: journals as brokers and load generators would write them, from a seed."""
+"""Runs that never were, from a seed: journals as brokers and generators would write them, or a lake of any size."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hdrh.histogram import HdrHistogram
 
 from overlay.chance import Stream, derive_seed
 from overlay.facts import Event, Sample, Start, Tick
 from overlay.journal import JournalWriter
 from overlay.runtime.loadgen import HISTOGRAM_DIGITS, LONGEST_US
+from telemetry.collect import BATCH, collect
 from telemetry.manifest import make_manifest
-from telemetry.runs import RunFiles
+from telemetry.records import STORED
+from telemetry.runs import Lake, RunFiles, read_manifest
+from telemetry.storage import write_json
 
 ZERO_UNIX_US = 1_790_000_000_000_000
 SECOND = 1_000_000
@@ -161,3 +169,73 @@ def _write_supervisor(files: RunFiles, script: Script) -> None:
     for phase, at in phases.items():
         writer.write(Event("supervisor", at, "phase", {"phase": phase}))
     writer.close()
+
+
+REPLICATES = 5
+"""Of each configuration in a synthetic lake."""
+KINDS = (
+    (0.05, "provider", "answered", 102, None, None),
+    (0.80, "consumer", "answered", 102, "fresh", True),
+    (0.05, "consumer", "answered", 102, "stale", True),
+    (0.01, "consumer", "answered", 102, "expired", False),
+    (0.07, "consumer", "not_found", 202, "proved_not_found", False),
+    (0.01, "consumer", "not_found", 202, "false_not_found", True),
+    (0.01, "consumer", "timed_out", 0, "lost", True),
+)
+"""Samples of a synthetic lake: their share, role, outcome, status, truth, and whether what they asked for existed."""
+
+
+def write_lake(lake: Lake, samples: int, per_run: int = 100_000, script: Script = Script(seconds=60)) -> list[str]:
+    """Runs of ``per_run`` samples, ``REPLICATES`` of each configuration, until there are ``samples``; their ids.
+
+    The files are those that ``collect`` writes; only the samples are drawn as columns, a million in some seconds.
+    """
+    runs = [f"synthetic-{index}" for index in range(max(1, samples // per_run))]
+    with TemporaryDirectory() as directory:
+        moulds = Lake(Path(directory) / "lake")
+        for index, run in enumerate(runs):
+            mould = f"mould-{index // REPLICATES}"
+            if not moulds.holds(mould):
+                shape = replace(script, consumers=1 + index // REPLICATES, per_second=1)
+                collect(write_run(Path(directory) / mould, shape), moulds)
+            for name in ("ticks", "events"):
+                lake.part(name, run).parent.mkdir(parents=True)
+                shutil.copy(moulds.part(name, mould), lake.part(name, run))
+            path = lake.part("samples", run)
+            path.parent.mkdir(parents=True)
+            drawn = draw_samples(replace(script, seed=script.seed + index), min(samples, per_run))
+            pq.write_table(drawn, path, compression="zstd", row_group_size=BATCH)
+            write_json(lake.manifest_path(run), {**read_manifest(moulds.manifest_path(mould)), "run": run})
+    return runs
+
+
+def draw_samples(script: Script, rows: int) -> pa.Table:
+    """``rows`` samples of a run in the order of their ends, with response times of a long tail."""
+    chance = np.random.default_rng(script.seed)
+    shares, *kinds = zip(*KINDS, strict=True)
+    kind = chance.choice(len(KINDS), rows, p=shares)
+    role, outcome, status, truth, existed = (pa.array(values).take(pa.array(kind)) for values in kinds)
+    is_answer = kind <= 3
+    intended = np.sort(chance.integers(SECOND, script.ends, rows))
+    sent = intended + chance.exponential(script.late_us, rows).astype(np.int64)
+    took = np.where(status.to_numpy() == 0, 2 * SECOND, chance.lognormal(np.log(4 * script.base_us), 1.2, rows))
+    ended = sent + took.astype(np.int64)
+    client, room = chance.integers(0, 1000, rows), chance.integers(0, 50, rows)
+    columns = {
+        "role": role,
+        "client": client,
+        "broker": client % script.brokers,
+        "phase": pa.array(["warming", "measuring"]).take(pa.array((intended >= MEASURING_FROM).astype(int))),
+        "outcome": outcome,
+        "status": status,
+        "attempts": np.ones(rows, np.int64),
+        "intended_us": intended,
+        "sent_us": sent,
+        "ended_us": ended,
+        "entity": pa.array([f"room|r{number}|climate" for number in range(50)]).take(pa.array(room)),
+        "entry_timestamp_ms": np.where(is_answer, (ZERO_UNIX_US + intended) // 1000 - 500, 0),
+        "truth": truth,
+        "stale_ms": pa.array(np.where(kind == 2, chance.integers(1, 1000, rows), 0), mask=(kind == 0) | ~is_answer),
+        "existed": existed,
+    }
+    return pa.table(columns, schema=STORED["samples"]).take(pa.array(np.argsort(ended)))

@@ -6,24 +6,27 @@ import shutil
 from datetime import UTC, datetime
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from overlay.facts import Sample
+from overlay.facts import OUTCOMES, Sample
 from overlay.journal import read_journal
 from telemetry.__main__ import main
 from telemetry.collect import collect
 from telemetry.comparison import CURVE
+from telemetry.configurations import choose
 from telemetry.errors import TelemetryError
 from telemetry.intervals import interval
 from telemetry.oracle import SHARES, TRUTHS
 from telemetry.records import FOUND
-from telemetry.runs import Lake
+from telemetry.runs import Lake, read_manifest
 from telemetry.spark import nodes
+from telemetry.spark.pipeline import measure
 from telemetry.spark.report import read_choice, write_comparison
-from telemetry.spark.schema import CHOSEN
 from telemetry.spark.session import spark_session
-from tests.telemetry.synthetic import Script, write_run
+from tests.telemetry.synthetic import Script, write_lake, write_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
 
@@ -166,19 +169,72 @@ def rows(frame):
     return [tuple(row) for row in frame.collect()]
 
 
-def test_only_requests_due_in_measuring_of_chosen_runs_count(spark):
+def test_only_requests_due_in_measuring_count(spark):
     columns = ["run", "role", "phase", "outcome", "intended_us", "sent_us", "ended_us", "truth", "stale_ms", "existed"]
     samples = [
         ("a", "consumer", "measuring", "answered", 100, 110, 150, "stale", 70, True),
         ("a", "consumer", "warming", "answered", 100, 110, 150, "fresh", 0, True),
         ("a", "provider", "measuring", "answered", 100, 110, 150, None, None, None),
-        ("b", "consumer", "measuring", "answered", 100, 110, 150, "fresh", 0, True),
     ]
-    chosen = spark.createDataFrame([("a", "ring")], CHOSEN)
-    requests = nodes.measured_requests(spark.createDataFrame(samples, columns), chosen)
-    assert rows(requests) == [("ring", "a", "answered", "stale", 70, True, 50, 40)]
-    assert rows(nodes.outcomes(requests)) == [("a", 1, 0, 0, 0)]
-    assert rows(nodes.truths(requests)) == [("a", 0, 1, 0, 0, 0, 0, 0, 1, 70.0)]
+    found = spark.createDataFrame(samples, columns)
+    assert sorted(rows(nodes.values(found))) == [
+        ("a", "response_from_sent_us", 40, 40),
+        ("a", "response_us", 50, 50),
+        ("a", "stale_ms", 70, 70),
+    ]
+    (tally,) = nodes.tallies(found).collect()
+    assert (tuple(tally["outcome"]), tuple(tally["truth"]), tally["existed"]) == (
+        (1, 0, 0, 0),
+        (0, 1, 0, 0, 0, 0, 0),
+        1,
+    )
+
+
+def test_a_cell_is_a_range_of_values_in_their_order(spark):
+    """Else a percentile would be looked for where it is not."""
+    drawn = np.unique([*range(300), *np.random.default_rng(1).integers(0, 2**40, 5000), *(2**i for i in range(41))])
+    found = spark.createDataFrame([(int(value),) for value in drawn], ["value"]).selectExpr(
+        "value", f"{nodes.CELL} cell"
+    )
+    values, cells = map(np.array, zip(*sorted(rows(found)), strict=True))
+    assert (np.diff(cells) >= 0).all()
+    assert ((cells <= values) & (values - cells <= values / 64)).all()
+
+
+def test_a_lake_of_any_size_is_measured_as_numpy_would(spark, collected, tmp_path):
+    """Two configurations; the second has one run."""
+    lake = Lake(tmp_path / "lake")
+    runs = [choose({"run": run}, read_manifest(lake.manifest_path(run))) for run in write_lake(lake, 18_000, 3_000)]
+    names = [run.run for run in runs]
+    written, as_collected = lake.part("samples", names[0]), collected[1].part("samples", "ring-0")
+    assert pq.read_schema(written).equals(pq.read_schema(as_collected))
+    found = measure(spark, lake, runs)
+    requests = {name: measured_requests(lake, name) for name in names}
+    pooled = [pa.concat_tables(requests[name] for name in group) for group in (names[:5], names[5:])]
+    for row, table in zip(
+        [*(found.response[name] for name in names), *found.pooled.values()], [*requests.values(), *pooled], strict=True
+    ):
+        assert row["answers"] == len(took(table, "intended_us"))
+        for column, start in (("response_us", "intended_us"), ("response_from_sent_us", "sent_us")):
+            times = took(table, start)
+            said = [row[f"{column}_{name}"] for name in ("mean", "p50", "p95", "p99")]
+            assert said == pytest.approx([times.mean(), *np.percentile(times, [50, 95, 99])])
+    for curve, table in zip(found.curves.values(), pooled, strict=True):
+        assert curve["curve"] == pytest.approx(np.percentile(took(table, "intended_us"), np.array(CURVE) * 100))
+    for name, table in requests.items():
+        stale = table.filter(pc.field("truth") == "stale")
+        assert found.truths[name]["stale_ms"] == np.median(stale["stale_ms"])
+        assert found.outcomes[name] == {word: table["outcome"].to_pylist().count(word) for word in OUTCOMES}
+
+
+def measured_requests(lake, run):
+    table = pq.read_table(lake.part("samples", run), partitioning=None)
+    return table.filter((pc.field("phase") == "measuring") & (pc.field("role") == "consumer"))
+
+
+def took(requests, start):
+    answered = requests.filter(pc.field("outcome") == "answered")
+    return answered["ended_us"].to_numpy() - answered[start].to_numpy()
 
 
 def test_memory_is_the_mean_while_measuring_over_the_last_idle_tick(spark):
