@@ -91,14 +91,11 @@ class House:
         return Connection(self.port, self.cookie)
 
     def cpu_s(self, name: str) -> float:
-        """Processor time that the part has used, user and system: of its threads where the system counts finely."""
+        """Processor time that the part has used, user and system, its ended threads included."""
         pid = self.processes[name].pid
-        try:
-            threads = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-        except OSError:
-            threads = []
-        if threads:
-            return sum(int(text.split()[0]) for text in threads) / 1e9
+        if sys.platform.startswith("linux"):
+            # What clock_getcpuclockid(3) makes of a pid: nanoseconds, where /proc and psutil count in ticks of 10 ms.
+            return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
         used = psutil.Process(pid).cpu_times()
         return float(used.user + used.system)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from statistics import median
 
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.house import Connection, House, house
@@ -20,7 +21,7 @@ CONFIGURATIONS, REPLICATES = 1_000, 10
 FEW = (50, 2)
 """Configurations and replicates where there is time for one or two rounds only."""
 ASKED = 3
-"""How often a round asks for an address; a percentile needs some."""
+"""How often a round asks for an address: nine rounds give a percentile 27 requests."""
 HELLO = "/healthz"
 GOAL_MS = 150.0
 NAMED = ("home", "runs:list", "runs:detail", "experiments:list", "experiments:detail", "reports:list", "reports:detail")
@@ -83,16 +84,17 @@ def _ms(browser: Connection, address: str) -> float:
 
 
 def _figures(took: dict[str, list[Request]], queries: dict[str, int], runs: int) -> Iterator[Figure]:
-    worst = {name: percentile([one.ms for one in requests], 0.95) for name, requests in took.items()}
-    slowest = sorted(worst, key=lambda name: -worst[name])[:SLOWEST]
+    slowest = sorted(took, key=lambda name: -median(one.ms for one in took[name]))[:SLOWEST]
+    every = [one.ms for requests in took.values() for one in requests]
     yield figure("pages", "runs", "rows", [runs], "higher")
     yield figure("pages", "addresses", "", [len(took)], "higher")
     yield figure("pages", HELLO, "ms", [one.hello_ms for requests in took.values() for one in requests], "lower")
-    yield figure("pages", "slowest address, p95", "ms", [worst[slowest[0]]], "lower", at_most=GOAL_MS)
+    yield figure("pages", "all addresses, p95", "ms", [percentile(every, 0.95)], "lower", at_most=GOAL_MS)
     for name in dict.fromkeys([*slowest, *NAMED, *NAMED_LISTS, *(f"{one}{LARGEST_PAGE}" for one in NAMED_LISTS)]):
         requests = took[name]
-        yield figure("pages", f"{name}, p50", "ms", [one.ms for one in requests], "lower")
-        yield figure("pages", f"{name}, p95", "ms", [worst[name]], "lower", at_most=GOAL_MS)
+        times = [one.ms for one in requests]
+        yield figure("pages", f"{name}, p50", "ms", times, "lower")
+        yield figure("pages", f"{name}, p95", "ms", [percentile(times, 0.95)], "lower", at_most=GOAL_MS)
         yield figure("pages", f"{name}, processor", "ms", [one.cpu_ms for one in requests], "lower")
         yield figure("pages", f"{name} / {HELLO}", RATIO, [one.ms / one.hello_ms for one in requests], "lower")
         yield figure("pages", f"{name}, database", "queries", [queries[name]], "lower")
