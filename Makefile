@@ -13,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 .PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers python runtime-environment test-environment
 
 help: ## these targets, one line each
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-21s %s\n", $$1, $$2}'
 
 up: runtime-environment ## install what is missing, then run everything on http://127.0.0.1:PORT (8000)
 	@exec $(BIN)/python -m brokerweb.up --port $(PORT)
@@ -39,7 +39,7 @@ accelerator: runtime-environment ## compile the brokers' batched system calls, a
 search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table
 
-bench: test-environment ## measure brokers against C and peers, into a table (a quarter of an hour; BENCH_ARGS="--quick broker")
+bench: test-environment ## measure brokers against C and peers, into a table (some 20 minutes; BENCH_ARGS="--quick broker")
 	@exec $(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 bench-compare: test-environment ## what is slower than at REV=..., or without it than the baseline (SECTIONS="broker messages" ROUNDS=n)
