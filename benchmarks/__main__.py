@@ -21,7 +21,7 @@ from benchmarks import record, tables
 from benchmarks.figures import Figure, Unavailable
 
 SECTIONS = ("broker", "peers", "messages", "overlay", "generator", "simulator", "live", "report", "pages")
-ROUNDS = 9
+ROUNDS = 7
 QUICK_ROUNDS = 2
 
 
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         "section", nargs="*", metavar="SECTION", type=_name, help=f"of {', '.join(SECTIONS)}; all without one"
     )
     parser.add_argument("--rounds", type=int, help=f"bursts of each variant ({ROUNDS})")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: about two minutes in all")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: some five minutes in all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="record the figures there")
     parser.add_argument("--write", action="store_true", help="update docs/results/benchmarks.md and the baseline")
     return parser

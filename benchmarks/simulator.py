@@ -23,8 +23,8 @@ SIZES = (10, 100)
 WORKLOAD = Workload(
     providers=20, consumers=200, update_interval_s=1, request_interval_s=0.2, entities=20, holders=5, duration_s=3600
 )
-SLICE_S = 0.4
-"""Simulated, between two loops: about as long in real time."""
+SLICE_S = 0.2
+"""Simulated, between two loops: some tenths of a second in real time."""
 HEAP = 10_000
 STEPS = 100_000
 
@@ -37,7 +37,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
         overlay = Overlay(generate("random-regular", brokers, {"degree": 4}, seed=1), seed=1)
         overlay.start()
         overlay.add_clients(WORKLOAD)
-        overlay.run_for(5 * SECOND)
+        overlay.run_for(2 * SECOND)
         rates, ratios, before = [], [], heap_steps_per_s()
         for _ in range(rounds):
             began, delivered = time.process_time(), overlay.simulator.delivered
