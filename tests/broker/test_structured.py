@@ -37,6 +37,15 @@ def answer(talk, source, name, text, *brokers):
     return talk.hear(source, f"27|{stamp}|{target}{named(*brokers)}")
 
 
+def silence(talk, silent):
+    """Let contact ``silent`` be gone, while the other one speaks."""
+    for _ in range(8):
+        for _, name, text in talk.wait(1000):
+            if text[:2] == "26" and name == {B: "D", D: "B"}[silent]:
+                answer(talk, {B: D, D: B}[silent], name, text)
+    assert talk.stats()["contacts"] == 1
+
+
 def questions(sent, code):
     """Name and timestamp of those asked with this code."""
     return {name: text.split("|")[1] for name, text in sent if text.startswith(f"{code}|")}
@@ -318,16 +327,23 @@ def test_one_that_stays_silent_proves_nothing_until_it_is_known_to_be_gone():
 
 def test_one_that_others_still_name_proves_nothing_by_its_silence():
     talk = structured(B, D)
-    for _ in range(8):  # D is silent to the end, and gone, while B speaks
-        for name, text in [(name, text) for _, name, text in talk.wait(1000)]:
-            if name == "B" and text[:2] == "26":
-                talk.hear(B, f"27|{text.split('|')[1]}|{text.split('|')[2]}")
-    assert talk.stats()["contacts"] == 1
+    silence(talk, D)
     asked = questions(talk.ask(stamp=5), 28)
     assert set(asked) == {"B"}
     assert set(questions(talk.hear(B, f"27|{asked['B']}|{TARGET}{named(D)}"), 28)) == {"D"}
     sent = talk.wait(6000)
     assert [(after, text) for after, name, text in sent if name == "C"] == [(5000, talk.nack(201, REQUEST, 5)[1])]
+
+
+def test_one_that_became_a_keeper_as_another_fell_silent_asks_the_others_too():
+    """Of room r3 it is the third, after D and B: the silent one may be alive, and what is here old."""
+    talk = structured(B, D, dht_replicas=2)
+    key, begin, end = "room|r3|temp", talk.wall - 1000, talk.wall + 120_000
+    talk.hear(B, f"30|5|1|p1|{key}|{begin}|{end}|1")
+    silence(talk, D)
+    sent = talk.ask(key=key, stamp=5)
+    assert set(questions(sent, 28)) == {"B"}
+    assert talk.hear(B, f"29|6|1|p1|{key}|{begin}|{end}|2")[0] == ("C", f"4|6|1|p1|{key}|{begin}|{end}|2")
 
 
 def test_what_is_found_is_answered_whoever_is_silent():

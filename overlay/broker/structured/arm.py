@@ -57,7 +57,7 @@ class Structured:
         self._upkeep = Upkeep(station, members, self.contacts, self._questions, self._handover)
         self._lookups = Lookups(station, self.contacts, self._questions, self._upkeep)
         self._putting = Putting(station, self.contacts, self._questions, self._lookups, self._upkeep, storing)
-        self._getting = Getting(station, joining, self.contacts, self._lookups, storing.table)
+        self._getting = Getting(station, joining, self.contacts, self._lookups, self._upkeep, storing.table)
 
     def __len__(self) -> int:
         """Lookups under way."""

@@ -20,6 +20,7 @@ from overlay.broker.structured.identifiers import of_key
 from overlay.broker.structured.lookup import Lookup
 from overlay.broker.structured.lookups import Lookups, Search
 from overlay.broker.structured.questions import Answer
+from overlay.broker.structured.upkeep import Upkeep
 from overlay.broker.table import Entry, Table
 from overlay.broker.wire import with_hops
 
@@ -39,11 +40,14 @@ class Get:
 
 
 class Getting:
-    def __init__(self, station: Station, joining: Joining, contacts: Contacts, lookups: Lookups, table: Table) -> None:
+    def __init__(
+        self, station: Station, joining: Joining, contacts: Contacts, lookups: Lookups, upkeep: Upkeep, table: Table
+    ) -> None:
         self._station = station
         self._joining = joining
         self._contacts = contacts
         self._lookups = lookups
+        self._upkeep = upkeep
         self._table = table
         self._open: set[tuple[Address, ContextRequest]] = set()
 
@@ -68,8 +72,9 @@ class Getting:
         self._look_up(get, entry, now)
 
     def _is_keeper(self, request: ContextRequest) -> bool:
-        count = self._station.config.dht_replicas
-        return self._contacts.own in keepers_among(self._contacts.known(), of_key(request.key), count)
+        """Even if all are alive of whom we are unsure: where we only took the place of one, what we have may be old."""
+        known = [*self._contacts.known(), *self._upkeep.unsure()]
+        return self._contacts.own in keepers_among(known, of_key(request.key), self._station.config.dht_replicas)
 
     def _look_up(self, get: Get, own: Entry | None, now: int) -> None:
         if own is not None:

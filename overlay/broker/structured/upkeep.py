@@ -22,7 +22,7 @@ from overlay.broker.members import Members
 from overlay.broker.messages import Nack
 from overlay.broker.station import Station
 from overlay.broker.structured import identifiers
-from overlay.broker.structured.contacts import Contacts
+from overlay.broker.structured.contacts import Contacts, Known
 from overlay.broker.structured.handover import Handover
 from overlay.broker.structured.questions import Answer, Questions
 from overlay.node import MILLISECOND
@@ -125,6 +125,11 @@ class Upkeep:
     def is_gone(self, address: Address) -> bool:
         """Whether it was silent to the end, or refused, not long ago."""
         return address in self._gone
+
+    def unsure(self) -> list[Known]:
+        """Those that are no contacts, as they were silent or have not answered yet, and may be alive nevertheless."""
+        addresses = {*self._gone, *self._asked}
+        return [(identifiers.of_broker(address), address) for address in addresses if address not in self._contacts]
 
     def stop(self) -> None:
         """This broker has left: no contacts, until its neighbours change again."""
