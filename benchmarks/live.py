@@ -116,9 +116,13 @@ def _pages(rounds: int) -> Iterator[Figure]:
         stack.enter_context(_load(here.var / "runs" / run))
         here.start_web()
         here.start("livefeed")
+        asyncio.run(_watch(here, run, 1))  # until livefeed has begun
         for _ in range(rounds):
             for pages in PAGES:
-                watched[pages].append(asyncio.run(_watch(here, run, pages)))
+                seen = asyncio.run(_watch(here, run, pages))
+                if len(seen.frames) < pages * WINDOW_S / 2:
+                    raise Unavailable(f"only {len(seen.frames)} snapshots came to {pages} pages in {WINDOW_S:.0f} s")
+                watched[pages].append(seen)
     most = watched[max(PAGES)]
     yield figure("live", "a snapshot", "bytes", [one for each in most for one in each.frames], "lower")
     for pages, each in watched.items():
@@ -146,8 +150,6 @@ async def _watch(here: House, run: str, pages: int) -> Watched:
         after, took = {part: here.cpu_s(part) for part in PARTS}, time.monotonic() - began
         for reader in readers:
             reader.cancel()
-    if len(frames) < pages * WINDOW_S / 2:
-        raise Unavailable(f"only {len(frames)} snapshots came to {pages} pages in {took:.0f} s")
     return Watched({part: (after[part] - before[part]) / took for part in PARTS}, frames)
 
 
