@@ -21,9 +21,16 @@ from overlay.workload import Workload
 TITLE = "The simulator"
 SIZES = (10, 100)
 WORKLOAD = Workload(
-    providers=20, consumers=200, update_interval_s=1, request_interval_s=0.2, entities=20, holders=5, duration_s=3600
+    providers=20,
+    consumers=200,
+    update_interval_s=1,
+    request_interval_s=0.2,
+    entities=20,
+    holders=5,
+    stagger_ms=1,
+    duration_s=3600,
 )
-SLICE_S = 0.2
+SLICE_S = 0.4
 """Simulated, between two loops: some tenths of a second in real time."""
 HEAP = 10_000
 STEPS = 100_000
