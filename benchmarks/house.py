@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -93,7 +94,7 @@ class House:
     def cpu_s(self, name: str) -> float:
         """Processor time that the part has used, user and system, its ended threads included."""
         pid = self.processes[name].pid
-        if sys.platform.startswith("linux"):
+        if platform.system() == "Linux":
             # What clock_getcpuclockid(3) makes of a pid: nanoseconds, where /proc and psutil count in ticks of 10 ms.
             return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
         used = psutil.Process(pid).cpu_times()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import django
@@ -22,7 +23,8 @@ SWEPT = 10
 def main(what: str, *numbers: str) -> None:
     django.setup()
     call_command("migrate", verbosity=0)
-    made = {"many": many, "live": live}[what](*map(int, numbers))
+    makers: dict[str, Callable[..., dict[str, Any]]] = {"many": many, "live": live}
+    made = makers[what](*map(int, numbers))
     sys.stdout.write(json.dumps({**made, "cookie": _cookie()}))
 
 
@@ -34,8 +36,8 @@ def many(configurations: int, replicates: int) -> dict[str, Any]:
     return {"runs": made.runs, "addresses": dict(_asked(addresses(made)))}
 
 
-def _asked(addresses: dict[str, str]) -> Any:
-    """Of what can be looked at, the address and how often it asks the database."""
+def _asked(addresses: dict[str, str]) -> Iterator[tuple[str, list[Any]]]:
+    """By name, of what can be looked at: ``[address, how often it asks the database]``."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
