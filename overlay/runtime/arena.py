@@ -229,6 +229,7 @@ class LiveArena:
 
     def _run_until_quiet(self, lull: int) -> None:
         """Until the consumer was told, nothing is under way, and that for a while; or patience is at its end."""
+        self._listen(0)  # what led to what the caller knows already
         began = quiet_since = time.monotonic_ns()
         while (now := time.monotonic_ns()) < began + PATIENCE:
             is_quiet = self._books.is_told and not self._under_way

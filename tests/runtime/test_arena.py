@@ -33,13 +33,14 @@ def test_one_query_costs_and_finds_what_it_does_in_virtual_time(arm: str) -> Non
 
 
 def test_the_structured_arm_puts_an_entry_where_it_belongs() -> None:
-    settings = {"arm": "structured", "dht_refresh_ms": 300, "dht_replicas": 1}
-    with LiveArena(generate("ring", 4), settings, 1) as arena:
+    settings = {"arm": "structured", "dht_refresh_ms": 60_000, "dht_replicas": 1}
+    with LiveArena(generate("full-mesh", 4), settings, 1) as arena:
         wait_for(lambda: arena.total("contacts") == 4 * 3, "all know all")
         arena.place(KEY, 0)
         told = [arena.ask(KEY, broker) for broker in range(4)]
         assert {query.outcome for query in told} == {"answered"}
         assert sorted(query.hops for query in told) == [0, 1, 1, 1], "one of them has it"
+        assert sorted(query.datagrams for query in told) == [0, 2, 2, 2], "nothing of the placing, and no upkeep"
         assert arena.ask(NOWHERE, 0).outcome == "not_found"
 
 
