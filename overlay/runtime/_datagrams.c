@@ -33,7 +33,11 @@ typedef struct {
 static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
     PyObject *addresses, *names;
-    if (self->slots || !PyArg_ParseTuple(args, "iOO", &self->fd, &addresses, &names))
+    if (self->slots) {
+        PyErr_SetString(PyExc_TypeError, "it is a socket already");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(args, "iOO", &self->fd, &addresses, &names))
         return -1;
     /* Uninitialised: most of it is never touched. */
     if (posix_memalign((void **)&self->slots, sysconf(_SC_PAGESIZE), sizeof *self->slots)) {
@@ -130,14 +134,15 @@ static int transmit(CompiledSocket *self, int count)
 
 static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
 {
-    PyObject *sequence = PySequence_Fast(datagrams, "datagrams must be a sequence"), *names[BATCH];
-    Py_ssize_t total = sequence ? PySequence_Fast_GET_SIZE(sequence) : 0, next = 0;
+    /* A tuple of our own: looking up names and signal handlers run Python, which may change a list meanwhile. */
+    PyObject *ours = PySequence_Tuple(datagrams), *names[BATCH];
+    Py_ssize_t total = ours ? PyTuple_GET_SIZE(ours) : 0, next = 0;
     long lost = 0;
-    int failed = !sequence;
+    int failed = !ours;
     while (!failed && next < total) {
         int count = 0;
         for (; !failed && count < BATCH && next < total; next++) {
-            PyObject *pair = PySequence_Fast_GET_ITEM(sequence, next);
+            PyObject *pair = PyTuple_GET_ITEM(ours, next);
             if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyBytes_Check(PyTuple_GET_ITEM(pair, 0))) {
                 PyErr_SetString(PyExc_TypeError, "a datagram is (bytes, address)");
                 failed = 1;
@@ -162,7 +167,7 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
         while (count > 0)
             Py_DECREF(names[--count]);
     }
-    Py_XDECREF(sequence);
+    Py_XDECREF(ours);
     return failed ? NULL : PyLong_FromLong(lost);
 }
 

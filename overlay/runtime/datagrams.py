@@ -18,13 +18,14 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Protocol, TypeVar
 
 from overlay.addresses import Address
 from overlay.errors import InvalidSetting
 
 PLAIN, CTYPES, COMPILED = KINDS = ("plain", "ctypes", "compiled")
+_MODULES = {CTYPES: "overlay.runtime.batched", COMPILED: "overlay.runtime._datagrams"}
 CHOICE = "WAXWING_DATAGRAMS"
 """The environment variable that names one of ``KINDS``, to compare them."""
 
@@ -113,21 +114,29 @@ def address_of(family: int, name: bytes) -> Address:
 def choose() -> str:
     """Which of ``KINDS`` brokers here use. Raises ``InvalidSetting`` for one that is not to be had."""
     asked = os.environ.get(CHOICE, "")
-    available = [kind for kind in KINDS if _is_available(kind)]
     if not asked:
-        return available[-1]
+        return next(kind for kind in reversed(KINDS) if _is_available(kind))
     if asked not in KINDS:
         raise InvalidSetting(CHOICE, f"must be one of {', '.join(KINDS)}, not {asked[:40]!r}")
-    if asked not in available:
+    if not _is_available(asked):
         needs = "make accelerator builds it" if asked == COMPILED else "it needs Linux and the ctypes module"
         raise InvalidSetting(CHOICE, f"{asked} is not to be had here: {needs}")
     return asked
 
 
-@cache  # looking for modules touches much memory, which forked brokers then share
+@cache
 def _is_available(kind: str) -> bool:
-    module = {CTYPES: "ctypes", COMPILED: "overlay.runtime._datagrams"}.get(kind)
-    return module is None or (sys.platform == "linux" and find_spec(module) is not None)
+    """Whether it can be imported: a Python built without libffi has the module ctypes, too, and an extension may have
+    been built for another machine."""
+    if kind == PLAIN:
+        return True
+    if sys.platform != "linux":
+        return False
+    try:
+        import_module(_MODULES[kind])
+    except ImportError:
+        return False
+    return True
 
 
 def open_datagrams(sock: socket.socket, kind: str) -> DatagramSocket:

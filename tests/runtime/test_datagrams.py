@@ -6,9 +6,13 @@ import os
 import random
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from time import monotonic_ns
 
 import pytest
@@ -18,7 +22,16 @@ from overlay.errors import InvalidSetting
 from overlay.links import LinkShape, Shaper
 from overlay.node import MILLISECOND, SECOND, Event
 from overlay.runtime import datagrams
-from overlay.runtime.datagrams import CHOICE, KINDS, MOST_ADDRESSES, Datagram, DatagramSocket, choose, open_datagrams
+from overlay.runtime.datagrams import (
+    CHOICE,
+    COMPILED,
+    KINDS,
+    MOST_ADDRESSES,
+    Datagram,
+    DatagramSocket,
+    choose,
+    open_datagrams,
+)
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 
 HAVE = [kind for kind in KINDS if datagrams._is_available(kind)]
@@ -132,6 +145,39 @@ def test_the_environment_chooses_and_a_wrong_choice_is_named(monkeypatch: pytest
     monkeypatch.setattr(datagrams, "_is_available", lambda kind: kind == "plain")
     with pytest.raises(InvalidSetting, match="make accelerator builds it"):
         choose()
+
+
+def test_what_cannot_be_imported_is_not_chosen(tmp_path: Path) -> None:
+    """An extension that is no library for this machine, in a Python that was built without libffi."""
+    (tmp_path / f"_datagrams{EXTENSION_SUFFIXES[0]}").write_text("of another machine")
+    without = (
+        "import sys, overlay.runtime; overlay.runtime.__path__.insert(0, sys.argv[1]); sys.modules['_ctypes'] = None;"
+        "from overlay.runtime.datagrams import choose; print(choose())"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != CHOICE}
+    command = [sys.executable, "-c", without, tmp_path]
+    assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "plain\n"
+
+
+@pytest.mark.skipif(COMPILED not in HAVE, reason="compiled is not to be had here")
+def test_a_list_may_change_while_the_extension_sends_it() -> None:
+    with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
+        theirs.settimeout(5)
+        to = bound_address(theirs)
+        outgoing = [(b"%d" % number * 100, to) for number in range(100)]
+        expected = [data for data, _ in outgoing]
+
+        def spell(address: Address) -> bytes:
+            outgoing.clear()
+            return datagrams.sockaddr(socket.AF_INET, address)
+
+        from overlay.runtime._datagrams import CompiledSocket
+
+        io = CompiledSocket(ours.fileno(), {}, datagrams.Spellings(spell))
+        assert io.send(outgoing) == 0
+        assert [theirs.recv(1000) for _ in expected] == expected
+        with pytest.raises(TypeError, match="already"):
+            io.__init__(ours.fileno(), {}, {})
 
 
 @dataclass
