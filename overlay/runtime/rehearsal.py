@@ -36,6 +36,8 @@ LONG_ENOUGH = 100 * MILLISECOND
 def rehearse() -> None:
     """Be a broker for a moment. What goes wrong, such as a full disk, will be said by the real ones."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    # Held back: they are meant for the supervisor, and the broker that is played would take them for itself.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
     try:
         with suppress(OSError), TemporaryDirectory() as directory:
             run_broker(
@@ -49,6 +51,7 @@ def rehearse() -> None:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _play_clients(broker: Address) -> None:

@@ -1,5 +1,6 @@
 """What the supervisor does once, so that brokers share it."""
 
+import os
 import signal
 
 from overlay.facts import Tick
@@ -28,3 +29,15 @@ def test_it_leaves_nothing_behind_and_brokers_answered_in_it(monkeypatch, tmp_pa
     counters = [fact.counters for fact in journals if isinstance(fact, Tick)][-1]
     assert counters["hits"] == rehearsal.TIMES
     assert counters["rejected"] == 0
+
+
+def test_a_signal_that_comes_meanwhile_reaches_the_supervisor(monkeypatch):
+    told = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    monkeypatch.setattr(rehearsal, "_play_clients", lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    try:
+        rehearsal.rehearse()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert told == [signal.SIGTERM]
+    assert signal.SIGTERM not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
