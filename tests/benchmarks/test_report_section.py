@@ -1,0 +1,31 @@
+"""The section on the Spark report, on a lake of no size: every figure is there, and no process is left."""
+
+import psutil
+import pytest
+
+from benchmarks.figures import RATIO, Unavailable
+from benchmarks.report import measure_sizes
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
+
+
+def test_a_report_is_timed_and_weighed_whole():
+    said = []
+    figures = list(measure_sizes([500, 1_000], 1, said.append))
+    assert said == [
+        "writing 500 samples",
+        "writing 1,000 samples",
+        "a report on 500 samples",
+        "a report on 1,000 samples",
+    ]
+    assert {each.name for each in figures} >= {"start of Spark", "500 samples", "1,000 samples"}
+    (memory, *_) = (each for each in figures if each.unit.startswith("MiB"))
+    assert memory.value > 300, "Java is a process of its own, and is weighed too"
+    assert [each.unit for each in figures].count(RATIO) == 1
+    assert not psutil.Process().children(recursive=True)
+
+
+def test_without_java_the_section_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(Unavailable, match="holds no bin/java"):
+        list(measure_sizes([500], 1, lambda line: None))
