@@ -63,6 +63,6 @@ def _play_clients(broker: Address) -> None:
         sock.sendto(encode(StartNeighborsMonitoring(now)), broker)
         for stamp in range(now, now + TIMES):
             held, missing = ("room", "held", "climate"), ("room", f"missing{stamp}", "climate")
-            update = ContextUpdateAdvertisement(stamp, "U", "rehearsal", *held, stamp, stamp + 60_000, b"degC=21.5")
+            update = ContextUpdateAdvertisement(stamp, "U", "rehearsal", *held, now - 1000, now + 60_000, b"degC=21.5")
             for message in (Ping(stamp), update, ContextRequest(stamp, *held), ContextRequest(stamp, *missing)):
                 sock.sendto(encode(message), broker)
