@@ -79,7 +79,11 @@ def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> li
     try:
         for work, words in works:
             said = os.open(words, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-            prepared.append((work, said, *os.pipe()))
+            try:
+                prepared.append((work, said, *os.pipe()))
+            except OSError:  # no descriptor left
+                os.close(said)
+                raise
         for work, said, _ready, tell in prepared:
             pid = os.fork()
             if pid == 0:
