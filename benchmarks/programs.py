@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,8 +25,9 @@ def program(name: str) -> Path:
     if shutil.which("gcc") is None:
         raise Unavailable("needs gcc: apt-get install gcc libc6-dev")
     BUILT.mkdir(parents=True, exist_ok=True)
-    command = ("gcc", *FLAGS, "-o", str(built), str(source), *LIBRARIES)
+    fresh = built.with_suffix(f".{os.getpid()}")  # another benchmark may be running the present one, or building it
+    command = ("gcc", *FLAGS, "-o", str(fresh), str(source), *LIBRARIES)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(f"gcc refuses {source.name}: {done.stderr.strip()}")
-    return built
+    return fresh.replace(built)

@@ -110,8 +110,7 @@ class NodeDriver:
                 batch = self._wait_for_datagrams(due - now)
             except OSError:  # an ICMP error of some earlier send; nothing was received
                 self.counters["receive_errors"] += 1
-                now = monotonic_ns()
-                continue
+                batch = ()
             now = monotonic_ns()
             if batch:
                 for data, source in batch:

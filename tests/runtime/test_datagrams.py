@@ -33,6 +33,7 @@ from overlay.runtime.datagrams import (
     open_datagrams,
 )
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
+from tests.waiting import wait_for
 
 HAVE = [kind for kind in KINDS if datagrams._is_available(kind)]
 
@@ -271,3 +272,24 @@ def test_a_signal_ends_a_wait(kind: str) -> None:
             timer.join()
             signal.signal(signal.SIGUSR1, before)
         assert driver.is_stopping
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="IP_RECVERR is Linux's")
+def test_an_error_of_an_earlier_send_is_counted_and_keeps_no_timer_waiting(kind: str) -> None:
+    """A socket that is told of refused datagrams hears of them when it next receives."""
+    ip_recverr = 11
+    with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as gone:
+        ours.setsockopt(socket.IPPROTO_IP, ip_recverr, 1)
+        nobody = bound_address(gone)
+        gone.close()
+        node = Echo()
+        node.receive_datagram(b"to nobody", nobody, 0)
+        driver = NodeDriver(node, ours, datagrams=kind)
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread.start()
+        try:
+            wait_for(lambda: driver.counters["receive_errors"] and len(node.timers) > 2, "an error, and timers", 10)
+        finally:
+            driver.stop()
+            thread.join(10)
+    assert not thread.is_alive()
