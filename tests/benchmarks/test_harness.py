@@ -108,7 +108,8 @@ def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     found = {each.name: each for each in written.figures}
     ratio = found["quiet, 64 outstanding: broker, plain / C"]
     assert (ratio.unit, ratio.goal, ratio.rounds) == (RATIO, ">= 0.7", 1)
-    assert all(each.value > 0 for each in written.figures)
+    assert found.pop("what else kept the machine busy meanwhile").value >= 0  # nothing, on a quiet one
+    assert all(each.value > 0 for each in found.values())
     assert "full, serial on one core, p50: broker, plain / C" in found
     assert "memory, 300 entries: broker, USS" in found
     assert "processor, 20 neighbours over 10: broker, forwarded" in found
