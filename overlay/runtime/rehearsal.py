@@ -1,9 +1,9 @@
 """A broker's life in little, lived by the supervisor before it forks the first one.
 
 Whatever a process does for the first time writes to its memory: modules are imported, bytecode is specialised, caches
-of types and functions are filled. Done before the fork, it is done once and shared. Measured on ten idle brokers, when a
-rehearsal answered fewer requests than today: each had 4.2 MB for itself without it and 3.1 MB with it, and took 4.0 ms of
-processor time without it and 2.5 ms with it to be ready.
+of types and functions are filled. Done before the fork, it is done once and shared. Measured on ten idle brokers, when
+a rehearsal answered fewer requests than today: each had 4.2 MB for itself without it and 3.1 MB with it, and took 4.0
+ms of processor time without it and 2.5 ms with it to be ready.
 """
 
 from __future__ import annotations
