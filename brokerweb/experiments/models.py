@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from brokerweb.ids import new_id
@@ -49,6 +50,9 @@ class Run(models.Model):
     position = models.PositiveIntegerField(default=0, help_text="Place in the launch's random order")
     configuration = models.JSONField(help_text="Topology with its links, system, engine, settings and workload")
     configuration_hash = models.CharField(max_length=32, db_index=True)
+    engine = models.GeneratedField(
+        expression=KT("configuration__engine"), output_field=models.CharField(max_length=10), db_persist=True
+    )
     replicate = models.PositiveIntegerField(default=0)
     seed = models.CharField(max_length=20, help_text="64 bits, decimal; more than SQLite's signed integers hold")
     rerun_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")
@@ -82,6 +86,7 @@ class Run(models.Model):
         ordering = ["-created", "position"]
         indexes = [
             models.Index(fields=["state", "created", "position"]),
+            models.Index(fields=["engine", "state", "created", "position"]),
             models.Index(fields=["state", "-ended_at"]),
             models.Index(fields=["-created", "position"]),
             models.Index(fields=["verdict", "-created", "position"]),
