@@ -2,8 +2,9 @@
 
 The brokers are real ones, forked as the supervisor does, with their journal on and everything that they do. The C
 program is ``benchmarks/c/server.c``: *C* is its loop of one ``recvfrom`` and one ``sendto`` for each datagram, *C,
-batched* the one of ``recvmmsg`` and ``sendmmsg``. Quiet is one Response for a request (code 32); full is ACK 101,
-Response and ACK 102 (code 3). Values are of 1 kB, a thousand of them, asked for at random.
+batched* the one of ``recvmmsg`` and ``sendmmsg``. *Python, bare* is the least Python that does as much as the C
+program (``benchmarks.bare``): what no broker in Python can beat. Quiet is one Response for a request (code 32); full is
+ACK 101, Response and ACK 102 (code 3). Values are of 1 kB, a thousand of them, asked for at random.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from statistics import median
 from benchmarks.bursts import Operation, Paired, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.neighbours import many_neighbours
-from benchmarks.servers import SERVER_CORE, Server, brokers, c_server, cores
+from benchmarks.servers import SERVER_CORE, Server, bare_server, brokers, c_server, cores
 
 TITLE = "One broker: requests of 1 kB by key"
 DATAGRAMS = ("plain", "ctypes", "compiled")
 """The ways of receiving and sending that ``WAXWING_DATAGRAMS`` names, the best last."""
 PROFILES = ("prototype", "improved")
 BATCHED = "C, batched"
+BARE = "Python, bare"
 GOALS = {"plain": 0.7, "compiled": 1.0}
 """Of the rate at 64 outstanding, over C's."""
 SERIAL_GOAL = 1.3
@@ -60,7 +62,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
 
 
 def _start_brokers(stack: ExitStack, variants: dict[str, Server]) -> list[str]:
-    """Add to ``variants`` a filled broker of each kind; what this machine cannot do, or does wrong."""
+    """Add to ``variants`` a filled broker of each kind, and bare Python; what this machine cannot do, or does wrong."""
     lacking = []
     for kind in (*DATAGRAMS, *PROFILES):
         environment = {"WAXWING_DATAGRAMS": kind} if kind in DATAGRAMS else {}
@@ -73,6 +75,9 @@ def _start_brokers(stack: ExitStack, variants: dict[str, Server]) -> list[str]:
             lacking.append(f"{kind}: {reason}")
         else:
             variants[f"broker, {kind}"] = broker
+            if kind in DATAGRAMS:
+                variants[f"{BARE}, {kind}"] = stack.enter_context(bare_server(kind))
+                fill(variants[f"{BARE}, {kind}"], 1000)
     return lacking
 
 
@@ -81,15 +86,17 @@ def _start_brokers(stack: ExitStack, variants: dict[str, Server]) -> list[str]:
 
 def _speed(reference: Server, variants: Mapping[str, Server], rounds: int, say: Say) -> Iterator[Figure]:
     chance = Random(4)
-    kinds = [name for name in variants if name.removeprefix("broker, ") in DATAGRAMS]
-    few = {name: variants[name] for name in (BATCHED, *dict.fromkeys((kinds[0], kinds[-1])))}
+    kinds = [kind for kind in DATAGRAMS if f"broker, {kind}" in variants]
+    ends = dict.fromkeys((kinds[0], kinds[-1]))
+    few = {name: variants[name] for name in (BATCHED, *(f"broker, {kind}" for kind in ends))}
+    bare = {name: variants[name] for name in (f"{BARE}, {kind}" for kind in ends)}
     operations: tuple[Operation, ...] = ("quiet", "full")
     foreign: list[float] = []
     for operation in operations:
         say(f"serial, {operation}, on one core")
         shoot = partial(burst, operation=operation, window=1, is_sleeping=True, core=SERVER_CORE % len(cores()))
-        paired = interleaved(reference, few, shoot, rounds, chance)
-        yield from _latencies(f"{operation}, serial on one core", few, paired, SERIAL_GOAL)
+        paired = interleaved(reference, few | bare, shoot, rounds, chance)
+        yield from _latencies(f"{operation}, serial on one core", few | bare, paired, SERIAL_GOAL)
         for window in (1, 8, 64, 256):
             say(f"{window} outstanding, {operation}")
             compared = variants if window == 64 else few
@@ -106,7 +113,7 @@ def _latencies(what: str, variants: Mapping[str, Server], paired: Paired, goal: 
     yield _figure(f"{what}, p50: C", "µs", paired.reference("p50_us"), "lower")
     yield _figure(f"{what}, p99: C", "µs", paired.reference("p99_us"), "lower")
     for name in variants:
-        has_goal = goal if name != BATCHED else None
+        has_goal = goal if name.startswith("broker") else None
         yield _figure(f"{what}, p50: {name}", "µs", paired.values(name, "p50_us"), "lower")
         yield _figure(f"{what}, p99: {name}", "µs", paired.values(name, "p99_us"), "lower")
         yield _figure(f"{what}, p50: {name} / C", RATIO, paired.ratios(name, "p50_us"), "lower", at_most=has_goal)

@@ -12,11 +12,11 @@ from functools import partial
 from itertools import pairwise
 from random import Random
 
-from benchmarks.broker import BATCHED, DATAGRAMS
+from benchmarks.broker import BARE, BATCHED, DATAGRAMS
 from benchmarks.bursts import Burst, Operation, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.neighbours import free_port, join, order_join
-from benchmarks.servers import CLIENT_CORE, SERVER_CORE, Server, brokers, c_server, cores
+from benchmarks.servers import CLIENT_CORE, SERVER_CORE, Server, bare_server, brokers, c_server, cores
 
 TITLE = "Updates, pings, forwarding and replication"
 HOP_GOALS = {"plain": 1.7, "compiled": 1.4}
@@ -65,6 +65,7 @@ def _hop(rounds: int, say: Say) -> Iterator[Figure]:
                 continue
             join(middle, ("127.0.0.1", port))
             middles[f"broker, {kind}"] = middle
+            middles[f"{BARE}, {kind}"] = stack.enter_context(bare_server(kind, "--next", last_address))
         last = stack.enter_context(c_server("--bind", last_address))
         last.pin(CLIENT_CORE)
         fill(last, 1000)

@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks.figures import Unavailable
 from benchmarks.programs import program
+from benchmarks.record import ROOT
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
 
@@ -139,8 +140,21 @@ def supervisor(**environment: str) -> Iterator[SupervisorClient]:
 @contextmanager
 def c_server(*options: str) -> Iterator[Server]:
     """``benchmarks/c/server.c`` with ``options``, on the server's core. Raises ``Unavailable`` without a compiler."""
-    command = [str(program("server")), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with _announced([str(program("server")), *options]) as server:
+        yield server
+
+
+@contextmanager
+def bare_server(kind: str, *options: str) -> Iterator[Server]:
+    """``benchmarks.bare`` with ``options``, on the server's core. Raises ``Unavailable`` where there is no ``kind``."""
+    with _announced([sys.executable, "-m", "benchmarks.bare", kind, *options]) as server:
+        yield server
+
+
+@contextmanager
+def _announced(command: list[str]) -> Iterator[Server]:
+    """A process that says first where it answers."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
         address = process.stdout.readline().strip()
