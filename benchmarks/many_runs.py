@@ -22,8 +22,6 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Token
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments import sweeps
-from brokerweb.experiments.definition import configurations
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.reports import schedules
@@ -31,6 +29,8 @@ from brokerweb.reports.models import Report, ReportState, Schedule
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
+from overlay.experiment import sweeps
+from overlay.experiment.definition import configurations
 from telemetry.collect import collect
 from telemetry.runs import Lake
 from tests.pages import furniture

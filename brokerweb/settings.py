@@ -35,8 +35,6 @@ HOST_NAME = host_name(os.environ)
 VERSION = overlay.__version__
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
-MAX_RUNS_PER_LAUNCH = 2_000
-"""A day of runs of 40 s; more is more often a slip in a sweep than a wish."""
 MAX_BROKERS = 1_000
 """Of one topology: as many as one host launches within ``overlay.phases.LAUNCH_LIMIT_S``."""
 MAX_UPLOAD_BYTES = 2_000_000

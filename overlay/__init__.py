@@ -24,6 +24,9 @@ The network and its users:
 - ``topologies``  generators of overlays, their checks and measures
 - ``workload``    who provides and asks what, when, of which broker; ``assignment``: the ways of choosing that broker
 - ``churn``       which brokers leave, crash and come back while a run measures
+- ``faults``      what else goes wrong on purpose: brokers killed, links cut, slow or lossy
+- ``engines``     live or simulated, and how large an overlay each takes
+- ``experiment``  what an experiment may say, and the configurations it stands for
 - ``systems``     the literal registry of what can be launched; ``profiles``: named sets of a broker's settings
 - ``search_draws`` what single searches cost, in either driver's arena
 - ``holdings``    whether copies follow the square root of the query rate

@@ -16,10 +16,12 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from overlay import churn
+from overlay import churn, faults
 from overlay.assignment import Position
 from overlay.broker.config import BrokerConfig
+from overlay.engines import ENGINES, LIVE, Engine
 from overlay.errors import InvalidSetting
+from overlay.faults import Fault
 from overlay.links import Link
 from overlay.profiles import resolved
 from overlay.settings import build
@@ -27,8 +29,6 @@ from overlay.systems import MONITORING, SYSTEMS
 from overlay.workload import ClientPlan, Workload, fleets, plan_clients
 
 RUN, NETWORK = "run", "network"
-MAX_BROKERS = 1000
-MAX_LINKS = 20_000
 FAR = 1e6
 """Positions are in the unit square; whoever drew by hand may be beside it, within this."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -56,33 +56,41 @@ class Deployment:
     """A run that is not renewed for this long is stopped; networks have no lease."""
     positions: tuple[Position, ...] | None = None
     """Where each broker is in the unit square, for assignments that ask; ``None`` where the document does not say."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong on purpose while a run measures."""
 
     @classmethod
-    def from_json(cls, document: Any) -> Deployment:
-        """Raises ``InvalidSetting`` with the dotted name of the first field that is wrong, missing or unknown."""
+    def from_json(cls, document: Any, engine: str = LIVE) -> Deployment:
+        """``engine`` bounds its size. Raises ``InvalidSetting`` with the dotted name of the first field that is wrong,
+        missing or unknown.
+        """
         _require_object(document, "deployment")
-        _require_names(document, "", _FIELDS)
+        _require_names(document, "", _FIELDS, optional={"faults"})
         kind = _one_of(document, "kind", (RUN, NETWORK))
         topology = document["topology"]
         _require_object(topology, "topology")
         _require_names(topology, "topology.", {"brokers", "links"}, optional={"positions"})
-        brokers = _whole(topology["brokers"], "topology.brokers", 1, MAX_BROKERS)
+        brokers = _whole(topology["brokers"], "topology.brokers", 1, ENGINES[engine].brokers)
         positions = _positions(topology.get("positions"), brokers)
+        links = _links(topology["links"], brokers, ENGINES[engine])
         settings, monitoring = _settings(document["settings"])
+        seed = _whole(document["seed"], "seed", 0, 2**64 - 1)
+        workload = _workload(document["workload"], kind, brokers, seed, positions)
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
             epoch=_whole(document["epoch"], "epoch", 0, 2**53),
             directory=_directory(document["directory"]),
-            seed=_whole(document["seed"], "seed", 0, 2**64 - 1),
+            seed=seed,
             system=_one_of(document, "system", tuple(SYSTEMS)),
             brokers=brokers,
-            links=_links(topology["links"], brokers),
+            links=links,
             settings=settings,
             monitoring=monitoring,
-            workload=_workload(document["workload"], kind, brokers, document["seed"], positions),
+            workload=workload,
             lease_s=_lease(document["lease_s"], kind),
             positions=positions,
+            faults=_faults(document.get("faults", []), workload, brokers, links),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -101,6 +109,7 @@ class Deployment:
             "settings": {**asdict(self.settings), "monitoring": self.monitoring},
             "workload": asdict(self.workload) if self.workload else None,
             "lease_s": self.lease_s,
+            "faults": [fault.to_json() for fault in self.faults],
         }
 
     @cached_property
@@ -187,6 +196,12 @@ def _workload(
     return workload
 
 
+def _faults(documents: object, workload: Workload | None, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
+    if workload is None and documents:
+        raise InvalidSetting("faults", "a network has none; they belong to a run")
+    return faults.read(documents, brokers, (link.ends for link in links), workload.duration_s if workload else 0.0)
+
+
 def _lease(value: object, kind: str) -> float | None:
     if kind == NETWORK:
         if value is not None:
@@ -213,9 +228,9 @@ def _is_position(value: object) -> bool:
     )
 
 
-def _links(values: object, brokers: int) -> tuple[Link, ...]:
-    if not isinstance(values, list) or len(values) > MAX_LINKS:
-        raise InvalidSetting("topology.links", f"must be a list of at most {MAX_LINKS} links")
+def _links(values: object, brokers: int, engine: Engine) -> tuple[Link, ...]:
+    if not isinstance(values, list) or len(values) > engine.links:
+        raise InvalidSetting("topology.links", f"must be a list of at most {engine.links} links")
     links = tuple(_link(value, f"topology.links.{i}", brokers) for i, value in enumerate(values))
     seen: set[tuple[int, int]] = set()
     for i, link in enumerate(links):

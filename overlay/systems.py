@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from overlay import churn
 from overlay.assignment import Positions
 from overlay.broker.config import BrokerConfig
+from overlay.engines import ENGINES
 from overlay.errors import InvalidSetting
 from overlay.profiles import PROFILE, PROFILES, of_profile, resolved
 from overlay.settings import SettingInfo, Value, build, describe
@@ -74,6 +75,20 @@ MONITORING = SettingInfo(
     choices=(),
 )
 
+RECORD = SettingInfo(
+    name="record_mb",
+    kind="integer",
+    default=0,
+    unit="MB",
+    help="How much each broker may write down of all that it receives and sends, so that the run can be replayed "
+    "message by message; 0 writes nothing. A datagram takes its own length and some 30 bytes, and costs the broker "
+    "processor time that the measurement then contains. When the room is used up the rest of the run is not recorded.",
+    low=0,
+    high=4096,
+    choices=(),
+)
+"""Of a whole run, whatever its system; beside its settings, not among them. Counterpart: ``overlay.recording``."""
+
 
 def _check_context_broker(
     settings: Mapping[str, Any],
@@ -103,7 +118,7 @@ SYSTEMS: dict[str, System] = {
         "stay on the way back.",
         settings=(PROFILE, *describe(BrokerConfig), MONITORING),
         workload=tuple(describe(Workload)),
-        engines=("live",),
+        engines=tuple(ENGINES),
         figures=(
             Figure("4.3", "Response time by number of consumers, 50 providers"),
             Figure("4.4", "Response time by number of providers, 1000 consumers"),

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import services
-from brokerweb.experiments.definition import normalised
 from brokerweb.experiments.models import Experiment, Run, RunEvent
 from overlay.errors import InvalidSetting
+from overlay.experiment.definition import normalised
 
 
 class ExperimentForm(forms.ModelForm):

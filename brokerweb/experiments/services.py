@@ -12,14 +12,15 @@ from django.db import transaction
 from django.db.models import Count
 
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import sweeps
-from brokerweb.experiments.definition import checked, configurations, expanded
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.states import ENDED, move, note
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
+from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
+from overlay.experiment import sweeps
+from overlay.experiment.definition import checked, configurations, expanded
 from overlay.workload import Workload, estimate_s
 
 
@@ -95,6 +96,8 @@ def run_estimate_s(configuration: Mapping[str, Any]) -> float:
 def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong."""
     definition = experiment.definition
+    if definition["engine"] != LIVE:
+        raise InvalidSetting("engine", "simulated ones run by python -m overlay simulate; none is launched here yet")
     chosen = configurations(definition, find_topology)
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
     # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import forms, services, sweeps
+from brokerweb.experiments import forms, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.run_views import with_outlook
@@ -19,6 +19,7 @@ from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
+from overlay.experiment import sweeps
 
 RUNS_SHOWN = 50
 LEFT_READ = ("experiment", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")

@@ -10,10 +10,10 @@ from rest_framework.test import APIClient
 
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.sweeps import configuration_hash
 from brokerweb.networks.models import Host
 from brokerweb.topologies.models import Node
 from overlay.chance import derive_seed
+from overlay.experiment.sweeps import configuration_hash
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +46,11 @@ def launch(api: APIClient, experiment: dict) -> dict[str, Any]:
         ({"topology": {"name": "ring"}}, "topology"),
         ({"system": "abacus"}, "system"),
         ({"engine": "steam"}, "engine"),
+        ({"faults": {}}, "faults"),
+        ({"engine": "simulated", "faults": [{"what": "kill", "brokers": [99], "at_s": 1}]}, "faults.0.brokers"),
+        ({"simulation": {"service_times": "none"}}, "simulation"),
+        ({"engine": "simulated", "simulation": {"service_times": "guessed"}}, "simulation.service_times"),
+        ({"engine": "simulated", "simulation": []}, "simulation"),
         ({"settings": {"walk_policy": "drunk"}}, "settings.walk_policy"),
         ({"settings": {"walk_pollicy": "avoid"}}, "settings.walk_pollicy"),
         ({"settings": [1]}, "settings"),
@@ -129,6 +134,14 @@ def test_where_brokers_are_drawn_makes_another_configuration_only_where_clients_
     here, there = [[0, 0], [1, 1]], [[0, 1], [1, 0]]
     assert name("random", here) == name("random", there)
     assert name("nearest", here) != name("nearest", there)
+
+
+def test_faults_and_the_engine_make_another_configuration_and_no_faults_do_not() -> None:
+    plain: dict = {"topology": {"brokers": 2, "links": []}, "settings": {}, "workload": {}, "engine": "live"}
+    name = configuration_hash(plain)
+    assert configuration_hash({**plain, "faults": []}) == name
+    assert configuration_hash({**plain, "faults": [{"what": "kill", "brokers": [1], "at_s": 1.0}]}) != name
+    assert configuration_hash({**plain, "engine": "simulated", "simulation": {"service_times": "none"}}) != name
 
 
 def test_blocks_are_a_union_in_which_each_configuration_stands_once(api: APIClient, ring: dict) -> None:

@@ -15,7 +15,7 @@ from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
 class ExperimentBody(serializers.Serializer):
-    """Any workload field, setting or topology may be a list; see ``brokerweb.experiments.sweeps``."""
+    """Any workload field, setting or topology may be a list; see ``overlay.experiment.sweeps``."""
 
     name = serializers.CharField()
     topology = serializers.JSONField(required=False, help_text="An id, or a list of ids")
@@ -23,6 +23,8 @@ class ExperimentBody(serializers.Serializer):
     engine = serializers.CharField(required=False, default="live")
     settings = ObjectField(required=False)
     workload = ObjectField(required=False)
+    faults = ObjectsField(required=False)
+    simulation = ObjectField(required=False)
     blocks = ObjectsField(required=False)
     replicates = serializers.IntegerField(required=False, default=1)
     seed = serializers.IntegerField(required=False, default=0)
@@ -38,6 +40,8 @@ class ExperimentSerializer(serializers.ModelSerializer):
     engine: Any = serializers.CharField(source="definition.engine", read_only=True)
     settings: Any = ObjectField(source="definition.settings", read_only=True)
     workload: Any = ObjectField(source="definition.workload", read_only=True)
+    faults: Any = ObjectsField(source="definition.faults", read_only=True, default=list)  # type: ignore[arg-type]
+    simulation: Any = ObjectField(source="definition.simulation", read_only=True, default=dict)
     blocks: Any = ObjectsField(source="definition.blocks", read_only=True)
     replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
     seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
@@ -45,7 +49,8 @@ class ExperimentSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Experiment
-        fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "blocks", "replicates", "seed"]
+        fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "faults", "simulation"]
+        fields += ["blocks", "replicates", "seed"]
         fields += ["report_when_done", "demo", "owner", "created", "runs"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})

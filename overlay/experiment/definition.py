@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from django.conf import settings
-
-from brokerweb.experiments import sweeps
+from overlay import faults
+from overlay.engines import ENGINES, LIVE, SIMULATED, Simulation
 from overlay.errors import InvalidSetting
-from overlay.settings import SettingInfo
+from overlay.experiment import sweeps
+from overlay.links import Link
+from overlay.settings import SettingInfo, build, describe
 from overlay.systems import SYSTEMS, System
 
 FIELDS: dict[str, Any] = {
@@ -22,6 +23,8 @@ FIELDS: dict[str, Any] = {
     "engine": "live",
     "settings": {},
     "workload": {},
+    "faults": [],
+    "simulation": {},
     "blocks": [],
     "replicates": 1,
     "seed": 0,
@@ -30,10 +33,11 @@ FIELDS: dict[str, Any] = {
 
 MAX_SEED = 2**63 - 1
 MAX_REPLICATES = 1_000
+MAX_RUNS = 2_000
+"""Of one definition. Live it is a day of runs of 40 s; more is more often a slip in a sweep than a wish."""
 
 FindTopology = Callable[[str], dict[str, Any] | None]
 """A topology's document by its id."""
-
 
 Checked = tuple[dict[str, Any], list[dict[str, Any]]]
 
@@ -66,6 +70,7 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
     They are not checked anew, which takes some milliseconds each, as clients are placed for it. Raises
     ``InvalidSetting`` for a topology that is gone and for a value that cannot be read.
     """
+    definition = {**FIELDS, **definition}  # one that was saved earlier may lack a field
     system = SYSTEMS[definition["system"]]
     documents: dict[str, dict[str, Any]] = {}
     found = {}
@@ -79,19 +84,31 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
             "engine": definition["engine"],
             "settings": system.whole(choice["settings"]),
             "workload": _whole(system.workload, choice["workload"]),
+            "faults": definition["faults"],
         }
+        if definition["engine"] == SIMULATED:
+            configuration["simulation"] = _whole(describe(Simulation), definition["simulation"])
         # Two ways of writing one configuration (a default, and the same value spelt out) are one configuration.
         found[sweeps.configuration_hash(configuration)] = configuration
     return list(found.values())
 
 
 def _check_configuration(system: System, configuration: Mapping[str, Any]) -> None:
-    brokers, positions = (configuration["topology"].get(name) for name in ("brokers", "positions"))
+    brokers, links, positions = (configuration["topology"].get(name) for name in ("brokers", "links", "positions"))
+    ENGINES[configuration["engine"]].check_size("topology", brokers, len(links))
     for group, workload in (("settings", None), ("workload", configuration["workload"])):
         try:
             system.check(configuration["settings"], workload, brokers, positions)
         except InvalidSetting as error:
             raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
+    if configuration["faults"] and configuration["engine"] == LIVE:
+        raise InvalidSetting("faults", f"are carried out by the engine “{SIMULATED}” only")
+    duration_s = configuration["workload"]["duration_s"]
+    faults.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)
+
+
+def _ends(link: Mapping[str, Any]) -> tuple[int, int]:
+    return Link(link["a"], link["b"]).ends
 
 
 def _whole(described: Iterable[SettingInfo], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,9 +148,12 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
     system = SYSTEMS[definition["system"]]
     if definition["engine"] not in system.engines:
         raise InvalidSetting("engine", f"must be one of {', '.join(system.engines)}, not {definition['engine']!r:.60}")
+    _check_simulation(definition)
     _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)
     _check_number("seed", definition["seed"], 0, MAX_SEED)
     _check_groups(definition, "")
+    if not isinstance(definition["faults"], list):
+        raise InvalidSetting("faults", "must be a list of objects")
     if not isinstance(definition["blocks"], list):
         raise InvalidSetting("blocks", "must be a list of objects")
     for index, block in enumerate(definition["blocks"]):
@@ -145,6 +165,17 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
             )
         _check_groups(block, f"blocks.{index}.")
     return system
+
+
+def _check_simulation(definition: Mapping[str, Any]) -> None:
+    if not isinstance(definition["simulation"], dict):
+        raise InvalidSetting("simulation", "must be an object of names and values")
+    if definition["engine"] == LIVE and definition["simulation"]:
+        raise InvalidSetting("simulation", f"is for the engine “{SIMULATED}” only")
+    try:
+        build(Simulation, definition["simulation"])
+    except InvalidSetting as error:
+        raise InvalidSetting(f"simulation.{error.field}", error.sentence) from None
 
 
 def _check_groups(part: Mapping[str, Any], prefix: str) -> None:
@@ -160,10 +191,8 @@ def _check_number(field: str, value: Any, low: int, high: int) -> None:
 
 def _check_size(definition: Mapping[str, Any]) -> None:
     runs = sweeps.count(definition) * definition["replicates"]
-    if runs > settings.MAX_RUNS_PER_LAUNCH:
-        raise InvalidSetting(
-            "replicates", f"this makes {runs} runs; one launch may make at most {settings.MAX_RUNS_PER_LAUNCH}"
-        )
+    if runs > MAX_RUNS:
+        raise InvalidSetting("replicates", f"this makes {runs} runs; one launch may make at most {MAX_RUNS}")
 
 
 def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def configuration_hash(configuration: Mapping[str, Any]) -> str:
     """Names a configuration by what affects it: a topology counts by its brokers and links, not by its name, and a
     profile by the settings that it stands for.
 
-    Where its brokers are drawn counts where clients go to the nearest.
+    Where its brokers are drawn counts where clients go to the nearest; faults where there are any.
     """
     counts = ["brokers", "links"]
     if configuration["workload"].get("assignment") == "nearest":
@@ -53,6 +53,8 @@ def configuration_hash(configuration: Mapping[str, Any]) -> str:
     topology = {key: configuration["topology"][key] for key in counts}
     settings = {name: value for name, value in configuration["settings"].items() if name != PROFILE.name}
     counted = {**configuration, "topology": topology, "settings": settings}
+    if not counted.get("faults"):
+        counted.pop("faults", None)
     return blake2b(_canonical(counted).encode(), digest_size=8).hexdigest()
 
 

@@ -1,0 +1,166 @@
+"""Faults on purpose: their documents, and what a driver is told to do when."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay.churn import CRASH, LEAVE, UP, Change
+from overlay.errors import InvalidSetting
+from overlay.faults import BEGAN, ENDED, Course, read, timeline
+from overlay.links import Link
+
+BROKERS = 6
+RING = tuple(Link(i, (i + 1) % BROKERS, delay_ms=10, loss=0.1) for i in range(BROKERS))
+ENDS = [link.ends for link in RING]
+DURATION_S = 60.0
+
+
+def faults(*documents):
+    return read(list(documents), BROKERS, ENDS, DURATION_S)
+
+
+times = st.integers(0, 59).map(float)
+some = st.lists(st.integers(0, BROKERS - 1), min_size=1, max_size=3, unique=True)
+links = st.just("all") | st.lists(st.sampled_from(ENDS).map(list), min_size=1, max_size=3, unique_by=tuple)
+islands = st.permutations(range(BROKERS)).map(lambda order: [order[:2], order[2:5]])
+
+
+@st.composite
+def documents(draw):
+    own = draw(
+        st.sampled_from(
+            [
+                {"what": "kill", "brokers": draw(some)},
+                {"what": "restart", "brokers": draw(some)},
+                {"what": "partition", "islands": draw(islands)},
+                {"what": "slow", "links": draw(links), "delay_ms": draw(st.floats(0, 500))},
+                {"what": "lossy", "links": draw(links), "loss": draw(st.floats(0, 1))},
+            ]
+        )
+    )
+    at_s = draw(times)
+    has_end = own["what"] != "restart" and draw(st.booleans())
+    return own | {"at_s": at_s} | ({"until_s": at_s + 1} if has_end else {})
+
+
+@given(st.lists(documents(), max_size=5))
+def test_documents_are_read_and_written_back_equal(written):
+    found = faults(*written)
+    assert faults(*(fault.to_json() for fault in found)) == found
+    assert [mark["at_s"] for mark in timeline(found)] == sorted(one["at_s"] for one in written)
+    assert all(mark["label"] for mark in timeline(found))
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        (3, "faults.0"),
+        ({}, "faults.0.what"),
+        ({"what": ["kill"]}, "faults.0.what"),
+        ({"what": "explode", "at_s": 1}, "faults.0.what"),
+        ({"what": "kill", "at_s": 1}, "faults.0.brokers"),
+        ({"what": "kill", "brokers": [6], "at_s": 1}, "faults.0.brokers"),
+        ({"what": "kill", "brokers": [True], "at_s": 1}, "faults.0.brokers"),
+        ({"what": "kill", "brokers": [1, 1], "at_s": 1}, "faults.0.brokers"),
+        ({"what": "kill", "brokers": [1], "at_s": 61}, "faults.0.at_s"),
+        ({"what": "kill", "brokers": [1], "at_s": float("nan")}, "faults.0.at_s"),
+        ({"what": "kill", "brokers": [1], "at_s": 5, "until_s": 5}, "faults.0.until_s"),
+        ({"what": "kill", "brokers": [1], "at_s": 5, "loss": 1}, "faults.0.loss"),
+        ({"what": "restart", "brokers": [1], "at_s": 5, "until_s": 6}, "faults.0.until_s"),
+        ({"what": "partition", "islands": [[0, 1]], "at_s": 1}, "faults.0.islands"),
+        ({"what": "partition", "islands": [[0, 1], [1, 2]], "at_s": 1}, "faults.0.islands"),
+        ({"what": "partition", "islands": [[0, 1], []], "at_s": 1}, "faults.0.islands.1"),
+        ({"what": "slow", "links": [[0, 3]], "delay_ms": 1, "at_s": 1}, "faults.0.links.0"),
+        ({"what": "slow", "links": "some", "delay_ms": 1, "at_s": 1}, "faults.0.links"),
+        ({"what": "slow", "links": "all", "delay_ms": -1, "at_s": 1}, "faults.0.delay_ms"),
+        ({"what": "lossy", "links": "all", "loss": 2, "at_s": 1}, "faults.0.loss"),
+    ],
+)
+def test_what_is_wrong_is_named(document, field):
+    with pytest.raises(InvalidSetting) as caught:
+        faults(document)
+    assert caught.value.field == field
+
+
+NAMES = st.sampled_from(["what", "at_s", "until_s", "brokers", "islands", "links", "delay_ms", "loss"])
+leaves = st.none() | st.booleans() | st.floats() | st.sampled_from(["kill", "partition", "slow", "all"]) | st.text()
+
+
+@given(st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner)))
+def test_any_nonsense_gets_a_sentence(nonsense):
+    try:
+        read(nonsense, BROKERS, ENDS, DURATION_S)
+    except InvalidSetting as error:
+        assert error.field.startswith("faults")
+        assert error.sentence
+
+
+def test_a_killed_broker_comes_back_when_the_fault_ends():
+    course = Course((), faults({"what": "kill", "brokers": [2, 3], "at_s": 5, "until_s": 20}), measuring_s=10)
+    assert course.next_s() == 15
+    due = course.due(15)
+    assert due.changes == [Change(15, 2, CRASH), Change(15, 3, CRASH)]
+    assert [(name, detail["label"]) for name, detail in due.told] == [(BEGAN, "brokers 2, 3 killed")]
+    assert (course.away, course.next_s()) == ({2, 3}, 30)
+    due = course.due(31)
+    assert due.changes == [Change(31, 2, UP), Change(31, 3, UP)]
+    assert [name for name, _ in due.told] == [ENDED]
+    assert (course.away, course.next_s()) == (set(), None)
+
+
+def test_a_restart_is_a_crash_and_a_return_at_once():
+    course = Course((), faults({"what": "restart", "brokers": [4], "at_s": 5}), measuring_s=0)
+    assert course.due(5).changes == [Change(5, 4, CRASH), Change(5, 4, UP)]
+    assert course.away == set()
+
+
+def test_a_broker_is_down_while_anything_keeps_it_down():
+    churned = (Change(4, 1, LEAVE), Change(8, 1, UP))
+    kills = faults(
+        {"what": "kill", "brokers": [1], "at_s": 6, "until_s": 10},
+        {"what": "kill", "brokers": [1], "at_s": 9, "until_s": 12},
+        {"what": "restart", "brokers": [1], "at_s": 11},
+    )
+    course = Course(churned, kills, measuring_s=0)
+    changes = [(at, change.what) for at in range(15) for change in course.due(at).changes]
+    assert changes == [(4, LEAVE), (12, UP)]
+
+
+@given(st.lists(documents(), max_size=6), st.lists(times, max_size=6).map(sorted))
+def test_however_seldom_one_looks_the_same_brokers_are_up_in_the_end(written, looks):
+    often, seldom = (Course((), faults(*written), measuring_s=0) for _ in range(2))
+    up = set(range(BROKERS))
+    for at in looks:
+        for change in seldom.due(at).changes:
+            (up.add if change.what == UP else up.remove)(change.broker)
+    for at in range(round(looks[-1]) + 1 if looks else 0):
+        often.due(at)
+    assert up == set(range(BROKERS)) - seldom.away
+    assert seldom.away == often.away
+    assert seldom.partitions() == often.partitions()
+    assert [seldom.shape(link) for link in RING] == [often.shape(link) for link in RING]
+
+
+@given(st.lists(documents(), max_size=6))
+def test_links_are_as_before_when_all_is_over(written):
+    ending = [{**one, "until_s": one["at_s"] + 1} for one in written if one["what"] != "restart"]
+    course = Course((), faults(*ending), measuring_s=0)
+    course.due(30)
+    course.due(DURATION_S)
+    assert [course.shape(link) for link in RING] == [link.shape() for link in RING]
+    assert course.partitions() == []
+
+
+def test_delays_add_up_and_each_loss_strikes_what_the_others_let_through():
+    course = Course(
+        (),
+        faults(
+            {"what": "slow", "links": "all", "delay_ms": 100, "at_s": 1},
+            {"what": "slow", "links": [[0, 1]], "delay_ms": 20, "at_s": 1},
+            {"what": "lossy", "links": [[0, 1]], "loss": 0.5, "at_s": 1},
+        ),
+        measuring_s=0,
+    )
+    assert course.due(1).links_changed
+    assert (course.shape(RING[0]).delay_ms, round(course.shape(RING[0]).loss, 9)) == (130, 0.55)
+    assert (course.shape(RING[1]).delay_ms, course.shape(RING[1]).loss) == (110, 0.1)
