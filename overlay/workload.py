@@ -220,8 +220,13 @@ def fleets(plans: Sequence[ClientPlan]) -> dict[str, list[ClientPlan]]:
     """The plans by process (``providers-0``, ``consumers-0``, ``consumers-1``), at most ``FLEET_SIZE`` in each."""
     processes: dict[str, list[ClientPlan]] = {}
     for plan in plans:
-        processes.setdefault(f"{plan.role}s-{plan.client // FLEET_SIZE}", []).append(plan)
+        processes.setdefault(fleet_of(plan), []).append(plan)
     return processes
+
+
+def fleet_of(plan: ClientPlan) -> str:
+    """The process of a client."""
+    return f"{plan.role}s-{plan.client // FLEET_SIZE}"
 
 
 def ramp_s(workload: Workload) -> float:

@@ -238,6 +238,11 @@ class Broker:
         """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
         return self._storing.table.held_keys(self._station.wall_ms(now))
 
+    @property
+    def compared(self) -> tuple[int, int]:
+        """What the scans of a linear table have come to; see ``Table.compared``."""
+        return self._storing.table.compared
+
     def leave(self, now: int) -> None:
         """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
         self._next_timer = _UNKNOWN

@@ -74,6 +74,10 @@ class Kind(Protocol):
     """How entries are kept and searched."""
 
     @property
+    def compared(self) -> tuple[int, int]:
+        """Entries looked at by all scans since the start, and how many of them were about what was asked for."""
+
+    @property
     def index(self) -> Mapping[RawKey, Entry]:
         """The entry with the latest timestamp of each key, where this is known at once; none in a table that scans."""
 
@@ -88,6 +92,8 @@ class Kind(Protocol):
 
 class Indexed:
     """A request is one dictionary look-up, however much the table holds."""
+
+    compared = (0, 0)
 
     def __init__(self) -> None:
         self.index: dict[RawKey, Entry] = {}
@@ -156,6 +162,11 @@ class Linear:
 
     def __init__(self) -> None:
         self._map: dict[int, list[Entry]] = {}
+        self._scanned = self._matched = 0
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        return self._scanned, self._matched
 
     def get(self, key: RawKey, provider: str) -> Entry | None:
         for entry in self._map.get(self._hash(key, provider), ()):
@@ -178,7 +189,10 @@ class Linear:
             del self._map[hashed]
 
     def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
-        return _latest_valid((entry for entry in self if entry.key == key), wall_ms)
+        matching = [entry for entry in self if entry.key == key]
+        self._scanned += len(self._map)
+        self._matched += len(matching)
+        return _latest_valid(iter(matching), wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
         return (entry for slot in self._map.values() for entry in slot)
@@ -214,6 +228,11 @@ class Table:
     def index(self) -> Mapping[RawKey, Entry]:
         """The entry with the latest timestamp of each key, valid or not, as far as one look-up tells."""
         return self._kind.index
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        """Entries looked at by all scans since the start, and how many of them were about what was asked for."""
+        return self._kind.compared
 
     def find(self, key: RawKey, wall_ms: int) -> Entry | None:
         """The entry valid now that has the latest header timestamp."""

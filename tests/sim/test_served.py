@@ -1,0 +1,170 @@
+"""Actors that take time: they queue for their core, wake late, and answer when they are done."""
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.addresses import Address
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.broker.messages import (
+    BrokerJoining,
+    ContextRequest,
+    ContextUpdateAdvertisement,
+    Ping,
+    StartNeighborsMonitoring,
+)
+from overlay.broker.wire import encode
+from overlay.chance import Stream
+from overlay.links import LinkShape
+from overlay.node import MILLISECOND, SECOND
+from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.sim.network import Network
+from overlay.sim.served import Services
+from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
+
+BROKER, CLIENT, OTHER = ("127.1.0.1", 7000), ("127.3.0.1", 1025), ("127.1.0.2", 7000)
+WALL_MS = WALL_OFFSET_NS // MILLISECOND
+
+
+def always(us: float) -> Delays:
+    return Delays((1.0,), (tuple(us for _ in RANKS),))
+
+
+MODEL = ServiceModel(
+    batch_us=10,
+    received_us={1: 5, 2: 5, 3: 5},
+    other_us=5,
+    sent_us=5,
+    forwarded_us=0,
+    kilobyte_us=0,
+    scanned_us=1,
+    matched_us=2,
+    client_sends_us=0,
+    client_receives_us=0,
+    slowdown=Curve((1.0,), (1.0,)),
+    to_broker=always(100),
+    between=always(40),
+    to_client=always(0),
+    timer=always(0),
+    memory=Memory(0, 0, 0, 0, 0),
+)
+
+
+class Stage:
+    """One broker, at which datagrams arrive at given instants; what it sends is noted with the microsecond."""
+
+    def __init__(self, model: ServiceModel = MODEL, **config: Any) -> None:
+        self.sent: list[tuple[float, bytes, Address]] = []
+        self.simulator = Simulator(Network(1, LinkShape()), strict=False)
+        self.simulator.on_sent.append(self._note)
+        self.broker = Broker(BrokerConfig(**config), BROKER, Stream(1), WALL_OFFSET_NS)
+        self.actor = Services(model, 1, [BROKER, OTHER]).broker(BROKER, self.broker)
+        self.simulator.listen(BROKER, self.actor)
+
+    def arrive(self, at_us: float, data: bytes, source: Address = CLIENT) -> None:
+        at = round(at_us * 1000)
+        self.simulator.at(at, lambda: self._deliver(data, source, at))
+
+    def run(self) -> list[float]:
+        """When it sent something, in microseconds."""
+        self.simulator.run_until(self.simulator.now + SECOND)
+        return [at for at, _, _ in self.sent]
+
+    def _deliver(self, data: bytes, source: Address, now: int) -> None:
+        self.actor.receive(data, source, BROKER, now)
+        self.simulator.wake(self.actor)
+
+    def _note(self, now: int, data: bytes, source: Address, to: Address) -> None:
+        self.sent.append((now / 1000, data, to))
+
+
+def ping() -> bytes:
+    return encode(Ping(WALL_MS))
+
+
+def update(provider: str, entity: str = "r1") -> bytes:
+    return encode(
+        ContextUpdateAdvertisement(
+            WALL_MS, "A", provider, "room", entity, "climate", WALL_MS - 1000, WALL_MS + 60_000, b"a=1"
+        )
+    )
+
+
+def test_a_datagram_waits_for_the_waking_and_its_answer_for_the_service() -> None:
+    stage = Stage()
+    stage.arrive(1000, ping())
+    assert stage.run() == [1000 + 100 + 10 + 5 + 5]
+
+
+def test_brokers_are_heard_after_a_delay_of_their_own() -> None:
+    stage = Stage()
+    stage.arrive(1000, ping(), OTHER)
+    assert stage.run() == [1000 + 40 + 10 + 5 + 5]
+
+
+def test_what_arrives_while_it_wakes_is_served_at_once_and_together() -> None:
+    stage = Stage()
+    stage.arrive(1000, ping())
+    stage.arrive(1050, ping())
+    assert stage.run() == [1000 + 100 + 10 + 2 * 5 + 2 * 5] * 2
+
+
+def test_what_arrives_while_it_is_busy_waits_until_it_is_free_and_needs_no_waking() -> None:
+    stage = Stage()
+    stage.arrive(1000, ping())
+    stage.arrive(1105, ping())
+    assert stage.run() == [1120, 1120 + 20]
+
+
+def test_a_linear_table_is_charged_for_what_it_scans_and_an_indexed_one_is_not() -> None:
+    took = {}
+    for table in ("indexed", "linear"):
+        stage = Stage(table=table, trace_one_in=0)
+        for i in range(20):
+            stage.arrive(i, update(f"p{i}"))
+        stage.arrive(500_000, encode(ContextRequest(WALL_MS, "room", "r1", "climate")))
+        took[table] = stage.run()[-1] - 500_000
+    assert took["linear"] - took["indexed"] == 20 * (1 + 2)
+
+
+def test_delays_are_drawn_from_the_seed() -> None:
+    uneven = Delays((1.0,), (tuple(100 * rank for rank in RANKS),))
+
+    def run(seed: int) -> list[float]:
+        stage = Stage(replace(MODEL, to_broker=uneven))
+        stage.actor = Services(replace(MODEL, to_broker=uneven), seed, [BROKER]).broker(BROKER, stage.broker)
+        for at in range(0, 100_000, 1000):
+            stage.arrive(at, ping())
+        return stage.run()
+
+    assert run(7) == run(7) != run(8)
+
+
+arrivals = st.lists(st.integers(0, 2000), min_size=1, max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrivals)
+def test_everything_is_answered_in_the_order_in_which_it_came_and_never_before(times: list[int]) -> None:
+    stage = Stage()
+    for number, at in enumerate(sorted(times)):
+        stage.arrive(at, ping(), ("127.3.0.1", 2000 + number))
+    answered = stage.run()
+    assert len(answered) == len(times)
+    assert [to[1] for _, _, to in stage.sent] == list(range(2000, 2000 + len(times)))
+    assert answered == sorted(answered)
+    assert all(end - begin >= 10 + 5 + 5 for begin, end in zip(sorted(times), answered, strict=True))
+
+
+def test_what_a_timer_sends_is_late_by_its_waking_and_the_service() -> None:
+    pinged = []
+    for late in (0, 500):
+        stage = Stage(replace(MODEL, timer=always(late)), ping_interval_ms=100)
+        stage.arrive(0, encode(BrokerJoining(WALL_MS, (BROKER,), passed_on=True)), OTHER)
+        stage.arrive(1000, encode(StartNeighborsMonitoring(WALL_MS)))
+        stage.run()
+        pinged.append([at for at, data, to in stage.sent if to == OTHER and data.startswith(b"1|")])
+    assert pinged[1][1] - pinged[0][1] == 500
