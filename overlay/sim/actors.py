@@ -38,6 +38,28 @@ class NodeActor:
         return self.node.next_timer()
 
 
+class Stopped:
+    """In the place of a ``NodeActor`` whose process is stopped, as by SIGSTOP: what arrives waits in its socket."""
+
+    def __init__(self, actor: NodeActor) -> None:
+        self.actor = actor
+        self._waiting: list[tuple[bytes, Address, Address]] = []
+
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+        self._waiting.append((data, source, to))
+
+    def step(self, now: int) -> tuple[()]:
+        return ()
+
+    def next_timer(self) -> None:
+        return None
+
+    def hand_over(self, now: int) -> None:
+        """Let the actor read all that waits."""
+        for data, source, to in self._waiting:
+            self.actor.receive(data, source, to, now)
+
+
 class Ports:
     """Fresh addresses on one host. None is ever given out twice, so that a late answer finds nobody."""
 

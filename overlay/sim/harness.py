@@ -33,7 +33,7 @@ from overlay.clients.tally import Tally
 from overlay.facts import Event, Sample
 from overlay.links import LinkShape
 from overlay.node import SECOND
-from overlay.sim.actors import ClientActor, ControllerActor, NodeActor, Ports
+from overlay.sim.actors import ClientActor, ControllerActor, NodeActor, Ports, Stopped
 from overlay.sim.network import LOCAL, Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.topologies import Graph
@@ -80,6 +80,8 @@ class Overlay:
         self._incarnations = [0] * graph.brokers
         self.leaving: dict[int, NodeActor] = {}
         """Brokers that still say farewell."""
+        self._stopped: dict[int, Stopped] = {}
+        """Brokers that are stopped; they are among ``brokers``, too."""
         self._awaited: set[int] = set()
         """Those of them that are to come back at once."""
         self._ports = Ports(ASKER_HOST)
@@ -110,12 +112,35 @@ class Overlay:
 
     def kill(self, index: int) -> None:
         """As ``kill -9`` does: without a word to anybody."""
-        self.simulator.remove(self.brokers.pop(index))
+        actor = self.brokers.pop(index)
+        self.simulator.remove(self._stopped.pop(index, actor))
         del self.controller.up[index]
         self._tell("process_ended", index)
 
+    def stop(self, index: int) -> None:
+        """As SIGSTOP does: it reads and does nothing, and what arrives waits for it."""
+        actor = self.brokers[index]
+        self._stopped[index] = Stopped(actor)
+        self.simulator.remove(actor)
+        self.simulator.listen(actor.address, self._stopped[index])
+
+    def resume(self, index: int) -> None:
+        """As SIGCONT does; nothing for one that was killed meanwhile."""
+        stopped = self._stopped.pop(index, None)
+        if stopped is not None:
+            self.simulator.remove(stopped)
+            stopped.hand_over(self.simulator.now)
+            self.simulator.listen(stopped.actor.address, stopped.actor)
+
+    def step_clock(self, index: int, by: int) -> None:
+        """Let a broker's wall clock be ``by`` nanoseconds ahead of the right time from now on."""
+        self.broker(index).set_wall_clock(WALL_OFFSET_NS + by)
+        if index not in self._stopped:
+            self.simulator.wake(self.brokers[index])
+
     def leave(self, index: int) -> None:
-        """As SIGTERM does: a farewell to every neighbour, a few times, then gone."""
+        """As SIGTERM does: a farewell to every neighbour, a few times, then gone; one that is stopped is resumed."""
+        self.resume(index)
         actor = self.brokers.pop(index)
         node = actor.node
         assert isinstance(node, Broker)

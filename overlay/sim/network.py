@@ -26,10 +26,14 @@ class Network:
 
     def lay(self, a: Address, b: Address, shape: LinkShape) -> None:
         """Shape both directions between ``a`` and ``b``, from now on. What is on its way already arrives."""
-        for pair in ((a, b), (b, a)):
-            self._shapes[pair] = shape
-            if pair in self._shapers:
-                self._shapers[pair].shape = shape
+        self.lay_one_way(a, b, shape)
+        self.lay_one_way(b, a, shape)
+
+    def lay_one_way(self, source: Address, to: Address, shape: LinkShape) -> None:
+        """Shape the direction from ``source`` to ``to`` alone."""
+        self._shapes[source, to] = shape
+        if (source, to) in self._shapers:
+            self._shapers[source, to].shape = shape
 
     def separate(self, *islands: Iterable[Address]) -> None:
         """Nothing passes from one island to another, from now on; with addresses on none, everything does."""

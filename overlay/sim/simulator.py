@@ -43,6 +43,8 @@ class Simulator:
         """Called with now, datagram, source and destination before the network has it."""
         self.on_delivered: list[Callable[[int, bytes, Address, Address], None]] = []
         """The same, before the receiver has it."""
+        self.on_stepped: list[Callable[[int, Actor], None]] = []
+        """Called with now and an actor that has stepped, when the network has all it sent."""
         self.delivered = 0
         self.to_nobody = 0
         """Datagrams that arrived where nobody listens (any more)."""
@@ -126,6 +128,8 @@ class Simulator:
         if timer is not None:
             assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
             self._arm(actor, timer)
+        for watch in self.on_stepped:
+            watch(time, actor)
 
     def _send(self, data: bytes, source: Address, to: Address) -> None:
         for watch in self.on_sent:
