@@ -11,6 +11,7 @@ from overlay.addresses import Address, format_address
 from overlay.broker.fields import MAX_DIGITS
 from overlay.broker.messages import OPERATIONS
 from overlay.broker.pending import Pending
+from overlay.broker.sliced import hop_text
 from overlay.broker.station import Station
 from overlay.broker.table import Table
 from overlay.node import MILLISECOND
@@ -46,7 +47,7 @@ class Hits:
             return False
         if not self._ignores(source, int(stamp), key):
             return False
-        if len(self._pending) and self._pending.waits_for(b"3|%b|%b" % (stamp, key), source, now):
+        if len(self._pending) and self._pending.holds(int(stamp), key + hop_text(source), now):
             return False
         outgoing = station.outgoing
         if code == b"32":

@@ -24,48 +24,58 @@ class Query:
     __slots__ = (
         "deadline",
         "hops",
-        "identity",
         "is_lookahead",
         "is_quiet",
-        "key",
         "looked",
         "moves",
         "name",
         "open",
         "path",
+        "refused",
         "route",
         "status",
-        "timestamp",
-        "tried",
         "wake",
     )
 
-    def __init__(self, request: Request, name: Name, source: Address, deadline: int, *, is_lookahead: bool) -> None:
-        self.timestamp = request.timestamp
-        self.key = request.key
-        self.hops: Hops = (*request.hops, source)
-        self.path = request.path + hop_text(source)
-        """``hops`` as text."""
-        self.route = self.key + self.path
-        """What a Response must show, beside coming from one who was asked."""
-        self.identity = _identity(request, self.route, is_lookahead)
+    def __init__(
+        self, name: Name, hops: Hops, path: bytes, is_quiet: bool, deadline: int, *, is_lookahead: bool = False
+    ) -> None:
         self.name = name
+        self.hops = hops
+        self.path = path
+        """``hops`` as text."""
+        self.route = name[2] + path
+        """What a Response must show, beside coming from one who was asked."""
         self.is_lookahead = is_lookahead
-        self.is_quiet = request.is_quiet
+        self.is_quiet = is_quiet
         self.deadline = deadline
         self.moves = 0
         """How many moves the strategy has made."""
         self.open: dict[Address, bool] = {}
         """Neighbours that were asked and have neither answered nor refused; ``False`` where they may never have heard.
         """
-        self.tried: frozenset[Address] = _NOBODY
-        """Neighbours that were asked."""
+        self.refused: frozenset[Address] = _NOBODY
+        """Neighbours that were asked and have refused."""
         self.looked: frozenset[Address] = _NOBODY
         """Neighbours that were sent a Lookahead."""
         self.wake: int | None = None
         """When to decide anew if nothing has come by then."""
         self.status: int = Status.DATA_NOT_FOUND
         """What a refusal will say: the first of another kind, if there was one."""
+
+    @property
+    def timestamp(self) -> int:
+        return self.name[1]
+
+    @property
+    def request(self) -> bytes:
+        """It as it is sent on."""
+        return b"3|%d|%b" % (self.name[1], self.route)
+
+    @property
+    def tried(self) -> frozenset[Address]:
+        """Neighbours that were asked."""
+        return self.refused.union(self.open)
 
     @property
     def is_waiting(self) -> bool:
@@ -77,7 +87,7 @@ class Pending:
     """A bounded table of queries. All wait equally long, so the order of arrival is the order of deadlines.
 
     A Response does not carry its query's timestamp and a NACK not its entity: hence an index for each. Two queries that
-    agree in all that an answer shows are answered in their order.
+    agree in all that an answer shows are answered in the order in which they came.
     """
 
     def __init__(
@@ -90,9 +100,12 @@ class Pending:
         self._branches = 0
         self._next_expiry = 0
         """When to look who has waited until its deadline; never too late."""
-        self._queries: OrderedDict[bytes, Query] = OrderedDict()
-        self._by_response: dict[tuple[Address, bytes], Query | list[Query]] = {}
-        self._by_refusal: dict[tuple[Address, int, bytes], Query | list[Query]] = {}
+        self._queries: OrderedDict[tuple[int, bytes], Query] = OrderedDict()
+        """By timestamp and route, that is, by all that makes two requests the same."""
+        self._by_response: dict[bytes, Query | list[Query]] = {}
+        """By route."""
+        self._by_refusal: dict[tuple[int, bytes], Query | list[Query]] = {}
+        """By timestamp and path."""
         self._late: OrderedDict[Hashable, int] = OrderedDict()
         """What still may answer a query that is settled, and until when; told apart from what belongs to nothing."""
         self._wakes: list[tuple[int, int, Query]] = []
@@ -103,46 +116,38 @@ class Pending:
     def __len__(self) -> int:
         return len(self._queries)
 
+    def __contains__(self, query: Query) -> bool:
+        return self._queries.get((query.timestamp, query.route)) is query
+
     def has_room(self, now: int, branches: int = 1) -> bool:
         """Whether so many more neighbours can be waited for."""
         self.expire(now)
         return self._branches + branches <= self._capacity
 
-    def holds(self, request: Request, source: Address, now: int) -> bool:
-        """Whether a request identical in source, timestamp, entity, scope and hops still waits."""
-        return bool(self._queries) and self.waits_for(
-            _identity(request, request.key + request.path, False), source, now
-        )
-
-    def waits_for(self, request: bytes, source: Address, now: int) -> bool:
-        """The same of a ContextRequest as it came."""
+    def holds(self, timestamp: int, route: bytes, now: int) -> bool:
+        """Whether a request identical in timestamp, entity, scope and hops, its sender's too, still waits."""
         self.expire(now)
-        return request + hop_text(source) in self._queries
+        return (timestamp, route) in self._queries
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        query = Query(request, name, source, now + self._deadline_ns, is_lookahead=is_lookahead)
-        if query.identity in self._queries:  # a wider Lookahead of the same query, on the same path
-            self.remove(self._queries[query.identity])
+        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self._deadline_ns
+        query = Query(name, hops, path, request.is_quiet, deadline, is_lookahead=is_lookahead)
+        known = self._queries.get((query.timestamp, query.route))
+        if known is not None:  # a wider Lookahead of the same query, on the same path
+            self.remove(known)
         return query
 
     def ask(self, query: Query, neighbours: Sequence[Address]) -> None:
         """The request is about to be sent to these, none of which was asked before."""
-        self._queries.setdefault(query.identity, query)
+        self._add(query)
         for neighbour in neighbours:
             query.open[neighbour] = True
-            _add(self._by_refusal, (neighbour, query.timestamp, query.path), query)
-            if neighbour not in query.looked:
-                _add(self._by_response, (neighbour, query.route), query)
         self._branches += len(neighbours)
-        query.tried = query.tried.union(neighbours)
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
-        self._queries.setdefault(query.identity, query)
-        for neighbour in neighbours:
-            if neighbour not in query.looked and neighbour not in query.open:
-                _add(self._by_response, (neighbour, query.route), query)
+        self._add(query)
         self._branches += len(set(neighbours) - query.looked)
         query.looked = query.looked.union(neighbours)
         query.wake = wake
@@ -156,18 +161,22 @@ class Pending:
     def take_answered(self, source: Address, route: bytes, now: int) -> Query | None:
         """The query that a Response answers, no longer pending. ``route`` is its raw key and the path in it."""
         self.expire(now)
-        query = _first(self._by_response, (source, route))
-        if query is not None:
-            self.remove(query, but=source)
-        return query
+        for query in _all(self._by_response, route):
+            if source in query.open or source in query.looked:
+                self.remove(query, but=source)
+                return query
+        return None
 
     def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> Query | None:
         """The query that a NACK refuses, which waits for ``source`` no longer."""
         self.expire(now)
-        query = _first(self._by_refusal, (source, timestamp, path))
-        if query is not None:
-            self._close(query, source)
-        return query
+        for query in _all(self._by_refusal, (timestamp, path)):
+            if source in query.open:
+                del query.open[source]
+                query.refused |= {source}
+                self._branches -= 1
+                return query
+        return None
 
     def is_late_answer(self, source: Address, route: bytes) -> bool:
         """Whether a Response answers a query that was settled without it."""
@@ -183,23 +192,23 @@ class Pending:
 
     def doubt(self, query: Query, neighbour: Address) -> bool:
         """Expect nothing of this neighbour, and yet take what it says; ``False`` where that is settled."""
-        if not query.open.get(neighbour, False) or self._queries.get(query.identity) is not query:
+        if not query.open.get(neighbour, False) or query not in self:
             return False
         query.open[neighbour] = False
         return True
 
     def remove(self, query: Query, but: Address | None = None) -> None:
         """The query is settled. What others than ``but`` still say to it is late."""
-        if self._queries.pop(query.identity, None) is None:
+        if query not in self:
             return
+        del self._queries[query.timestamp, query.route]
+        _discard(self._by_response, query.route, query)
+        _discard(self._by_refusal, (query.timestamp, query.path), query)
         looked, asked = query.looked, query.open
         for neighbour in looked.union(asked) if looked else asked:
-            _discard(self._by_response, (neighbour, query.route), query)
             if neighbour != but or (neighbour in looked and neighbour in asked):
                 self._late[neighbour, query.route] = query.deadline
                 self._late[neighbour, query.timestamp, query.path] = query.deadline
-        for neighbour in asked:
-            _discard(self._by_refusal, (neighbour, query.timestamp, query.path), query)
         self._branches -= len(asked) + len(looked)
         query.wake = None
         while len(self._late) > self._capacity:
@@ -243,29 +252,23 @@ class Pending:
             return deadline
         return min(deadline, self._wakes[0][0])
 
-    def _close(self, query: Query, neighbour: Address) -> None:
-        del query.open[neighbour]
-        self._branches -= 1
-        _discard(self._by_refusal, (neighbour, query.timestamp, query.path), query)
-        if neighbour not in query.looked:
-            _discard(self._by_response, (neighbour, query.route), query)
+    def _add(self, query: Query) -> None:
+        if query not in self:
+            self._queries[query.timestamp, query.route] = query
+            _add(self._by_response, query.route, query)
+            _add(self._by_refusal, (query.timestamp, query.path), query)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the indices disagree."""
         queries = self._queries.values()
         assert self._branches == sum(len(query.open) + len(query.looked) for query in queries) <= self._capacity
-        assert sum(len(query.looked.union(query.open)) for query in queries) == _count(self._by_response)
-        assert sum(len(query.open) for query in queries) == _count(self._by_refusal)
+        assert _listed(self._by_response) == {(query.route, query) for query in queries}
+        assert _listed(self._by_refusal) == {((query.timestamp, query.path), query) for query in queries}
         assert all(query.open or query.looked for query in queries)
         assert len(self._late) <= self._capacity
         assert len(self._wakes) <= 2 * self._capacity + 64
         deadlines = [query.deadline for query in queries]
         assert deadlines == sorted(deadlines)
-
-
-def _identity(request: Request, route: bytes, is_lookahead: bool) -> bytes:
-    """Of a request, this is how it is sent on."""
-    return b"%b|%d|%b" % (b"16" if is_lookahead else b"3", request.timestamp, route)
 
 
 # Hardly ever do two queries agree in all that an answer shows, so an index names a query, or else a list of them.
@@ -279,9 +282,9 @@ def _add(index: dict[Index, Query | list[Query]], at: Index, query: Query) -> No
         index[at] = [known, query]
 
 
-def _first(index: dict[Index, Query | list[Query]], at: Index) -> Query | None:
-    known = index.get(at)
-    return known[0] if isinstance(known, list) else known
+def _all(index: dict[Index, Query | list[Query]], at: Index) -> Sequence[Query]:
+    known = index.get(at, ())
+    return (known,) if isinstance(known, Query) else known
 
 
 def _discard(index: dict[Index, Query | list[Query]], at: Index, query: Query) -> None:
@@ -295,8 +298,8 @@ def _discard(index: dict[Index, Query | list[Query]], at: Index, query: Query) -
         index[at] = known[0]
 
 
-def _count(index: dict[Index, Query | list[Query]]) -> int:
-    return sum(len(known) if isinstance(known, list) else 1 for known in index.values())
+def _listed(index: dict[Index, Query | list[Query]]) -> set[tuple[Index, Query]]:
+    return {(at, query) for at in index for query in _all(index, at)}
 
 
 _NOBODY: frozenset[Address] = frozenset()

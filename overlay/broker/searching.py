@@ -75,7 +75,7 @@ class Searching:
     def handle_request(self, request: Request, source: Address, now: int) -> None:
         """Answer it, send it on, or end its walk. One with hops comes from a broker, which is acknowledged nothing."""
         station = self._station
-        is_duplicate = self.pending.holds(request, source, now)
+        is_duplicate = self.pending.holds(request.timestamp, request.key + request.path + hop_text(source), now)
         if not (request.hops or request.is_quiet):
             station.ack(Status.REQ_RECEIVED, REQUEST, source, now)
         elif request.hops and self._joining.has_left:
@@ -222,13 +222,14 @@ class Searching:
         return View(members.neighbours, query.hops, query.tried, query.moves, self._station.chance, members.suspects)
 
     def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
-        if not self._may_send(query.identity, neighbours, self.pending, now):
+        data = query.request
+        if not self._may_send(data, neighbours, self.pending, now):
             return False
         self.pending.ask(query, neighbours)
         for neighbour in neighbours:
             self._station.tracer.note(query.name, "forwarded", now, neighbour)
             self._station.counters["forwards"] += 1
-            self.delivery.send(3, query.identity, neighbour, now, query)
+            self.delivery.send(3, data, neighbour, now, query)
         return True
 
     def _look(self, query: Query, ttl: int, wake: int | None, now: int) -> bool:
