@@ -79,6 +79,8 @@ class Assembly:
         self._was_whole = False
         """Whether all brokers were up at once."""
         self._done: dict[Key, tuple[int, ...]] = {}
+        self._assumed: dict[int, int] = {}
+        """Brokers and their incarnations among which all is done without any order."""
         self._busy: dict[int, Order] = {}
         self._up: dict[int, int] = {}
         self._unsettled: set[int] = set()
@@ -107,6 +109,12 @@ class Assembly:
                 orders.append(order)
         return orders
 
+    def assume(self, up: Mapping[int, int]) -> None:
+        """Whatever was to be ordered of these incarnations has been carried out, by other means."""
+        self._up, self._unsettled = dict(up), set()
+        self._assumed = dict(up)
+        self._was_whole = self._was_whole or len(up) == self._brokers
+
     def _notice(self, up: Mapping[int, int]) -> None:
         if up != self._up:
             self._up = dict(up)
@@ -122,11 +130,17 @@ class Assembly:
         return now < self._patient_until
 
     def _undone(self, broker: int) -> list[Order]:
-        undone = [order for order in self._joins(broker) if self._done.get(order.key) != order.incarnations]
+        undone = [order for order in self._joins(broker) if not self._is_done(order)]
         if undone or not self._monitoring:
             return undone
         watch = Order(broker, (), (self._up[broker],))
-        return [] if self._done.get(watch.key) == watch.incarnations else [watch]
+        return [] if self._is_done(watch) else [watch]
+
+    def _is_done(self, order: Order) -> bool:
+        if self._done.get(order.key) == order.incarnations:
+            return True
+        about = zip((order.broker, *order.joins), order.incarnations, strict=False)
+        return all(self._assumed.get(broker) == incarnation for broker, incarnation in about)
 
     def _joins(self, broker: int) -> list[Order]:
         up, others = self._up, self._neighbours[broker]

@@ -8,6 +8,7 @@ lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``p
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from overlay.addresses import Address
@@ -54,6 +55,7 @@ from overlay.broker.pings import Monitor
 from overlay.broker.searching import Searching
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
+from overlay.broker.structured import HANDLERS as STRUCTURED
 from overlay.broker.structured import Structured
 from overlay.broker.suspicion import Suspecting
 from overlay.broker.tracing import Step
@@ -62,7 +64,8 @@ from overlay.chance import Chance
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, Event
 
-Handler = Callable[[Any, Address, int], None]
+Handler = Callable[[Any, Address, int], bool | None]
+"""Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
 
 _UNKNOWN = -1
 """Of a timer: to be found out anew, since something may have changed it."""
@@ -98,48 +101,15 @@ class Broker:
         self._trusts = self._station.open_network.trusted_hosts
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
-        lanes = Lanes(self._station, self._searching, self._storing)
-        self._dispatch: dict[type, Handler] = {
-            StartNeighborsMonitoring: self._start_monitoring,
-            Ping: self._answer_ping,
-            ContextUpdateAdvertisement: lanes.handle_update,
-            ContextRequest: lanes.handle_request,
-            QuietRequest: lanes.handle_request,
-            Lookahead: self._searching.handle_lookahead,
-            ContextResponse: self._unless_stray(self._searching.handle_response),
-            Ack: self._unless_stray(self._accept_ack),
-            Nack: self._unless_stray(self._accept_nack),
-            BrokerLeaving: self._leave,
-            BrokerJoining: self._join,
-            PingResponse: self._unless_stray(self._accept_ping_response),
-            NeighborsRequest: self._tell_neighbours,
-            NeighborsResponse: self._unless_stray(self._neighbour_search.accept_neighbours),
-            StatsRequest: self._tell_statistics,
-            StatsResponse: self._unless_stray(lambda *_: False),
-        }
-        if config.gone_ttl:
-            self._dispatch[BrokerGone] = self._departures.handle_notice
-        if config.indirect_probes:
-            self._dispatch[IndirectPing] = self._suspecting.handle_question
-            self._dispatch[IndirectPingResponse] = self._unless_stray(
-                lambda answer, source, now: self._suspecting.accept_answer(answer, source)
-            )
-        if config.replica_refresh:
-            self._dispatch[ReplicaRefresh] = self._storing.handle_refresh
-        if isinstance(self._searching.delivery, AcknowledgedDelivery):
-            self._delivery = self._searching.delivery
-            self._dispatch[HopData] = self._unwrap
-            self._dispatch[HopAck] = self._unless_stray(self._delivery.accept_ack)
+        self._lane = Lanes(self._station, self._searching, self._storing)
         self._structured: Structured | None = None
         self._hits = Hits(self._station, self._searching.pending, self._storing.table)
-        self._lanes = lanes.by_code()
+        self._lanes = self._lane.by_code()
         if config.arm == "structured":
             self._lanes.clear()
             self._structured = Structured(self._station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
-            self._dispatch |= self._structured.handlers()
-            for kind, accept in self._structured.acceptors().items():
-                self._dispatch[kind] = self._unless_stray(accept)
+        self._handlers = _handlers(config)
 
     # ---- the node
 
@@ -181,12 +151,11 @@ class Broker:
         except WireError:
             self._refuse_unreadable(data, source, now)
             return
-        handle = self._dispatch.get(type(message))
-        if handle is None:  # an extension that is switched off here
+        if type(message) not in self._handlers:  # an extension that is switched off here
             self._refuse_unreadable(data, source, now)
             return
         station.received[CODES[type(message)]] += 1
-        handle(message, source, now)
+        self._handle(message, source, now)
 
     def handle_timer(self, now: int) -> None:
         self._next_timer = _UNKNOWN
@@ -248,6 +217,11 @@ class Broker:
         self._next_timer = _UNKNOWN
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
+
+    def _handle(self, message: AnyMessage, source: Address, now: int) -> None:
+        """Hand it to its part, and count an answer of which that says that it belongs to nothing."""
+        if self._handlers[type(message)](self)(message, source, now) is False:
+            self._station.counters["rejected_stray"] += 1
 
     # ---- commands and questions
 
@@ -315,7 +289,13 @@ class Broker:
             return
         message = self._delivery.unwrap(wrapped, source, now)
         if message is not None:
-            self._dispatch[type(message)](message, source, now)
+            self._handle(message, source, now)
+
+    @property
+    def _delivery(self) -> AcknowledgedDelivery:
+        delivery = self._searching.delivery
+        assert isinstance(delivery, AcknowledgedDelivery)
+        return delivery
 
     # ---- what is refused
 
@@ -329,15 +309,6 @@ class Broker:
         self._station.counters["rejected_command"] += 1
         self._station.nack(Status.BAD_REQUEST, OPERATIONS[CODES[type(message)]], message.timestamp, source, now)
         return False
-
-    def _unless_stray(self, accept: Callable[[Any, Address, int], bool]) -> Handler:
-        """Count what ``accept`` says belongs to nothing."""
-
-        def handle(message: AnyMessage, source: Address, now: int) -> None:
-            if not accept(message, source, now):
-                self._station.counters["rejected_stray"] += 1
-
-        return handle
 
     def _refuse_unreadable(self, data: bytes, source: Address, now: int) -> None:
         code = code_of(data)
@@ -373,3 +344,60 @@ class Broker:
             part.check_invariants()
         if self._structured is not None:
             self._structured.check_invariants()
+
+
+# ---- which part handles what: a table for each combination of settings, since one for each broker would be half of it
+
+_HANDLERS: dict[type, Callable[[Broker], Handler]] = {
+    StartNeighborsMonitoring: lambda broker: broker._start_monitoring,
+    Ping: lambda broker: broker._answer_ping,
+    ContextUpdateAdvertisement: lambda broker: broker._lane.handle_update,
+    ContextRequest: lambda broker: broker._lane.handle_request,
+    QuietRequest: lambda broker: broker._lane.handle_request,
+    Lookahead: lambda broker: broker._searching.handle_lookahead,
+    ContextResponse: lambda broker: broker._searching.handle_response,
+    Ack: lambda broker: broker._accept_ack,
+    Nack: lambda broker: broker._accept_nack,
+    BrokerLeaving: lambda broker: broker._leave,
+    BrokerJoining: lambda broker: broker._join,
+    PingResponse: lambda broker: broker._accept_ping_response,
+    NeighborsRequest: lambda broker: broker._tell_neighbours,
+    NeighborsResponse: lambda broker: broker._neighbour_search.accept_neighbours,
+    StatsRequest: lambda broker: broker._tell_statistics,
+    StatsResponse: lambda broker: lambda *_: False,
+}
+_WITH_NOTICES: dict[type, Callable[[Broker], Handler]] = {
+    BrokerGone: lambda broker: broker._departures.handle_notice,
+}
+_WITH_PROBES: dict[type, Callable[[Broker], Handler]] = {
+    IndirectPing: lambda broker: broker._suspecting.handle_question,
+    IndirectPingResponse: lambda broker: broker._suspecting.accept_answer,
+}
+_WITH_REFRESH: dict[type, Callable[[Broker], Handler]] = {
+    ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
+}
+_WITH_HOP_ACKS: dict[type, Callable[[Broker], Handler]] = {
+    HopData: lambda broker: broker._unwrap,
+    HopAck: lambda broker: broker._delivery.accept_ack,
+}
+
+
+@lru_cache(maxsize=64)
+def _handlers(config: BrokerConfig) -> dict[type, Callable[[Broker], Handler]]:
+    handlers = dict(_HANDLERS)
+    if config.gone_ttl:
+        handlers |= _WITH_NOTICES
+    if config.indirect_probes:
+        handlers |= _WITH_PROBES
+    if config.replica_refresh:
+        handlers |= _WITH_REFRESH
+    if config.hop_ack:
+        handlers |= _WITH_HOP_ACKS
+    if config.arm == "structured":
+        handlers |= {kind: partial(_of_structured, handler) for kind, handler in STRUCTURED.items()}
+    return handlers
+
+
+def _of_structured(handler: Callable[[Structured], Handler], broker: Broker) -> Handler:
+    assert broker._structured is not None
+    return handler(broker._structured)

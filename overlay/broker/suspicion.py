@@ -67,7 +67,7 @@ class Suspecting:
         self._ask_others(address, suspicion, now)
         return False
 
-    def accept_answer(self, answer: IndirectPingResponse, source: Address) -> bool:
+    def accept_answer(self, answer: IndirectPingResponse, source: Address, now: int) -> bool:
         """A helper heard a suspect; ``False`` where it was not asked, or not about that one."""
         suspicion = self._members.suspects.get(answer.broker)
         if suspicion is None or suspicion.asked.get(source) != answer.timestamp:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from overlay.addresses import Address
 from overlay.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
@@ -10,13 +10,16 @@ from overlay.clients.exchange import Exchange, Timestamps, WallClock
 from overlay.clients.scheduled import ScheduledClient
 from overlay.facts import Sample
 from overlay.node import Event, Node
-from overlay.sim.simulator import WALL_OFFSET_NS, Outgoing, Simulator
+from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
 
 
-class NodeActor:
+class NodeActor(Actor):
     """A ``Node`` at one address. Its events are kept, with their times, in ``history``."""
 
+    __slots__ = ("address", "history", "node")
+
     def __init__(self, address: Address, node: Node) -> None:
+        super().__init__()
         self.address = address
         self.node = node
         self.history: list[tuple[int, Event]] = []
@@ -24,24 +27,26 @@ class NodeActor:
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
         self.node.receive_datagram(data, source, now)
 
-    def step(self, now: int) -> Iterator[Outgoing]:
-        timer = self.node.next_timer()
+    def step(self, now: int) -> Iterable[Outgoing]:
+        node = self.node
+        timer = node.next_timer()
         if timer is not None and timer <= now:
-            self.node.handle_timer(now)
-        check_invariants = getattr(self.node, "check_invariants", None)
-        if check_invariants:
-            check_invariants()
-        self.history += [(now, event) for event in self.node.events()]
-        return ((data, self.address, to) for data, to in self.node.datagrams_to_send())
+            node.handle_timer(now)
+        events = node.events()
+        if events:
+            self.history += [(now, event) for event in events]
+        address = self.address
+        return [(data, address, to) for data, to in node.datagrams_to_send()]
 
     def next_timer(self) -> int | None:
         return self.node.next_timer()
 
 
-class Stopped:
+class Stopped(Actor):
     """In the place of a ``NodeActor`` whose process is stopped, as by SIGSTOP: what arrives waits in its socket."""
 
     def __init__(self, actor: NodeActor) -> None:
+        super().__init__()
         self.actor = actor
         self._waiting: list[tuple[bytes, Address, Address]] = []
 
@@ -60,6 +65,19 @@ class Stopped:
             self.actor.receive(data, source, to, now)
 
 
+class CheckedActor(NodeActor):
+    """One that asserts its node's invariants after each step, which takes longer than the step."""
+
+    __slots__ = ()
+
+    def step(self, now: int) -> Iterable[Outgoing]:
+        outgoing = super().step(now)
+        check_invariants = getattr(self.node, "check_invariants", None)
+        if check_invariants:
+            check_invariants()
+        return outgoing
+
+
 class Ports:
     """Fresh addresses on one host. None is ever given out twice, so that a late answer finds nobody."""
 
@@ -72,10 +90,11 @@ class Ports:
         return self._host, self._next
 
 
-class ClientActor:
+class ClientActor(Actor):
     """A provider or consumer of a workload: each of its lanes is a port on its host."""
 
     def __init__(self, simulator: Simulator, client: ScheduledClient, host: str) -> None:
+        super().__init__()
         self.client = client
         self.samples: list[Sample] = []
         self._simulator = simulator
@@ -86,7 +105,7 @@ class ClientActor:
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
         self.client.receive_datagram(self._lane_of[to], data, source, now)
 
-    def step(self, now: int) -> Iterator[Outgoing]:
+    def step(self, now: int) -> Iterable[Outgoing]:
         timer = self.client.next_timer()
         if timer is not None and timer <= now:
             self.client.handle_timer(now)
@@ -94,7 +113,7 @@ class ClientActor:
         self.samples += self.client.samples()
         for lane in self.client.lanes_to_close():
             self._close(lane)
-        return iter(outgoing)
+        return outgoing
 
     def next_timer(self) -> int | None:
         return self.client.next_timer()
@@ -112,10 +131,11 @@ class ClientActor:
         self._simulator.close(address)
 
 
-class ControllerActor:
+class ControllerActor(Actor):
     """Orders joins and monitoring as ``overlay.runtime.orders`` does, whenever ``up`` says that some are due."""
 
     def __init__(self, simulator: Simulator, assembly: Assembly, addresses: Sequence[Address], host: str) -> None:
+        super().__init__()
         self.assembly = assembly
         self.up: dict[int, int] = {}
         """The incarnation of each broker that is up. Wake the controller after changing it."""
@@ -131,13 +151,13 @@ class ControllerActor:
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
         self._open[to][1].receive_datagram(data, source, now)
 
-    def step(self, now: int) -> Iterator[Outgoing]:
+    def step(self, now: int) -> Iterable[Outgoing]:
         for _, exchange in self._open.values():
             exchange.handle_timer(now)
         self._settle(now)
         for order in self.assembly.due(self.up, now, AT_ONCE - len(self._open)):
             self._give(order, now)
-        return iter([(d, port, to) for port, (_, e) in self._open.items() for d, to in e.datagrams_to_send()])
+        return [(d, port, to) for port, (_, e) in self._open.items() for d, to in e.datagrams_to_send()]
 
     def next_timer(self) -> int | None:
         timers = [exchange.next_timer() for _, exchange in self._open.values()]

@@ -6,7 +6,7 @@ live.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overlay.addresses import Address
@@ -30,26 +30,15 @@ from overlay.search_draws import (
     introduce,
     run_draws,
 )
-from overlay.sim.actors import NodeActor
+from overlay.sim.actors import CheckedActor, NodeActor
 from overlay.sim.network import Network
-from overlay.sim.simulator import WALL_OFFSET_NS, Outgoing, Simulator
+from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.topologies import Graph
 
 CONSUMER = ("127.4.0.1", 5000)
 PROVIDER = ("127.4.0.2", 5000)
 QUIET = 12 * SECOND
 """Longer than a broker remembers a forwarded request."""
-
-
-class LeanActor(NodeActor):
-    """A broker that is not checked after each step, which takes longer than the step."""
-
-    def step(self, now: int) -> Iterator[Outgoing]:
-        timer = self.node.next_timer()
-        if timer is not None and timer <= now:
-            self.node.handle_timer(now)
-        self.node.events()
-        return ((data, self.address, to) for data, to in self.node.datagrams_to_send())
 
 
 class VirtualArena:
@@ -65,7 +54,7 @@ class VirtualArena:
         self._stamps = Timestamps(WallClock(WALL_OFFSET_NS))
         addresses = [address_of(i) for i in range(graph.brokers)]
         self._brokers = [broker_of(self.config, addresses, i, seed, WALL_OFFSET_NS) for i in range(graph.brokers)]
-        kind = NodeActor if checked else LeanActor
+        kind = CheckedActor if checked else NodeActor
         self._actors = [kind(broker.address, broker) for broker in self._brokers]
         for broker, actor, neighbours in zip(self._brokers, self._actors, graph.neighbours(), strict=True):
             self.simulator.listen(broker.address, actor)

@@ -33,7 +33,8 @@ from overlay.clients.tally import Tally
 from overlay.facts import Event, Sample
 from overlay.links import LinkShape
 from overlay.node import SECOND
-from overlay.sim.actors import ClientActor, ControllerActor, NodeActor, Ports, Stopped
+from overlay.search_draws import introduce
+from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeActor, Ports, Stopped
 from overlay.sim.network import LOCAL, Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.topologies import Graph
@@ -46,7 +47,13 @@ ASKER_HOST = "127.2.0.2"
 
 def broker_address(index: int) -> Address:
     """Each broker is a host of its own, within loopback, which open brokers trust by default."""
-    return f"127.1.{index // 250}.{index % 250 + 1}", 7000
+    return _host(1, index), 7000
+
+
+def _host(network: int, number: int) -> str:
+    """The ``number``-th host of ``127.network``; after 62,500 goes on ten networks further."""
+    block, rest = divmod(number, 62_500)
+    return f"127.{network + 10 * block}.{rest // 250}.{rest % 250 + 1}"
 
 
 class Overlay:
@@ -61,12 +68,16 @@ class Overlay:
         monitoring: bool = True,
         local: LinkShape = LOCAL,
         strict: bool = True,
+        make_actor: Callable[[Address, Broker], NodeActor] = CheckedActor,
     ) -> None:
+        """``make_actor`` says how each broker is driven: not checked at each step, it is ten times as fast."""
         self.graph = graph
         self.config = config or BrokerConfig()
         if not self.config.walk_ttl:
             self.config = replace(self.config, walk_ttl=4 * graph.brokers)
         self.seed = seed
+        self._monitoring = monitoring
+        self._make_actor = make_actor
         self.simulator = Simulator(Network(derive_seed(seed, "network"), local), strict=strict)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
@@ -87,7 +98,7 @@ class Overlay:
         self._ports = Ports(ASKER_HOST)
         self._timestamps = Timestamps(WallClock(WALL_OFFSET_NS))
         for link in graph.links:
-            self.simulator.network.lay(broker_address(link.a), broker_address(link.b), link.shape())
+            self.simulator.network.lay(self._addresses[link.a], self._addresses[link.b], link.shape())
 
     # ---- brokers
 
@@ -97,18 +108,40 @@ class Overlay:
             self.restart(index)
         self.simulator.run_while(lambda: not self.controller.is_complete(), START_LIMIT)
 
+    def introduce(self) -> None:
+        """Start every broker with its neighbours known to it and watched, as if all orders had been carried out.
+
+        Nothing is said for it, so that a large overlay is up at once. Brokers that choose their neighbours cannot be
+        started so.
+        """
+        if self.config.membership != GIVEN:
+            raise ValueError(f"under {self.config.membership} membership brokers are not given their neighbours")
+        now, addresses = self.simulator.now, self._addresses
+        for index, neighbours in enumerate(self.graph.neighbours()):
+            broker = self._begin(index)
+            introduce(broker, (addresses[other] for other in neighbours), now)
+            if self._monitoring:
+                broker.receive_datagram(b"0|1", (CONTROLLER_HOST, 1), now)
+                broker.datagrams_to_send()  # an acknowledgement, which nobody waits for
+            broker.events()
+        self.controller.assembly.assume(self.controller.up)
+
     def restart(self, index: int) -> None:
         """Start a broker that is down, with nothing in it; the controller will notice."""
-        chance = Stream(derive_seed(self.seed, "broker", index, self._incarnations[index]))
-        address = broker_address(index)
-        actor = NodeActor(address, Broker(self.config, address, chance, WALL_OFFSET_NS))
         if self._incarnations[index]:
             self._tell("process_started", index)
-        self.brokers[index] = actor
+        self._begin(index)
+        self.simulator.wake(self.controller)
+
+    def _begin(self, index: int) -> Broker:
+        chance = Stream(derive_seed(self.seed, "broker", index, self._incarnations[index]))
+        address = self._addresses[index]
+        broker = Broker(self.config, address, chance, WALL_OFFSET_NS)
+        actor = self.brokers[index] = self._make_actor(address, broker)
         self.simulator.listen(address, actor)
         self._incarnations[index] += 1
         self.controller.up[index] = self._incarnations[index]
-        self.simulator.wake(self.controller)
+        return broker
 
     def kill(self, index: int) -> None:
         """As ``kill -9`` does: without a word to anybody."""
@@ -248,8 +281,7 @@ class Overlay:
         fleet = Fleet(workload, Windows.of(workload, 0, now), WallClock(WALL_OFFSET_NS), Tally())
         plans = plan_clients(workload, self.graph.brokers, self.seed, self.graph.positions)
         for client in make_clients(plans, self._addresses, fleet, self.seed):
-            number = len(self.clients)
-            actor = ClientActor(self.simulator, client, f"127.3.{number // 250}.{number % 250 + 1}")
+            actor = ClientActor(self.simulator, client, _host(3, len(self.clients)))
             self.clients.append(actor)
             self.simulator.wake(actor)
         return fleet.tally

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
+from typing import Any
 
 FAULT, ARRIVAL, STEP = range(3)
 """Priorities within one instant: the world changes, what is due arrives, and then each node deals with all of it."""
 
-Action = Callable[[], None]
+Action = Callable[..., None]
 
 
 class Schedule:
@@ -17,21 +18,25 @@ class Schedule:
 
     def __init__(self) -> None:
         self.now = 0
-        self._heap: list[tuple[int, int, int, Action]] = []
+        self._heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
         self._counter = count()
 
-    def at(self, time: int, priority: int, action: Action) -> None:
-        """Run ``action`` at ``time``, which must not be past."""
+    def at(self, time: int, priority: int, action: Action, *arguments: Any) -> None:
+        """Run ``action(*arguments)`` at ``time``, which must not be past."""
         if time < self.now:
             raise ValueError(f"scheduled for {time} ns when it is {self.now} ns already")
-        heappush(self._heap, (time, priority, next(self._counter), action))
+        heappush(self._heap, (time, priority, next(self._counter), action, arguments))
+
+    def is_due(self) -> bool:
+        """Whether anything is left for this very instant."""
+        return bool(self._heap) and self._heap[0][0] <= self.now
 
     def run_next(self, until: int) -> bool:
         """Run the next action, if there is one at or before ``until``."""
         if not self._heap or self._heap[0][0] > until:
             return False
-        self.now, _, _, action = heappop(self._heap)
-        action()
+        self.now, _, _, action, arguments = heappop(self._heap)
+        action(*arguments)
         return True
 
     def pass_to(self, time: int) -> None:

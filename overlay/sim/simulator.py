@@ -6,9 +6,10 @@ is drained. An actor that is woken and has nothing to do is harmless.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import Protocol
 
 from overlay.addresses import Address, format_address
 from overlay.node import SECOND
@@ -22,11 +23,24 @@ Outgoing = tuple[bytes, Address, Address]
 """A datagram, the address it is sent from and the one it is sent to."""
 
 
-class Actor(Protocol):
+MOST_UNDIGESTED = 1024
+"""Pieces that are gathered for the digest before they are hashed, which is cheaper at once."""
+
+
+class Actor(ABC):
     """Something with one or more addresses; ``overlay.sim.actors`` has the three there are."""
 
+    __slots__ = ("step_at",)
+
+    def __init__(self) -> None:
+        self.step_at: int | None = None
+        """When its next step is scheduled; a step that was scheduled for any other time does nothing."""
+
+    @abstractmethod
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None: ...
+    @abstractmethod
     def step(self, now: int) -> Iterable[Outgoing]: ...
+    @abstractmethod
     def next_timer(self) -> int | None: ...
 
 
@@ -51,10 +65,12 @@ class Simulator:
         self._strict = strict
         self._schedule = Schedule()
         self._actors: dict[Address, Actor] = {}
-        self._ever: set[Address] = set()
-        self._armed: dict[Actor, int] = {}
-        """When an actor's next step is scheduled; a step that was scheduled for any other time does nothing."""
+        self._names: dict[Address, bytes] = {}
+        """Of every address that ever was anybody's, as it goes into the digest."""
+        self._ready: deque[Actor] = deque()
+        """Those that step in this instant, once all that is due has arrived: most steps, and none of them in a heap."""
         self._digest = blake2b(digest_size=16)
+        self._undigested: list[bytes] = []
 
     @property
     def now(self) -> int:
@@ -63,6 +79,7 @@ class Simulator:
     @property
     def digest(self) -> str:
         """BLAKE2b of every datagram delivered: when, from where, to where, and its bytes."""
+        self._hash()
         return self._digest.hexdigest()
 
     # ---- who is there
@@ -72,7 +89,7 @@ class Simulator:
         if address in self._actors:
             raise ValueError(f"{format_address(address)} is in use")
         self._actors[address] = actor
-        self._ever.add(address)
+        self._names[address] = str(address).encode()
         self.wake(actor)
 
     def close(self, address: Address) -> None:
@@ -84,7 +101,7 @@ class Simulator:
         """The end of ``actor``: it has no address and takes no step any more. Its links stay, for its successor."""
         for address in [address for address, other in self._actors.items() if other is actor]:
             del self._actors[address]
-        self._armed.pop(actor, None)
+        actor.step_at = None
 
     def wake(self, actor: Actor) -> None:
         """Let it step now, because something other than a datagram or its timer has changed it."""
@@ -97,7 +114,7 @@ class Simulator:
         self._schedule.at(time, FAULT, action)
 
     def run_until(self, time: int) -> None:
-        while self._schedule.run_next(time):
+        while self._run_next(time):
             pass
         self._schedule.pass_to(time)
 
@@ -108,20 +125,30 @@ class Simulator:
         """Run as long as it takes. Raises ``TimeoutError`` after ``at_most`` nanoseconds."""
         limit = self.now + at_most
         while is_unfinished():
-            if not self._schedule.run_next(limit):
+            if not self._run_next(limit):
                 raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
 
     # ---- parts of the above
 
+    def _run_next(self, until: int) -> bool:
+        """The next thing that happens, if there is one at or before ``until``."""
+        if self._ready and not self._schedule.is_due():
+            self._step(self._ready.popleft(), self._schedule.now)
+            return True
+        return self._schedule.run_next(until)
+
     def _arm(self, actor: Actor, time: int) -> None:
-        if actor not in self._armed or time < self._armed[actor]:
-            self._armed[actor] = time
-            self._schedule.at(time, STEP, lambda: self._step(actor, time))
+        if actor.step_at is None or time < actor.step_at:
+            actor.step_at = time
+            if time == self._schedule.now:
+                self._ready.append(actor)
+            else:
+                self._schedule.at(time, STEP, self._step, actor, time)
 
     def _step(self, actor: Actor, time: int) -> None:
-        if self._armed.get(actor) != time:
+        if actor.step_at != time:
             return
-        del self._armed[actor]
+        actor.step_at = None
         for data, source, to in actor.step(time):
             self._send(data, source, to)
         timer = actor.next_timer()
@@ -132,21 +159,29 @@ class Simulator:
             watch(time, actor)
 
     def _send(self, data: bytes, source: Address, to: Address) -> None:
+        now = self._schedule.now
         for watch in self.on_sent:
-            watch(self.now, data, source, to)
-        if to not in self._ever and self._strict:
+            watch(now, data, source, to)
+        if self._strict and to not in self._names:
             raise UnknownAddress(f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: nobody ever")
-        for time, arriving in self.network.transmit(data, source, to, self.now):
-            self._schedule.at(time, ARRIVAL, lambda what=arriving: self._arrive(what, source, to))  # type: ignore[misc]
+        for time, arriving in self.network.transmit(data, source, to, now):
+            self._schedule.at(time, ARRIVAL, self._arrive, arriving, source, to)
 
     def _arrive(self, data: bytes, source: Address, to: Address) -> None:
         actor = self._actors.get(to)
         if actor is None:
             self.to_nobody += 1
             return
+        now, names = self._schedule.now, self._names
         self.delivered += 1
-        self._digest.update(f"{self.now}|{source}|{to}|{len(data)}|".encode() + data)
+        self._undigested += (b"%d|%b|%b|%d|" % (now, names[source], names[to], len(data)), data)
+        if len(self._undigested) >= MOST_UNDIGESTED:
+            self._hash()
         for watch in self.on_delivered:
-            watch(self.now, data, source, to)
-        actor.receive(data, source, to, self.now)
-        self._arm(actor, self.now)
+            watch(now, data, source, to)
+        actor.receive(data, source, to, now)
+        self._arm(actor, now)
+
+    def _hash(self) -> None:
+        self._digest.update(b"".join(self._undigested))
+        self._undigested.clear()

@@ -21,6 +21,6 @@ and 3 to any broker and get the answers of the wire protocol. Between brokers::
 
 from __future__ import annotations
 
-from overlay.broker.structured.arm import Structured
+from overlay.broker.structured.arm import HANDLERS, Structured
 
-__all__ = ["Structured"]
+__all__ = ["HANDLERS", "Structured"]

@@ -36,8 +36,8 @@ from overlay.broker.structured.upkeep import Upkeep
 from overlay.broker.table import Entry
 from overlay.node import MILLISECOND
 
-Handler = Callable[[Any, Address, int], None]
-Acceptor = Callable[[Any, Address, int], bool]
+Handler = Callable[[Any, Address, int], bool | None]
+"""``False`` of an answer that nobody asked for."""
 
 SPARE_QUESTIONS = 4096
 """Beside those of lookups: to make sure of contacts, and to hand over."""
@@ -62,25 +62,6 @@ class Structured:
     def __len__(self) -> int:
         """Lookups under way."""
         return len(self._lookups)
-
-    def handlers(self) -> dict[type, Handler]:
-        """What is handled here and never raises a doubt whether anybody asked."""
-        return {
-            ContextUpdateAdvertisement: self._putting.handle_update,
-            ContextRequest: self._getting.handle_request,
-            QuietRequest: self._getting.handle_request,
-            FindBrokers: self._tell_brokers,
-            FindData: self._tell_data,
-            StoreData: self._keep,
-        }
-
-    def acceptors(self) -> dict[type, Acceptor]:
-        """Answers: each says whether anybody asked for it."""
-        return {
-            ClosestBrokers: self._questions.accept_brokers,
-            DataFound: self._questions.accept_data,
-            DataStored: self._questions.accept_stored,
-        }
 
     def accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
         """Whether it refuses a question of ours."""
@@ -164,3 +145,17 @@ class Structured:
         parts = (self.contacts, self._questions, self._lookups, self._upkeep, self._handover, self._getting)
         for part in parts:
             part.check_invariants()
+
+
+HANDLERS: dict[type, Callable[[Structured], Handler]] = {
+    ContextUpdateAdvertisement: lambda arm: arm._putting.handle_update,
+    ContextRequest: lambda arm: arm._getting.handle_request,
+    QuietRequest: lambda arm: arm._getting.handle_request,
+    FindBrokers: lambda arm: arm._tell_brokers,
+    FindData: lambda arm: arm._tell_data,
+    StoreData: lambda arm: arm._keep,
+    ClosestBrokers: lambda arm: arm._questions.accept_brokers,
+    DataFound: lambda arm: arm._questions.accept_data,
+    DataStored: lambda arm: arm._questions.accept_stored,
+}
+"""What this arm does itself with a message, in place of the other arm where that would know it, too."""
