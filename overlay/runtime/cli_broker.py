@@ -24,6 +24,11 @@ OPEN_HELP = (
     "network in --trusted-networks, since brokers and consumers outside it get acknowledgements and little else."
 )
 
+RECORD_HELP = (
+    "Write down all that it receives and sends, up to so much, in FILE.1.recording beside the journal; python -m "
+    "overlay replay does it again."
+)
+
 
 def bind_address(text: str) -> Address:
     """``HOST:PORT``, where port 0 lets the system choose."""
@@ -36,6 +41,18 @@ def bind_address(text: str) -> Address:
     return address(text)
 
 
+def _record_mb(text: str) -> int:
+    from overlay.systems import RECORD  # only here: other brokers would carry it
+
+    try:
+        RECORD.check(int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a number of MB") from None
+    except InvalidSetting as error:
+        raise argparse.ArgumentTypeError(error.sentence) from None
+    return int(text)
+
+
 def make_parser() -> OneLineParser:
     parser = OneLineParser(prog="overlay broker", description="One broker in the foreground. SIGTERM makes it leave.")
     parser.add_argument("--bind", type=bind_address, required=True, metavar="HOST:PORT", help="port 0 picks one")
@@ -44,6 +61,7 @@ def make_parser() -> OneLineParser:
     parser.add_argument("--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N")
     parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen anew when left out")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="append one tick a second and events to this file")
+    parser.add_argument("--record", type=_record_mb, default=0, metavar="MB", help=RECORD_HELP)
     parser.add_argument("--profile", choices=PROFILES, default=PLAIN, help=f"{PROFILE.help} Default: {PLAIN}.")
     for info in describe(BrokerConfig):
         _add_flag(parser, info)
@@ -75,6 +93,8 @@ def main(argv: list[str]) -> int:
         _check_exposure(bind, known_as, is_open=options["open"])
     except InvalidSetting as error:
         parser.error(f"{_flag(error.field)}: {error.sentence}")
+    if options["record"] and options["journal"] is None:
+        parser.error("--record: the recording lies beside the journal; add --journal")
     seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
     try:
         return run_broker(
@@ -82,6 +102,7 @@ def main(argv: list[str]) -> int:
             bind,
             seed=seed,
             journal=options["journal"],
+            record_mb=options["record"],
             on_ready=_say_ready,
             lifeline_fd=_lifeline(),
             address=known_as,

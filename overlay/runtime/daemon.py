@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
@@ -24,6 +25,9 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_holdings, make_tick, make_traces, open_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.runtime.usage import kernel_drops
+
+if TYPE_CHECKING:
+    from overlay.recorded import RecordedBroker
 
 
 def run_broker(
@@ -39,19 +43,31 @@ def run_broker(
     lifeline_fd: int | None = None,
     address: Address | None = None,
     until: int | None = None,
+    record_mb: int = 0,
+    life: int = 1,
 ) -> int:
     """Be a broker until SIGTERM (or SIGINT), the lifeline closes or, without a farewell, ``until`` (ns); exit code.
 
     ``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to. ``links``
     shapes what goes to these neighbours. With a ``journal`` there is one tick a second in it, in time since
-    ``zero_ns``. ``on_ready`` is called with the address once datagrams are kept. Raises ``CannotBind``, and ``OSError``
-    when the journal cannot be written.
+    ``zero_ns``, and beside it the recording of this ``life`` with up to ``record_mb``. ``on_ready`` is called with the
+    address once datagrams are kept. Raises ``CannotBind``, and ``OSError`` when the journal cannot be written.
     """
     sock = open_socket(bind)
     known_as = address or bound_address(sock)
     if journal is None and config.trace_one_in:  # nobody reads what would be traced
         config = replace(config, trace_one_in=0)
-    broker = Broker(config, known_as, random.Random(derive_seed(seed, "walks")), wall_offset_ns())
+    walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
+    bare = Broker(config, known_as, random.Random(walks_seed), offset)
+    broker: Broker | RecordedBroker = bare
+    recorder = None
+    if journal and record_mb:
+        # Only here: other brokers would carry it.
+        from overlay.recorded import begin_of, record
+        from overlay.recording import recording_path
+
+        begin = begin_of(bare, ("random", walks_seed), offset, process=process, life=life, zero_ns=zero_ns)
+        broker, recorder = record(bare, begin, recording_path(journal, life), record_mb, time.monotonic_ns)
     shapers = {
         neighbour: Shaper(shape, random.Random(derive_seed(seed, "link", *neighbour)))
         for neighbour, shape in (links or {}).items()
@@ -71,6 +87,8 @@ def run_broker(
         counters = broker.statistics(now) | driver.counters | {"kernel_drops": kernel_drops(sock)}
         writer.write(make_tick(process, at_us, counters))
         writer.flush()
+        if recorder is not None:
+            recorder.flush()
 
     driver = NodeDriver(broker, sock, shapers=shapers, lifeline_fd=lifeline_fd, on_second=on_second)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -85,11 +103,13 @@ def run_broker(
         on_second(time.monotonic_ns())
         writer.write(make_holdings(process, (end - zero_ns) // 1000, held))
         writer.close()
+    if recorder is not None:
+        recorder.close()
     sock.close()
     return 0
 
 
-def _leave(broker: Broker, driver: NodeDriver) -> None:
+def _leave(broker: Broker | RecordedBroker, driver: NodeDriver) -> None:
     """Say farewell to every neighbour as often as the protocol wants, then be done."""
     has_neighbours = bool(broker.neighbours)
     now = time.monotonic_ns()

@@ -1,0 +1,244 @@
+"""All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
+
+Counterparts: ``overlay.recorded`` writes it around a broker, in either driver; ``overlay.sim.replay`` feeds it to a
+fresh broker; ``telemetry.messages`` makes a run's messages of it. One file for each life of a broker::
+
+    u32 length | u32 CRC-32 of the body | body = records, one after the other         (integers little-endian)
+    record = msgpack [what, field, field, ...]                                       (the first is BEGIN)
+
+A body is what was written between two flushes: a process may die in the middle of one, and a reader takes what is
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from pathlib import Path
+from struct import Struct
+from typing import Any
+from zlib import crc32
+
+import msgpack
+
+from overlay.addresses import Address
+from overlay.errors import WaxwingError
+
+SUFFIX = ".recording"
+FORMAT = 1
+MEGABYTE = 1_000_000
+BUFFER_BYTES = 1 << 16
+"""Unflushed records go to the file beyond this."""
+MAX_FRAME_BYTES = 1 << 20
+"""A frame is a buffer and one record more, of at most a datagram: a length above it is damage."""
+
+_HEAD = Struct("<II")
+
+
+class What(IntEnum):
+    """The kinds of records. Times are the broker's ``now``, nanoseconds; ``at`` is read when it was drained."""
+
+    BEGIN = 0
+    """``[document]``: see ``Begin``."""
+    RECEIVED = 1
+    """``[now, host, port, data]``."""
+    TIMER = 2
+    """``[now]``."""
+    SENT = 3
+    """``[at, host, port, data]``."""
+    CLOCK = 4
+    """``[offset]``: Unix nanoseconds minus ``now``, from here on."""
+    COUNTED = 5
+    """``[now]``: its statistics were asked for by its driver, and expired entries dropped for them."""
+    TRACED = 6
+    """``[]``: what it was to report of queries was taken."""
+    LEAVING = 7
+    """``[now]``: told to leave."""
+    FULL = 8
+    """``[]``: the room was used up; what came later is not here."""
+    ENDED = 9
+    """``[]``: the broker ended in peace, and all of it is here."""
+
+
+INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING})
+"""What changes a broker. Not here are questions that change nothing, such as for its next timer."""
+
+Record = tuple[Any, ...]
+"""One of ``What`` and its fields."""
+
+
+class BadRecording(WaxwingError):
+    """A file that is no recording, or one of another format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Of which broker a recording is, and everything that a fresh one has to be made of."""
+
+    process: str
+    """``broker-3``."""
+    life: int
+    """1, and one more after each restart."""
+    address: Address
+    config: dict[str, Any]
+    """The fields of its ``BrokerConfig``."""
+    chance: str
+    """``random`` for ``random.Random`` or ``stream`` for ``overlay.chance.Stream``."""
+    seed: int
+    """Of that."""
+    wall_offset_ns: int
+    """Unix nanoseconds minus ``now``."""
+    zero_ns: int
+    """``now`` at the deployment's zero, which the times of all its journals count from."""
+    version: str
+    """Of this package."""
+    python: str
+
+    @property
+    def name(self) -> str:
+        return self.process if self.life == 1 else f"{self.process}, life {self.life}"
+
+
+def recording_path(journal: Path, life: int) -> Path:
+    """Where the recording of a broker's life lies: beside the journal of all of them."""
+    return journal.with_name(f"{journal.stem}.{life}{SUFFIX}")
+
+
+class Recorder:
+    """Writes a recording of at most ``most_bytes``, and says in it when these are used up.
+
+    No file is kept open: a simulator has as many recorders as brokers. A full disk surfaces as ``OSError`` from
+    ``write`` and ``flush``.
+    """
+
+    def __init__(self, path: Path, begin: Begin, most_bytes: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        self.is_over = False
+        """Whether it records no more."""
+        self._path = path
+        self._room = most_bytes
+        self._buffer = bytearray()
+        self._pack = msgpack.Packer(autoreset=True).pack
+        self.write(What.BEGIN, {"format": FORMAT, **asdict(begin)})
+        self.flush()
+
+    def write(self, *record: Any) -> None:
+        """Queue one record for the next flush."""
+        if self.is_over:
+            return
+        packed = self._pack(record)
+        self._room -= len(packed)
+        if self._room < 0:
+            self.is_over = True
+            packed = self._pack((What.FULL,))
+        self._buffer += packed
+        if len(self._buffer) >= BUFFER_BYTES or self.is_over:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand everything queued to the kernel."""
+        if not self._buffer:
+            return
+        frame = _HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
+        with self._path.open("ab", buffering=0) as file:
+            while frame:
+                frame = frame[file.write(frame) :]
+        self._buffer.clear()
+
+    def close(self) -> None:
+        """Say that this is all, unless the room was used up. What is written afterwards is lost."""
+        self.write(What.ENDED)
+        self.flush()
+        self.is_over = True
+
+
+class Recording:
+    """The records of one file behind its beginning; iterate over it as often as wanted. Raises ``BadRecording``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bad_bytes = 0
+        """Bytes at the end that cannot be read, once iteration has ended: the process died while it wrote."""
+        self.end: What | None = None
+        """Once iteration has ended: ``ENDED``, ``FULL``, or ``None`` of a broker that died or still lives."""
+        self.begin = self._read_begin()
+
+    def _read_begin(self) -> Begin:
+        first = next(self._records(), None)
+        if first is None or len(first) != 2 or first[0] != What.BEGIN or not isinstance(first[1], dict):
+            raise BadRecording(f"{self.path} is not a recording of a broker.")
+        document = dict(first[1])
+        if document.pop("format", None) != FORMAT:
+            raise BadRecording(f"{self.path} was written in another format than this version reads ({FORMAT}).")
+        try:
+            host, port = document["address"]
+            return Begin(**{**document, "address": (host, port)})
+        except (TypeError, ValueError, KeyError):
+            raise BadRecording(f"{self.path} does not say of which broker it is.") from None
+
+    def __iter__(self) -> Iterator[Record]:
+        records = self._records()
+        next(records, None)
+        for record in records:
+            if record[0] in (What.FULL, What.ENDED):
+                self.end = What(record[0])
+                return
+            yield record
+
+    def _records(self) -> Iterator[Record]:
+        offset = 0
+        with self.path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            while (body := _read_frame(file.read(_HEAD.size), file.read)) is not None:
+                records = _unpack(body)
+                if records is None:
+                    break
+                offset += _HEAD.size + len(body)
+                yield from records
+            self.bad_bytes = size - offset
+
+
+def _read_frame(head: bytes, read: Any) -> bytes | None:
+    if len(head) < _HEAD.size:
+        return None
+    length, checksum = _HEAD.unpack(head)
+    if length > MAX_FRAME_BYTES:
+        return None
+    body: bytes = read(length)
+    return body if len(body) == length and crc32(body) == checksum else None
+
+
+def _unpack(body: bytes) -> list[Record] | None:
+    """The records of a frame; ``None`` where the checksum is right and the content is not ours."""
+    unpacker = msgpack.Unpacker(use_list=False, max_buffer_size=MAX_FRAME_BYTES)
+    unpacker.feed(body)
+    try:
+        records = list(unpacker)
+    except (ValueError, msgpack.UnpackException):
+        return None
+    if not all(isinstance(record, tuple) and record and record[0] in _LENGTHS for record in records):
+        return None
+    return records if all(len(record) == _LENGTHS[record[0]] for record in records) else None
+
+
+_LENGTHS: dict[int, int] = {
+    What.BEGIN: 2,
+    What.RECEIVED: 5,
+    What.TIMER: 2,
+    What.SENT: 5,
+    What.CLOCK: 2,
+    What.COUNTED: 2,
+    What.TRACED: 1,
+    What.LEAVING: 2,
+    What.FULL: 1,
+    What.ENDED: 1,
+}
+"""Of each kind, with the kind itself."""
+
+
+def recordings_in(directory: Path) -> list[Path]:
+    """Every recording in a directory, by name."""
+    return sorted(directory.glob(f"*{SUFFIX}"))

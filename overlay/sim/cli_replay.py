@@ -1,0 +1,56 @@
+"""``python -m overlay replay``: recorded brokers done again, and whether they say the same."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from overlay.recording import BadRecording, What, recordings_in
+from overlay.sim.replay import Replayed, replay_all
+
+IDENTICAL, DIFFERENT, WRONG_USAGE = 0, 1, 2
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="overlay replay",
+        description="Feed what recorded brokers received to fresh ones, and compare what they send byte for byte.",
+        epilog="Exit codes: 0 identical, 1 different, 2 nothing there that can be replayed.",
+    )
+    parser.add_argument(
+        "directory", type=Path, metavar="DIRECTORY", help="with recordings in it, or in its directory journal"
+    )
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference; the exit code."""
+    directory: Path = make_parser().parse_args(argv).directory
+    where = directory if recordings_in(directory) else directory / "journal"
+    try:
+        found = replay_all(where)
+    except (BadRecording, OSError) as error:
+        sys.stderr.write(f"overlay replay: {error}\n")
+        return WRONG_USAGE
+    if not found:
+        sys.stderr.write(f"overlay replay: there are no recordings in {directory}; a run is recorded with record_mb\n")
+        return WRONG_USAGE
+    if (difference := found[-1].difference) is not None:
+        sys.stdout.write(f"different: {difference}\n")
+        return DIFFERENT
+    for note in filter(None, map(_note, found)):
+        sys.stderr.write(f"{note}\n")
+    inputs, datagrams = (sum(getattr(one, name) for one in found) for name in ("inputs", "datagrams"))
+    brokers = len({one.begin.address for one in found})
+    sys.stdout.write(f"identical: {brokers} brokers, {inputs} inputs, {datagrams} datagrams\n")
+    return IDENTICAL
+
+
+def _note(one: Replayed) -> str:
+    """What was not recorded of a broker."""
+    if one.end == What.FULL:
+        return f"{one.begin.name}: recorded until its room was used up, after {one.inputs} inputs"
+    if one.end is None:
+        return f"{one.begin.name}: recorded until it died, after {one.inputs} inputs"
+    return ""

@@ -1,0 +1,189 @@
+"""A recorded broker done again: a fresh one is given what that one was given, and must send the very same bytes.
+
+Counterpart: ``overlay.recording`` has the order of inputs and outputs. Nothing is scheduled here: time is what the
+recording says. What a broker sends may follow several inputs, as a driver drains once for a batch; so a datagram that
+is missing is found at once, and one too many at the next that was sent or at the input behind it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from overlay.addresses import Address, format_address
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.chance import Chance, Stream
+from overlay.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
+from overlay.settings import build
+
+CHANCES: dict[str, Callable[[int], Chance]] = {"random": Random, "stream": Stream}
+BEFORE = 5
+"""Inputs before a difference that are told."""
+SHOWN_BYTES = 160
+"""Of a datagram in a sentence."""
+
+Datagram = tuple[bytes, Address]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a replay first went another way."""
+
+    broker: str
+    at_ns: int
+    """Since the deployment's zero."""
+    recorded: Datagram | None
+    replayed: Datagram | None
+    """``None`` where there was none."""
+    before: tuple[str, ...]
+    """The last inputs before it, in words, the newest last."""
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.broker} differs {self.at_ns / 1e9:.6f} s after the deployment's zero:",
+            f"  recorded {_datagram_in_words(self.recorded)}",
+            f"  replayed {_datagram_in_words(self.replayed)}",
+            "  the last inputs before that:",
+        ]
+        return "\n".join([*lines, *(f"    {line}" for line in self.before)])
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One broker done again."""
+
+    begin: Begin
+    inputs: int
+    datagrams: int
+    """Those that were sent both times."""
+    difference: Difference | None
+    end: What | None
+    """``ENDED``; ``FULL`` where the recording ends before the broker did; ``None`` where the broker died."""
+    bad_bytes: int
+    """At the recording's end, which cannot be read."""
+
+
+def replay(path: Path) -> Replayed:
+    """Do a recorded broker again until its recording ends, or until it differs. Raises ``BadRecording``."""
+    recording = Recording(path)
+    again = _Again(recording.begin)
+    difference = None
+    for record in recording:
+        difference = again.follow(record)
+        if difference is not None:
+            break
+    if difference is None and recording.end == What.ENDED:  # of one that died the last datagrams may be missing
+        difference = again.surplus()
+    return Replayed(recording.begin, again.inputs, again.datagrams, difference, recording.end, recording.bad_bytes)
+
+
+def replay_all(directory: Path) -> list[Replayed]:
+    """Every recording in a directory, up to the first that differs. Raises ``BadRecording``."""
+    found = []
+    for path in recordings_in(directory):
+        found.append(replay(path))
+        if found[-1].difference is not None:
+            break
+    return found
+
+
+class _Again:
+    """A fresh broker beside what a recording says of the first one."""
+
+    def __init__(self, begin: Begin) -> None:
+        self.inputs = 0
+        self.datagrams = 0
+        self._begin = begin
+        self._broker = _make(begin)
+        self._waiting: deque[Datagram] = deque()
+        """What the fresh one has sent and the recording has not, yet."""
+        self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
+        self._now = begin.zero_ns
+        self._is_drained = False
+        """Whether the last record was a datagram that was sent: before the next input all of them are."""
+
+    def follow(self, record: Record) -> Difference | None:
+        what, *fields = record
+        if what == What.SENT:
+            self._is_drained = True
+            at, host, port, data = fields
+            return self._compare(at, (data, (host, port)))
+        assert what in INPUTS, f"{what} is neither input nor output"
+        if self._is_drained and self._waiting:
+            return self.surplus()
+        self._is_drained = False
+        self._feed(what, fields)
+        return None
+
+    def surplus(self) -> Difference | None:
+        """What the fresh broker sends and the first one did not."""
+        return self._difference(self._now, None, self._waiting[0]) if self._waiting else None
+
+    def _compare(self, at: int, recorded: Datagram) -> Difference | None:
+        replayed = self._waiting.popleft() if self._waiting else None
+        if replayed != recorded:
+            return self._difference(at, recorded, replayed)
+        self.datagrams += 1
+        return None
+
+    def _feed(self, what: int, fields: list[Any]) -> None:
+        broker = self._broker
+        if what == What.RECEIVED:
+            self._now, host, port, data = fields
+            broker.receive_datagram(data, (host, port), self._now)
+        elif what == What.TRACED:
+            broker.traces()
+        elif what == What.CLOCK:
+            broker.set_wall_clock(fields[0])
+        else:
+            self._now = fields[0]
+            {What.TIMER: broker.handle_timer, What.COUNTED: broker.statistics, What.LEAVING: broker.leave}[What(what)](
+                self._now
+            )
+        broker.events()
+        self._waiting.extend(broker.datagrams_to_send())
+        self.inputs += 1
+        self._before.append((self._now, (what, *fields)))
+
+    def _difference(self, at: int, recorded: Datagram | None, replayed: Datagram | None) -> Difference:
+        zero = self._begin.zero_ns
+        before = tuple(f"{(now - zero) / 1e9:.6f} s  {_input_in_words(record)}" for now, record in self._before)
+        return Difference(self._begin.name, at - zero, recorded, replayed, before)
+
+
+def _make(begin: Begin) -> Broker:
+    """A broker as it was before its first input. Raises ``BadRecording``."""
+    if begin.chance not in CHANCES:
+        raise BadRecording(
+            f"the recording of {begin.name} was made with {begin.chance!r:.40}, which is not known here."
+        )
+    chance = CHANCES[begin.chance](begin.seed)
+    return Broker(build(BrokerConfig, begin.config), begin.address, chance, begin.wall_offset_ns)
+
+
+def _input_in_words(record: Record) -> str:
+    what, *fields = record
+    if what == What.RECEIVED:
+        _, host, port, data = fields
+        return f"received {_shown(data)} from {format_address((host, port))}"
+    if what == What.CLOCK:
+        return f"its wall clock was set to {fields[0]} ns ahead"
+    return {
+        What.TIMER: "its timer was due",
+        What.COUNTED: "its statistics were asked for",
+        What.TRACED: "its traces were taken",
+        What.LEAVING: "it was told to leave",
+    }[What(what)]
+
+
+def _datagram_in_words(datagram: Datagram | None) -> str:
+    return f"{_shown(datagram[0])} to {format_address(datagram[1])}" if datagram else "nothing"
+
+
+def _shown(data: bytes) -> str:
+    return f"{data[:SHOWN_BYTES]!r}" + (f" and {len(data) - SHOWN_BYTES} bytes more" if len(data) > SHOWN_BYTES else "")

@@ -1,0 +1,184 @@
+"""What real brokers received, given to fresh ones, makes these send the very same bytes; and a change is found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay.addresses import parse_address
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.chance import Stream
+from overlay.node import SECOND
+from overlay.recorded import begin_of, record
+from overlay.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
+from overlay.runtime.client import ContextClient, NotFound
+from overlay.sim import cli_replay
+from overlay.sim.replay import replay
+from tests.runtime.conftest import start_daemon  # noqa: F401
+from tests.runtime.daemons import Daemon, ring
+
+HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
+NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
+BEGIN = Begin("broker-0", 1, HERE, {}, "stream", 1, 0, 0, "0", "3")
+UPDATE = b"2|%d|5|A|p|room|r%d|climate|1|9999999999999|a=1.0"
+REQUEST = b"3|%d|room|r%d|climate"
+
+
+def recorded(path: Path, seed: int = 1, most_mb: int = 1) -> Path:
+    """One broker that two joined, that was told of three rooms, asked for nine, and told to leave, in virtual time."""
+    now = 0
+    broker = Broker(BrokerConfig(walk_ttl=8), HERE, Stream(seed))
+    node, recorder = record(broker, begin_of(broker, ("stream", 1), 0, process="broker-0"), path, most_mb, lambda: now)
+    said = [(b"8|1|127.0.0.1:%d|*" % other[1], other) for other in NEIGHBOURS]
+    said += [(UPDATE % (10 + room, room), CONSUMER) for room in range(3)]
+    said += [(REQUEST % (20 + room, room), CONSUMER) for room in range(9)]
+    for data, source in said:
+        now += SECOND
+        node.receive_datagram(data, source, now)
+        node.datagrams_to_send()
+        timer = node.next_timer()
+        if timer is not None and timer <= now:
+            node.handle_timer(now)
+        node.statistics(now)
+    node.leave(now)
+    node.datagrams_to_send()
+    recorder.close()
+    return path
+
+
+def test_four_live_brokers_say_the_same_again(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:  # noqa: F811
+    flags = ("--brokers", "4", "--record", "8", "--trace-one-in", "1")
+    daemons = [start_daemon(*flags, "--journal", str(tmp_path / f"broker-{index}.journal")) for index in range(4)]
+    ring(daemons)
+    clients = [ContextClient([parse_address(daemon.text)]) for daemon in daemons]
+    for number in range(40):
+        clients[number % 4].provide("p", ("room", f"r{number % 7}", "climate"), b"a=%d" % number, 60_000)
+        if number % 3 == 0:
+            with pytest.raises(NotFound):
+                clients[(number + 1) % 4].ask(("room", f"nowhere{number}", "climate"))
+        else:
+            clients[(number + 2) % 4].ask(("room", f"r{number % 7}", "climate"))
+        clients[number % 4].statistics()
+    daemons[3].end()  # killed: its recording has no end
+    for daemon in daemons[:3]:
+        assert daemon.stop() == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "overlay", "replay", str(tmp_path)],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout[:22]) == (0, "identical: 4 brokers, "), done.stdout + done.stderr
+    inputs, datagrams = (int(word) for word in done.stdout.split() if word.isdigit() and word != "4")
+    assert inputs > 200
+    assert datagrams > 300
+
+
+def test_another_chance_is_a_difference_that_names_the_datagram(tmp_path: Path) -> None:
+    same, other = replay(recorded(tmp_path / "a.1.recording")), replay(recorded(tmp_path / "b.1.recording", seed=2))
+    assert same.difference is None
+    assert (same.datagrams, same.end) == (replay(tmp_path / "a.1.recording").datagrams, What.ENDED)
+    assert other.difference is not None
+    assert other.difference.recorded != other.difference.replayed
+    assert "broker-0 differs" in str(other.difference)
+    assert "received b'3|2" in str(other.difference)
+
+
+@pytest.mark.parametrize("what", ["changed", "missing", "surplus"])
+def test_a_datagram_that_was_tampered_with_is_found(tmp_path: Path, what: str) -> None:
+    found = Recording(recorded(tmp_path / "a.1.recording"))
+    records = list(found)
+    at = next(i for i, one in enumerate(records) if one[0] == What.SENT and b"r1" in one[-1])
+    if what == "missing":
+        del records[at]
+    else:
+        kind, now, host, port, data = records[at]
+        changed = (kind, now, host, port, data.replace(b"r1", b"rx"))
+        records[at : at + (what == "changed")] = [changed]
+    path = tmp_path / "b.1.recording"
+    recorder = Recorder(path, found.begin, 10**6)
+    for one in records:
+        recorder.write(*one)
+    recorder.close()
+    assert cli_replay.main([str(tmp_path)]) == 1
+    difference = replay(path).difference
+    assert difference is not None
+    assert difference.at_ns // SECOND in range(7, 16)
+
+
+def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli_replay.main([str(tmp_path)]) == 2
+    assert "there are no recordings" in capsys.readouterr().err
+    (tmp_path / "a.1.recording").write_bytes(b"something else entirely")
+    assert cli_replay.main([str(tmp_path)]) == 2
+    assert "is not a recording of a broker" in capsys.readouterr().err
+
+
+def test_when_the_room_is_used_up_it_says_so_and_what_is_there_replays(tmp_path: Path) -> None:
+    path = tmp_path / "a.1.recording"
+    broker = Broker(BrokerConfig(), HERE, Stream(1))
+    node, recorder = record(broker, begin_of(broker, ("stream", 1), 0, process="broker-0"), path, 1, lambda: 0)
+    for number in range(30):
+        node.receive_datagram((UPDATE % (number, 1)).replace(b"5|A", b"59999|A") + b"x" * 59_996, CONSUMER, number + 1)
+        node.datagrams_to_send()
+    recorder.close()
+    again = replay(path)
+    assert path.stat().st_size < 1_100_000
+    assert (again.end, again.difference) == (What.FULL, None)
+    assert 10 < again.inputs < 30
+
+
+RECORDS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.sampled_from([What.RECEIVED, What.SENT]),
+            st.integers(0, 2**63),
+            st.just("127.0.0.1"),
+            st.integers(1, 65_535),
+            st.binary(max_size=300),
+        ),
+        st.tuples(st.just(What.TIMER), st.integers(0, 2**63)),
+        st.tuples(st.just(What.TRACED)),
+    ),
+    max_size=20,
+)
+
+
+@given(records=RECORDS, flushes=st.sets(st.integers(0, 20)), cut=st.integers(0, 2000), noise=st.binary(max_size=40))
+def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
+    tmp_path_factory: pytest.TempPathFactory, records: list, flushes: set[int], cut: int, noise: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "cut.1.recording"
+    recorder = Recorder(path, BEGIN, 10**6)
+    begun = path.stat().st_size
+    for number, one in enumerate(records):
+        recorder.write(*one)
+        if number in flushes:
+            recorder.flush()
+    recorder.close()
+    whole = Recording(path)
+    assert (list(whole), whole.end, whole.bad_bytes) == (records, What.ENDED, 0)
+    data = path.read_bytes()
+    path.write_bytes(data[: max(begun, len(data) - cut)] + noise)
+    torn = Recording(path)
+    found = list(torn)
+    assert torn.begin == BEGIN
+    assert found == records[: len(found)]
+
+
+@given(noise=st.binary(max_size=200))
+def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "noise.1.recording"
+    path.write_bytes(noise)
+    with pytest.raises(BadRecording):
+        Recording(path)
+    assert recordings_in(path.parent)
