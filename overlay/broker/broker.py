@@ -185,8 +185,7 @@ class Broker:
         table = self._storing.table
         table.expire(self._station.wall_ms(now))
         self._next_timer = _UNKNOWN
-        self._hits.settle()
-        counters = self._station.counted()
+        counters = self.counters()
         return {
             "entries": table.entries,
             "bytes": table.bytes,
@@ -202,6 +201,14 @@ class Broker:
             "rejected": sum(count for name, count in counters.items() if name.startswith("rejected_")),
             **counters,
         }
+
+    def counters(self) -> dict[str, int]:
+        """Those of the statistics that only grow: ``in_`` and ``out_`` by code, and ``station.COUNTERS``.
+
+        Each datagram received is counted as ``rejected_unreadable`` or under one code.
+        """
+        self._hits.settle()
+        return self._station.counted()
 
     def held_keys(self, now: int) -> dict[Key, bool]:
         """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
@@ -285,6 +292,7 @@ class Broker:
     def _unwrap(self, wrapped: HopData, source: Address, now: int) -> None:
         """What is wrapped is as if it had come as it is; a stranger's is answered as if we did not know it."""
         if not self._station.knows(source):
+            self._station.counters["rejected_wrapped"] += 1
             self._refuse(UNKNOWN, wrapped.timestamp, source, now)
             return
         message = self._delivery.unwrap(wrapped, source, now)
@@ -313,14 +321,12 @@ class Broker:
     def _refuse_unreadable(self, data: bytes, source: Address, now: int) -> None:
         code = code_of(data)
         operation = UNKNOWN if code is None else OPERATIONS.get(code, UNKNOWN)
-        if code in NEVER_ANSWERED:
-            self._station.counters["rejected_unreadable"] += 1
-        else:
+        self._station.counters["rejected_unreadable"] += 1
+        if code not in NEVER_ANSWERED:
             self._refuse(operation, timestamp_of(data), source, now)
 
     def _refuse(self, operation: str, timestamp: int | None, source: Address, now: int) -> None:
         station = self._station
-        station.counters["rejected_unreadable"] += 1
         if not station.open_network.refusals.permits(source, now):
             station.counters["unanswered_unreadable"] += 1
             return
