@@ -25,7 +25,7 @@ from overlay.faults import Fault
 from overlay.links import Link
 from overlay.profiles import resolved
 from overlay.settings import build
-from overlay.systems import MONITORING, SYSTEMS
+from overlay.systems import MONITORING, RECORD, SYSTEMS, check_record_mb
 from overlay.workload import ClientPlan, Workload, fleets, plan_clients
 
 RUN, NETWORK = "run", "network"
@@ -58,6 +58,8 @@ class Deployment:
     """Where each broker is in the unit square, for assignments that ask; ``None`` where the document does not say."""
     faults: tuple[Fault, ...] = ()
     """What goes wrong on purpose while a run measures."""
+    record_mb: int = 0
+    """How much each broker may record, to be replayed; a network records nothing."""
 
     @classmethod
     def from_json(cls, document: Any, engine: str = LIVE) -> Deployment:
@@ -65,7 +67,7 @@ class Deployment:
         missing or unknown.
         """
         _require_object(document, "deployment")
-        _require_names(document, "", _FIELDS, optional={"faults"})
+        _require_names(document, "", _FIELDS, optional={"faults", RECORD.name})
         kind = _one_of(document, "kind", (RUN, NETWORK))
         topology = document["topology"]
         _require_object(topology, "topology")
@@ -91,6 +93,7 @@ class Deployment:
             lease_s=_lease(document["lease_s"], kind),
             positions=positions,
             faults=_faults(document.get("faults", []), workload, brokers, links),
+            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, brokers),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -110,6 +113,7 @@ class Deployment:
             "workload": asdict(self.workload) if self.workload else None,
             "lease_s": self.lease_s,
             "faults": [fault.to_json() for fault in self.faults],
+            "record_mb": self.record_mb,
         }
 
     @cached_property
@@ -200,6 +204,13 @@ def _faults(documents: object, workload: Workload | None, brokers: int, links: t
     if workload is None and documents:
         raise InvalidSetting("faults", "a network has none; they belong to a run")
     return faults.read(documents, brokers, (link.ends for link in links), workload.duration_s if workload else 0.0)
+
+
+def _record_mb(value: Any, kind: str, brokers: int) -> int:
+    check_record_mb(value, brokers)
+    if value and kind == NETWORK:
+        raise InvalidSetting(RECORD.name, "a network records nothing; it must be 0")
+    return int(value)
 
 
 def _lease(value: object, kind: str) -> float | None:

@@ -88,6 +88,15 @@ RECORD = SettingInfo(
     choices=(),
 )
 """Of a whole run, whatever its system; beside its settings, not among them. Counterpart: ``overlay.recording``."""
+MOST_RECORDED = 1_000
+"""Brokers of an overlay that is recorded, at a file each."""
+
+
+def check_record_mb(value: object, brokers: int) -> None:
+    """Raise ``InvalidSetting`` unless each of so many brokers may record so much."""
+    RECORD.check(value)
+    if value and brokers > MOST_RECORDED:
+        raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} brokers; these are {brokers:,}")
 
 
 def _check_context_broker(

@@ -371,3 +371,11 @@ def test_whatever_dies_in_the_middle_the_overlay_is_whole_when_all_are_up_again(
     assert assembly.is_complete(up)
     assert all(joined[link.a, link.b] == (incarnation[link.a], incarnation[link.b]) for link in links)
     assert watching == up
+
+
+def test_a_run_may_be_recorded_and_a_network_may_not() -> None:
+    assert Deployment.from_json({**RUN, "record_mb": 8}).record_mb == 8
+    with pytest.raises(InvalidSetting, match="record_mb: must be at most 4096 MB"):
+        Deployment.from_json({**RUN, "record_mb": 5000})
+    with pytest.raises(InvalidSetting, match="record_mb: a network records nothing"):
+        Deployment.from_json({**NETWORK, "record_mb": 8})

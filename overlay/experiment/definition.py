@@ -14,7 +14,7 @@ from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.links import Link
 from overlay.settings import SettingInfo, build, describe
-from overlay.systems import SYSTEMS, System
+from overlay.systems import RECORD, SYSTEMS, System, check_record_mb
 
 FIELDS: dict[str, Any] = {
     "name": None,
@@ -25,6 +25,7 @@ FIELDS: dict[str, Any] = {
     "workload": {},
     "faults": [],
     "simulation": {},
+    "record_mb": 0,
     "blocks": [],
     "replicates": 1,
     "seed": 0,
@@ -57,10 +58,9 @@ def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
 
 def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
     """The configurations in full, each checked. Raises ``InvalidSetting``."""
-    system = SYSTEMS[definition["system"]]
     found = expanded(definition, find_topology)
     for configuration in found:
-        _check_configuration(system, configuration)
+        check_configuration(configuration)
     return found
 
 
@@ -88,12 +88,16 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
         }
         if definition["engine"] == SIMULATED:
             configuration["simulation"] = _whole(describe(Simulation), definition["simulation"])
+        if definition[RECORD.name]:  # counted with the rest: recording costs what it measures
+            configuration[RECORD.name] = definition[RECORD.name]
         # Two ways of writing one configuration (a default, and the same value spelt out) are one configuration.
         found[sweeps.configuration_hash(configuration)] = configuration
     return list(found.values())
 
 
-def _check_configuration(system: System, configuration: Mapping[str, Any]) -> None:
+def check_configuration(configuration: Mapping[str, Any]) -> None:
+    """Say before a launch what would fail in it. Raises ``InvalidSetting``."""
+    system = SYSTEMS[configuration["system"]]
     brokers, links, positions = (configuration["topology"].get(name) for name in ("brokers", "links", "positions"))
     ENGINES[configuration["engine"]].check_size("topology", brokers, len(links))
     for group, workload in (("settings", None), ("workload", configuration["workload"])):
@@ -103,6 +107,7 @@ def _check_configuration(system: System, configuration: Mapping[str, Any]) -> No
             raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
     if configuration["faults"] and configuration["engine"] == LIVE:
         raise InvalidSetting("faults", f"are carried out by the engine “{SIMULATED}” only")
+    check_record_mb(configuration.get(RECORD.name, 0), brokers)
     duration_s = configuration["workload"]["duration_s"]
     faults.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)
 

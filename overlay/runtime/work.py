@@ -53,6 +53,8 @@ class Job:
                 zero_ns=self.zero_ns,
                 on_ready=lambda address: on_ready(format_address(address)),
                 lifeline_fd=self.lifeline,
+                record_mb=self.deployment.record_mb,
+                life=incarnation,
             )
 
         return work
