@@ -18,11 +18,12 @@ from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
+from overlay.broker.reports import make_holdings, make_traces
 from overlay.chance import derive_seed
 from overlay.facts import Event
 from overlay.links import LinkShape, Shaper
 from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.reporting import make_holdings, make_tick, make_traces, open_journal
+from overlay.runtime.reporting import make_tick, open_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.runtime.usage import kernel_drops
 

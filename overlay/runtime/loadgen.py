@@ -15,11 +15,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hdrh.histogram import HdrHistogram
-
 from overlay.addresses import Address
 from overlay.clients.exchange import Retry, WallClock
 from overlay.clients.lanes import MAX_LANES
+from overlay.clients.response_times import ResponseTimes
 from overlay.clients.scheduled import Fleet, Windows, make_clients
 from overlay.clients.tally import Tally
 from overlay.facts import Sample
@@ -36,15 +35,6 @@ SPARE_FILES = 64
 TIMER_SLACK_NS = 1000
 """How much later than asked the kernel may end a sleep; its usual 50 µs would be added to every response time."""
 
-LONGEST_US = 60 * 1_000_000
-"""Top of the histogram; what took longer counts as this."""
-
-HISTOGRAM_DIGITS = 2
-"""Within one per cent, as a live chart needs. Three digits take seven times as long to clear, and make clients late."""
-
-CELL_BITS = 8
-"""Leading binary digits of a value by which such a histogram tells it from others."""
-
 
 class FleetReporter:
     """Samples and ticks of one fleet on their way into its journal."""
@@ -54,33 +44,20 @@ class FleetReporter:
         self._process = process
         self._zero = zero_ns
         self._fleet = fleet
-        self._histogram = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)
-        self._seen: dict[int, int] = {}
-        """Of this second, how often each response time was seen, as precisely as the histogram tells them apart."""
+        self._response_times = ResponseTimes()
 
     def report_sample(self, sample: Sample) -> None:
         self._writer.write(sample)
-        if sample.outcome == "answered":
-            value = sample.ended_us - sample.intended_us
-            coarse = max(value.bit_length() - CELL_BITS, 0)
-            value = value >> coarse << coarse
-            self._seen[value] = self._seen.get(value, 0) + 1
+        self._response_times.add(sample)
 
     def report_second(self, now: int) -> None:
         self._fleet.wall.offset_ns = wall_offset_ns()
         counters = dict(self._fleet.tally.counters)
-        self._writer.write(make_tick(self._process, (now - self._zero) // 1000, counters, self._encode()))
+        self._writer.write(
+            make_tick(self._process, (now - self._zero) // 1000, counters, self._response_times.encode())
+        )
         self._writer.flush()
         gc.collect()
-
-    def _encode(self) -> str:
-        """The response times of this second, packed; the next one begins."""
-        for value, times in self._seen.items():
-            self._histogram.record_value(min(max(value, 1), LONGEST_US), times)
-        encoded: str = self._histogram.encode().decode()
-        self._histogram.reset()
-        self._seen.clear()
-        return encoded
 
 
 def run_fleet(

@@ -28,7 +28,7 @@ from overlay.churn import LEAVE, UP, Change, schedule
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.clients.questions import Question
-from overlay.clients.scheduled import Fleet, Windows, make_clients
+from overlay.clients.scheduled import Fleet, ScheduledClient, Windows, make_clients
 from overlay.clients.tally import Tally
 from overlay.facts import Event, Sample
 from overlay.links import LinkShape
@@ -38,7 +38,7 @@ from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeA
 from overlay.sim.network import LOCAL, Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.topologies import Graph
-from overlay.workload import Workload, plan_clients
+from overlay.workload import ClientPlan, Workload, plan_clients
 
 START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"
@@ -69,8 +69,11 @@ class Overlay:
         local: LinkShape = LOCAL,
         strict: bool = True,
         make_actor: Callable[[Address, Broker], NodeActor] = CheckedActor,
+        make_client: Callable[[Simulator, ScheduledClient, str], ClientActor] = ClientActor,
     ) -> None:
-        """``make_actor`` says how each broker is driven: not checked at each step, it is ten times as fast."""
+        """``make_actor`` says how each broker is driven: not checked at each step, it is ten times as fast.
+        ``make_client`` says it of clients.
+        """
         self.graph = graph
         self.config = config or BrokerConfig()
         if not self.config.walk_ttl:
@@ -78,6 +81,7 @@ class Overlay:
         self.seed = seed
         self._monitoring = monitoring
         self._make_actor = make_actor
+        self._make_client = make_client
         self.simulator = Simulator(Network(derive_seed(seed, "network"), local), strict=strict)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
@@ -195,10 +199,11 @@ class Overlay:
         """Let brokers go and come back as the churn of a workload says that starts now; what will happen."""
         now, changes = self.simulator.now, schedule(workload, self.graph.brokers, self.seed)
         for change in changes:
-            self.at(now + round(change.at_s * SECOND), partial(self._follow, change))
+            self.at(now + round(change.at_s * SECOND), partial(self.follow, change))
         return changes
 
-    def _follow(self, change: Change) -> None:
+    def follow(self, change: Change) -> None:
+        """Let a broker go or come back, now."""
         if change.what == UP:
             self._return(change.broker)
             return
@@ -237,7 +242,13 @@ class Overlay:
 
     def separate(self, *islands: Iterable[int]) -> None:
         """Partition: brokers of different islands hear nothing of each other; clients reach all."""
-        self.simulator.network.separate(*([broker_address(i) for i in island] for island in islands))
+        self.divide([islands])
+
+    def divide(self, partitions: Iterable[Iterable[Iterable[int]]]) -> None:
+        """Several partitions at once, in place of those that there are: each forbids what it does alone."""
+        self.simulator.network.divide(
+            [[self._addresses[i] for i in island] for island in islands] for islands in partitions
+        )
 
     def heal(self) -> None:
         self.simulator.network.heal()
@@ -279,12 +290,18 @@ class Overlay:
         """The fleet of a workload that starts now; every client is a host of its own."""
         now = self.simulator.now
         fleet = Fleet(workload, Windows.of(workload, 0, now), WallClock(WALL_OFFSET_NS), Tally())
-        plans = plan_clients(workload, self.graph.brokers, self.seed, self.graph.positions)
-        for client in make_clients(plans, self._addresses, fleet, self.seed):
-            actor = ClientActor(self.simulator, client, _host(3, len(self.clients)))
-            self.clients.append(actor)
-            self.simulator.wake(actor)
+        self.add_fleet(plan_clients(workload, self.graph.brokers, self.seed, self.graph.positions), fleet)
         return fleet.tally
+
+    def add_fleet(self, plans: Sequence[ClientPlan], fleet: Fleet) -> list[ClientActor]:
+        """Clients that share what ``fleet`` says."""
+        added = []
+        for client in make_clients(plans, self._addresses, fleet, self.seed):
+            actor = self._make_client(self.simulator, client, _host(3, len(self.clients)))
+            self.clients.append(actor)
+            added.append(actor)
+            self.simulator.wake(actor)
+        return added
 
     def samples(self) -> list[Sample]:
         """Of all clients so far, their times from the simulator's zero."""

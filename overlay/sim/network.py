@@ -26,7 +26,8 @@ class Network:
         self._default_delay = _delay_of(default)
         self._directions: dict[Address, dict[Address, Direction]] = {}
         """By source and destination. What is here one way is here the other way, too."""
-        self._islands: dict[Address, int] = {}
+        self._partitions: list[dict[Address, int]] = []
+        """Of each partition that there is, the island of every address that is on one."""
         self.separated = 0
         """Datagrams that a partition swallowed."""
 
@@ -43,14 +44,20 @@ class Network:
 
     def separate(self, *islands: Iterable[Address]) -> None:
         """Nothing passes from one island to another, from now on; with addresses on none, everything does."""
-        self._islands = {address: i for i, island in enumerate(islands) for address in island}
+        self.divide([islands])
+
+    def divide(self, partitions: Iterable[Iterable[Iterable[Address]]]) -> None:
+        """Several partitions at once, in place of those that there are: nothing passes that any of them forbids."""
+        self._partitions = [
+            {address: i for i, island in enumerate(islands) for address in island} for islands in partitions
+        ]
 
     def heal(self) -> None:
-        self._islands = {}
+        self._partitions = []
 
     def transmit(self, data: bytes, source: Address, to: Address, now: int) -> Sequence[tuple[int, bytes]]:
         """When (ns) and as what the datagram arrives; see ``Shaper.transmit``."""
-        if self._islands and self._is_separated(source, to):
+        if self._partitions and self._is_separated(source, to):
             self.separated += 1
             return ()
         directions = self._directions.get(source)
@@ -68,8 +75,9 @@ class Network:
             del self._directions[other][address]
 
     def _is_separated(self, source: Address, to: Address) -> bool:
-        islands = self._islands
-        return islands.get(source, -1) != islands.get(to, -1) and {source, to} <= islands.keys()
+        return any(
+            source in islands and to in islands and islands[source] != islands[to] for islands in self._partitions
+        )
 
     def _shape(self, source: Address, to: Address, shape: LinkShape) -> None:
         directions = self._directions.setdefault(source, {})

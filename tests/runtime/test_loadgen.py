@@ -13,12 +13,13 @@ from hdrh.histogram import HdrHistogram
 
 from overlay.addresses import Address
 from overlay.clients.exchange import WallClock
+from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.clients.scheduled import Fleet, Windows
 from overlay.clients.tally import Tally
 from overlay.facts import Sample, Start, Tick
 from overlay.journal import JournalWriter, read_journal
 from overlay.node import SECOND
-from overlay.runtime.loadgen import HISTOGRAM_DIGITS, LONGEST_US, FleetReporter, run_fleet
+from overlay.runtime.loadgen import FleetReporter, run_fleet
 from overlay.runtime.ready import AT_ONCE, EpollReady, Ready, SelectorReady
 from overlay.workload import Workload, fleets, plan_clients
 from tests.runtime.daemons import Daemon, ring

@@ -3,12 +3,12 @@
 import pytest
 
 from overlay.broker.config import BrokerConfig
+from overlay.broker.reports import make_traces
 from overlay.broker.search import STRATEGIES
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry
 from overlay.facts import Start
 from overlay.node import SECOND
-from overlay.runtime.reporting import make_traces
 from overlay.sim.harness import Overlay, broker_address
 from overlay.topologies import generate
 from telemetry.traces import Gathered, Query

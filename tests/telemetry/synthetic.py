@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from hdrh.histogram import HdrHistogram
 
 from overlay.chance import Stream, derive_seed
+from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.facts import Event, Sample, Start, Tick
 from overlay.journal import JournalWriter
-from overlay.runtime.loadgen import HISTOGRAM_DIGITS, LONGEST_US
 from telemetry.collect import BATCH, collect
 from telemetry.manifest import make_manifest
 from telemetry.records import STORED

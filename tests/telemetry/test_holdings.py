@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement
+from overlay.broker.reports import MOST_KEYS, make_holdings
 from overlay.broker.table import Entry, Replica, Table
 from overlay.facts import Holdings, Sample
 from overlay.holdings import fit_shape
 from overlay.journal import JournalWriter, read_journal
-from overlay.runtime.reporting import MOST_KEYS, make_holdings
 from telemetry import holdings
 from telemetry.collect import collect
 from telemetry.records import to_table

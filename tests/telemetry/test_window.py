@@ -8,9 +8,9 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.facts import Event
 from overlay.journal import JournalWriter
-from overlay.runtime.loadgen import HISTOGRAM_DIGITS, LONGEST_US
 from telemetry import histograms, metrics
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
