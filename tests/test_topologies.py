@@ -151,6 +151,30 @@ def test_the_chain_draws_as_often_as_redrawing_until_connected_would() -> None:
     assert sum((counts[g] - expected[g]) ** 2 / expected[g] for g in expected) < 42.6  # 14 degrees of freedom
 
 
+def test_a_waxman_too_large_for_the_chain_is_grown_with_the_same_lengths_of_links() -> None:
+    large = Limits(brokers=3000)
+    graph = generate("waxman", 3000, {"mean_degree": 4}, seed=1, limits=large)
+    shown = measures(graph)
+    assert check(graph, large) == []
+    assert (shown["links"], shown["mean_degree"], shown["min_degree"]) == (6000, 4, 1)
+    assert graph == generate("waxman", 3000, {"mean_degree": 4}, seed=1, limits=large)
+    assert graph != generate("waxman", 3000, {"mean_degree": 4}, seed=2, limits=large)
+    sparse = {"mean_degree": 4, "link_probability": 0.001}  # as it is where so few of all pairs are links
+    chained = fmean(mean_length(generate("waxman", 200, sparse, seed)) for seed in range(3))
+    assert mean_length(graph) == pytest.approx(chained, rel=0.1)
+    with pytest.raises(InvalidSetting, match=r"distance_decay: with more than 1000 brokers must be at least 0.05"):
+        generate("waxman", 3000, {"mean_degree": 4, "distance_decay": 0.01}, limits=large)
+
+
+def mean_length(graph: Graph) -> float:
+    return fmean(dist(graph.positions[link.a], graph.positions[link.b]) for link in graph.links)
+
+
+def test_all_distances_are_looked_at_of_a_graph_of_moderate_size_only() -> None:
+    shown = measures(Graph(6000, tuple(Link(i, i + 1) for i in range(5999))))
+    assert shown["connected"] and shown["diameter"] is None and shown["mean_path_length"] is None
+
+
 def test_a_waxman_that_cannot_be_connected_says_so_and_ends() -> None:
     with pytest.raises(InvalidSetting, match=r"^link_probability: none of 1000 graphs drawn was connected; raise"):
         generate("waxman", 30, {"mean_degree": 0, "link_probability": 0.01})

@@ -39,6 +39,11 @@ Drawn = tuple[Sequence[Edge], Sequence[Position] | None]
 ATTEMPTS = 1000
 """How often a random graph is redrawn for the sake of being connected."""
 
+LARGEST_CHAIN = 1000
+"""Brokers up to which a Waxman graph with so many links is drawn by a Markov chain, which takes seconds there."""
+LEAST_GROWN_DECAY = 0.05
+"""Beyond, of links so short some 30 pairs are drawn for one; a fifth of this would take minutes."""
+
 
 def _central(brokers: int, params: NoParams, random: Random) -> Drawn:
     if brokers != 1:
@@ -112,6 +117,12 @@ def _waxman(brokers: int, params: WaxmanParams, random: Random) -> Drawn:
             f"{brokers} connected brokers have a mean degree from {2 * (brokers - 1) / brokers:g} to {brokers - 1}, "
             f"not {params.mean_degree:g}",
         )
+    if brokers > LARGEST_CHAIN:
+        if params.distance_decay < LEAST_GROWN_DECAY:
+            raise InvalidSetting(
+                "distance_decay", f"with more than {LARGEST_CHAIN} brokers must be at least {LEAST_GROWN_DECAY:g}"
+            )
+        return waxman.grown(brokers, count, params.distance_decay, random)
     return waxman.with_links(brokers, count, params.link_probability, params.distance_decay, random)
 
 

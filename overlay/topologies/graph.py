@@ -18,6 +18,9 @@ Position = tuple[float, float]
 MAX_SENTENCES = 20
 """A graph can be wrong in as many ways as it has links; a person reads this many."""
 
+LARGEST_MEASURED = 5000
+"""Brokers up to which all distances are looked at: two seconds; they grow with the square."""
+
 MAX_NAME = 100
 """Characters of a broker's name."""
 
@@ -66,7 +69,7 @@ class Graph:
 def check(graph: Graph, limits: Limits = DEFAULT_LIMITS, *, must_connect: bool = True) -> list[str]:
     """What is wrong with ``graph``, a sentence each; empty when nothing is."""
     sentences = list(_size_sentences(graph, limits)) or [*_link_sentences(graph), *_broker_sentences(graph)]
-    if not sentences and must_connect and (parts := _reach(graph)[2]) > 1:
+    if not sentences and must_connect and (parts := _components(graph)) > 1:
         sentences = [f"The topology falls into {parts} parts that no link connects; a search cannot cross."]
     surplus = len(sentences) - MAX_SENTENCES
     return sentences if surplus <= 0 else [*sentences[:MAX_SENTENCES], f"{surplus} more of this kind."]
@@ -126,25 +129,40 @@ def measures(graph: Graph) -> dict[str, Any]:
     """What the page shows of a checked graph.
 
     ``links``, ``mean_degree``, ``min_degree``, ``max_degree``, ``connected``, ``components``; ``diameter`` (hops) and
-    ``mean_path_length`` (hops, over all pairs), which are ``None`` unless it is connected.
+    ``mean_path_length`` (hops, over all pairs), which are ``None`` unless it is connected, and of more than
+    ``LARGEST_MEASURED`` brokers.
     """
     degrees = [len(neighbours) for neighbours in graph.neighbours()]
-    diameter, mean_path, components = _reach(graph)
+    components = _components(graph)
     connected = components == 1
+    diameter, mean_path = _distances(graph) if connected and graph.brokers <= LARGEST_MEASURED else (None, None)
     return {
         "links": len(graph.links),
         "mean_degree": round(sum(degrees) / graph.brokers, 4),
         "min_degree": min(degrees),
         "max_degree": max(degrees),
-        "diameter": diameter if connected else None,
-        "mean_path_length": round(mean_path, 4) if connected else None,
+        "diameter": diameter,
+        "mean_path_length": None if mean_path is None else round(mean_path, 4),
         "connected": connected,
         "components": components,
     }
 
 
-def _reach(graph: Graph) -> tuple[int, float, int]:
-    """Longest distance, mean distance of the pairs that reach each other, and the number of components.
+def _components(graph: Graph) -> int:
+    """How many parts there are that no link connects."""
+    neighbours, unseen, components = graph.neighbours(), set(range(graph.brokers)), 0
+    while unseen:
+        components += 1
+        front = [unseen.pop()]
+        while front:
+            fresh = unseen.intersection(neighbours[front.pop()])
+            unseen -= fresh
+            front += fresh
+    return components
+
+
+def _distances(graph: Graph) -> tuple[int, float]:
+    """Longest distance of two brokers, and the mean over all pairs, in hops. Of a connected graph.
 
     All breadth-first searches at once: the set of brokers within ``d`` hops of each is one integer, a bit per broker,
     so that a round is one OR per link. NetworkX takes seconds for what this does in milliseconds at 1,000 brokers.
@@ -158,7 +176,7 @@ def _reach(graph: Graph) -> tuple[int, float, int]:
             for other in others:
                 wider[i] |= within[other]
         if wider == within:
-            return distance, total / pairs if pairs else 0.0, len(set(within))
+            return distance, total / pairs if pairs else 0.0
         distance += 1
         fresh = sum(map(int.bit_count, wider)) - sum(map(int.bit_count, within))
         pairs, total, within = pairs + fresh, total + distance * fresh, wider
