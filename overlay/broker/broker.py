@@ -24,10 +24,11 @@ from overlay.broker.extensions import (
     QuietRequest,
     ReplicaRefresh,
 )
+from overlay.broker.forwards import Forwards, are_plain
 from overlay.broker.hits import Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
-from overlay.broker.lanes import Lanes
+from overlay.broker.lanes import NEVER, Lanes
 from overlay.broker.members import Members
 from overlay.broker.membership import MEMBERSHIPS
 from overlay.broker.messages import (
@@ -97,13 +98,17 @@ class Broker:
         )
         self._started: int | None = None
         """The instant of the first input."""
-        self._next_timer: int | None = _UNKNOWN
+        self._next_timer = _UNKNOWN
+        """When to look what is due: never too late, and too early by what was settled since it was found out."""
         self._trusts = self._station.open_network.trusted_hosts
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
-        self._lane = Lanes(self._station, self._searching, self._storing)
         self._structured: Structured | None = None
-        self._hits = Hits(self._station, self._searching.pending, self._storing.table)
+        pending, table = self._searching.pending, self._storing.table
+        self._hits = Hits(self._station, pending, table)
+        is_plain = are_plain(config)
+        forwards = Forwards(self._station, self._members, self._joining, pending, table) if is_plain else None
+        self._lane = Lanes(self._station, self._searching, self._storing, forwards)
         self._lanes = self._lane.by_code()
         if config.arm == "structured":
             self._lanes.clear()
@@ -140,12 +145,16 @@ class Broker:
         lanes = self._lanes
         if lanes and data[:1] == b"3" and self._hits.answer(data, source, now):
             return
-        self._next_timer = _UNKNOWN
         if not self._trusts(source[0]):
             station.open_network.ledger.receive(source, len(data), now)
         lane = lanes.get(data[: data.find(b"|")])
-        if lane is not None and lane(data, source, now):
-            return
+        if lane is not None:
+            due = lane(data, source, now)
+            if due is not None:
+                if due < self._next_timer:
+                    self._next_timer = due
+                return
+        self._next_timer = _UNKNOWN
         try:
             message = parse(data)
         except WireError:
@@ -164,9 +173,11 @@ class Broker:
 
     def next_timer(self) -> int | None:
         if self._next_timer == _UNKNOWN:
-            times = [time for part in self._timed if (time := part.next_timer()) is not None]
-            self._next_timer = min(times, default=None)
-        return self._next_timer
+            self._next_timer = self._find_next_timer()
+        return None if self._next_timer == NEVER else self._next_timer
+
+    def _find_next_timer(self) -> int:
+        return min((time for part in self._timed if (time := part.next_timer()) is not None), default=NEVER)
 
     def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
         return self._station.drain_datagrams()
@@ -266,7 +277,8 @@ class Broker:
         self._station.send_message(answer, source, now)
 
     def _tell_statistics(self, message: StatsRequest, source: Address, now: int) -> None:
-        answer = StatsResponse(self._station.wall_ms(now), self.statistics(now))
+        # The class's own: a recorded broker writes down that its driver asks.
+        answer = StatsResponse(self._station.wall_ms(now), Broker.statistics(self, now))
         self._station.send_message(answer, source, now)
 
     def _accept_ping_response(self, answer: PingResponse, source: Address, now: int) -> bool:
@@ -350,6 +362,7 @@ class Broker:
             part.check_invariants()
         if self._structured is not None:
             self._structured.check_invariants()
+        assert self._next_timer <= self._find_next_timer()
 
 
 # ---- which part handles what: a table for each combination of settings, since one for each broker would be half of it

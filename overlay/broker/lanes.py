@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from overlay.addresses import Address
 from overlay.broker.extensions import QuietRequest
+from overlay.broker.forwards import Forwards
 from overlay.broker.messages import ContextRequest, ContextUpdateAdvertisement
 from overlay.broker.searching import Searching
 from overlay.broker.sliced import read_answer, read_request, read_update, request_of
@@ -16,15 +17,22 @@ from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
 
-Lane = Callable[[bytes, Address, int], bool]
-"""Whether a datagram was handled; if not, it is to be parsed."""
+NEVER = 2**63
+"""Later than any instant."""
+
+Lane = Callable[[bytes, Address, int], int | None]
+"""Takes a datagram; the instant at which it has made something come due, ``None`` where the datagram is to be parsed.
+
+The instant may be too early, and is ``NEVER`` where nothing comes due that did not before.
+"""
 
 
 class Lanes:
-    def __init__(self, station: Station, searching: Searching, storing: Storing) -> None:
+    def __init__(self, station: Station, searching: Searching, storing: Storing, forwards: Forwards | None) -> None:
         self._station = station
         self._searching = searching
         self._storing = storing
+        self._forwards = forwards
 
     def by_code(self) -> dict[bytes, Lane]:
         request = self._take_request
@@ -37,25 +45,36 @@ class Lanes:
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self._storing.handle_update(Entry.of(message), source, now)
 
-    def _take_request(self, data: bytes, source: Address, now: int) -> bool:
+    def _take_request(self, data: bytes, source: Address, now: int) -> int | None:
         request = read_request(data)
         if request is None:
-            return False
+            return None
         self._station.received[32 if request.is_quiet else 3] += 1
+        if self._forwards is not None:
+            query = self._forwards.send_on(request, source, now)
+            if query is not None:
+                return query.deadline
         self._searching.handle_request(request, source, now)
-        return True
+        return _earliest(self._searching)
 
-    def _take_answer(self, data: bytes, source: Address, now: int) -> bool:
+    def _take_answer(self, data: bytes, source: Address, now: int) -> int | None:
         answer = read_answer(data)
         if answer is None or not self._searching.handle_answer(answer, source, now):
-            return False
+            return None
         self._station.received[4] += 1
-        return True
+        if answer.is_marked or self._station.config.hop_ack:
+            return min(_earliest(self._storing), _earliest(self._searching))
+        return NEVER
 
-    def _take_update(self, data: bytes, source: Address, now: int) -> bool:
+    def _take_update(self, data: bytes, source: Address, now: int) -> int | None:
         entry = read_update(data)
         if entry is None:
-            return False
+            return None
         self._station.received[2] += 1
         self._storing.handle_update(entry, source, now)
-        return True
+        return _earliest(self._storing)
+
+
+def _earliest(part: Searching | Storing) -> int:
+    timer = part.next_timer()
+    return NEVER if timer is None else timer

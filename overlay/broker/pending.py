@@ -91,11 +91,11 @@ class Pending:
     """
 
     def __init__(
-        self, capacity: int, deadline_ns: int, on_expired: Callable[[Query, int], None] = lambda query, now: None
+        self, capacity: int, lifetime_ns: int, on_expired: Callable[[Query, int], None] = lambda query, now: None
     ) -> None:
         """``on_expired`` is told of each query that waited until its deadline, and of the time."""
         self._capacity = capacity
-        self._deadline_ns = deadline_ns
+        self.lifetime_ns = lifetime_ns
         self._on_expired = on_expired
         self._branches = 0
         self._next_expiry = 0
@@ -131,7 +131,7 @@ class Pending:
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self._deadline_ns
+        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self.lifetime_ns
         query = Query(name, hops, path, request.is_quiet, deadline, is_lookahead=is_lookahead)
         known = self._queries.get((query.timestamp, query.route))
         if known is not None:  # a wider Lookahead of the same query, on the same path
@@ -144,6 +144,20 @@ class Pending:
         for neighbour in neighbours:
             query.open[neighbour] = True
         self._branches += len(neighbours)
+
+    def admits(self, query: Query, now: int) -> bool:
+        """Whether ``walk`` may follow: there is room, and no request identical to this one waits."""
+        self.expire(now)
+        return self._branches < self._capacity and (query.name[1], query.route) not in self._queries
+
+    def walk(self, query: Query, neighbour: Address) -> None:
+        """``ask`` one neighbour on behalf of a query that is not in the table."""
+        timestamp, route = query.name[1], query.route
+        self._queries[timestamp, route] = query
+        _add(self._by_response, route, query)
+        _add(self._by_refusal, (timestamp, query.path), query)
+        query.open[neighbour] = True
+        self._branches += 1
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
@@ -226,7 +240,7 @@ class Pending:
             self._on_expired(query, now)
         while self._late and next(iter(self._late.values())) <= now:
             self._late.popitem(last=False)
-        self._next_expiry = now + self._deadline_ns
+        self._next_expiry = now + self.lifetime_ns
         if self._queries:
             self._next_expiry = next(iter(self._queries.values())).deadline
         if self._late:

@@ -73,27 +73,32 @@ def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Reques
 def read_request(data: bytes) -> Request | None:
     try:
         code, stamp, rest = data.split(b"|", 2)
-        fields = rest.split(b"|")
-        count = len(fields)
-        if not (stamp.isdigit() and stamp[0] != _ZERO and len(stamp) <= MAX_DIGITS and count & 1 and count > 2):
+        first, second, third, *path = rest.split(b"|")
+        if not (stamp.isdigit() and stamp >= _ONE and len(stamp) <= MAX_DIGITS and first and second and third):
             return None
-        if not _are_names(fields[0], fields[1], fields[2]) or len(data) > MAX_DATAGRAM:
+        if not data.isascii():
+            data.decode()
+        if len(data) > MAX_DATAGRAM or len(path) & 1:
             return None
-        if not rest.isascii():
-            rest.decode()
-        if count == 3:
-            return Request(int(stamp), rest, (), b"", code == b"32")
-        key = b"|".join(fields[:3])
-        hops = (_hop(fields[3], fields[4]),) if count == 5 else tuple(map(_hop, fields[3::2], fields[4::2]))
+        key = b"|".join((first, second, third)) if path else rest
+        if len(key) > MAX_NAME and not _are_short(first, second, third):
+            return None
+        if not path:
+            return Request(int(stamp), key, (), b"", code == b"32")
+        if len(path) == 2:
+            hops: Hops = (_hop(*path),)
+        else:
+            fields = iter(path)
+            hops = tuple(map(_hop, fields, fields))
         return Request(int(stamp), key, hops, rest[len(key) :], code == b"32")
-    except (ValueError, IndexError):  # UnicodeDecodeError is one
+    except ValueError:  # UnicodeDecodeError is one
         return None
 
 
 class Answer:
     """A Response with hops, as the broker reads it that it was sent to."""
 
-    __slots__ = ("data", "is_marked", "key", "path", "provider", "size", "valid_begin", "valid_end")
+    __slots__ = ("_provider", "_valid_begin", "_valid_end", "data", "is_marked", "key", "path", "size")
 
     def __init__(
         self,
@@ -102,9 +107,9 @@ class Answer:
         path: bytes,
         is_marked: bool,
         key: RawKey,
-        provider: str,
-        valid_begin: int,
-        valid_end: int,
+        provider: bytes,
+        valid_begin: bytes,
+        valid_end: bytes,
     ) -> None:
         self.data = data
         """The datagram, but for a mark at its end."""
@@ -115,47 +120,59 @@ class Answer:
         self.is_marked = is_marked
         """Whether it ended in a mark, so that this broker is to keep a replica."""
         self.key = key
-        self.provider = provider
-        self.valid_begin = valid_begin
-        self.valid_end = valid_end
+        # As on the wire, since they are only read where a replica is kept.
+        self._provider = provider
+        self._valid_begin = valid_begin
+        self._valid_end = valid_end
 
     def replica(self) -> Replica:
-        return Replica(self.key, self.provider, self.valid_begin, self.valid_end, self.data[: self.size])
+        times = int(self._valid_begin), int(self._valid_end)
+        return Replica(self.key, self._provider.decode(), *times, self.data[: self.size])
 
 
 def answer_of(message: ContextResponse) -> Answer:
     last = len(message.hops) - 1
     content = encode(replace(message, hops=(), marks=frozenset()))
-    data = with_hops(content, message.hops, message.marks - {last})
-    path, times = write_hops(message.hops).encode(), (message.valid_begin, message.valid_end)
-    about = raw_key(message.key), message.provider_id, *times
+    data, path = with_hops(content, message.hops, message.marks - {last}), write_hops(message.hops).encode()
+    times = b"%d" % message.valid_begin, b"%d" % message.valid_end
+    about = raw_key(message.key), message.provider_id.encode(), *times
     return Answer(data, len(content), path, last in message.marks, *about)
 
 
 def read_answer(data: bytes) -> Answer | None:
     """Its hops are taken for a path unread: they are some only if they are those of a request that was sent."""
     try:
-        _, stamp, size, provider, entity_type, entity_id, scope, begin, end, rest = data.split(b"|", 9)
-        valid_begin, valid_end, length = _read_numbers(stamp, size, begin, end)
-        path = rest[length:]
-        if path[:1] != b"|" or not (provider and _are_names(entity_type, entity_id, scope)):
+        _, stamp, size, provider, first, second, third, begin, end, rest = data.split(b"|", 9)
+        key = b"|".join((first, second, third))
+        if not (stamp + size + begin + end).isdigit() or min(stamp, size, begin, end) < _ONE:
             return None
-        if len(provider) > MAX_NAME or len(data) > MAX_DATAGRAM:
+        digits = len(end)
+        if digits > MAX_DIGITS or len(stamp) > MAX_DIGITS or len(size) > MAX_DIGITS:
+            return None
+        if begin >= end if len(begin) == digits else len(begin) > digits:  # equally long, digits order as numbers do
+            return None
+        if not (first and second and third and provider):
+            return None
+        if len(key) + len(provider) > MAX_NAME and not _are_short(first, second, third, provider):
             return None
         if not data.isascii():
             data.decode()
-        whole = len(data) - len(path)
-        is_marked = data.endswith(b"|*")
-        if is_marked:
-            data, path = data[:-2], path[:-2]
+        length = int(size)
+        path = rest[length:]
+        if path[:1] != b"|" or length > MAX_PAYLOAD or len(data) > MAX_DATAGRAM:
+            return None
+        whole, is_marked = len(data) - len(path), False
         if b"*" in path:
-            at = path.find(b"|*|")
-            if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
-                return None
-            path = path[:at] + path[at + 2 :]
-        key = b"%b|%b|%b" % (entity_type, entity_id, scope)
-        return Answer(data, whole, path, is_marked, key, provider.decode(), valid_begin, valid_end)
-    except (ValueError, IndexError):
+            is_marked = path.endswith(b"|*")
+            if is_marked:
+                data, path = data[:-2], path[:-2]
+            if b"*" in path:
+                at = path.find(b"|*|")
+                if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
+                    return None
+                path = path[:at] + path[at + 2 :]
+        return Answer(data, whole, path, is_marked, key, provider, begin, end)
+    except ValueError:
         return None
 
 
@@ -166,7 +183,8 @@ def read_update(data: bytes) -> Entry | None:
         valid_begin, valid_end, length = _read_numbers(stamp, size, begin, end)
         if length != len(payload) or flag not in (b"A", b"U") or len(data) > MAX_DATAGRAM:
             return None
-        if not (provider and _are_names(entity_type, entity_id, scope)) or len(provider) > MAX_NAME:
+        names = provider, entity_type, entity_id, scope
+        if not (all(names) and _are_short(*names)):
             return None
         if not data.isascii():
             data.decode()
@@ -189,9 +207,10 @@ def _read_numbers(stamp: bytes, size: bytes, begin: bytes, end: bytes) -> tuple[
     return valid_begin, valid_end, length
 
 
-def _are_names(first: bytes, second: bytes, third: bytes) -> bool:
-    short = len(first) + len(second) + len(third) <= MAX_NAME or max(len(first), len(second), len(third)) <= MAX_NAME
-    return bool(short and first and second and third)
+def _are_short(*names: bytes) -> bool:
+    return max(map(len, names)) <= MAX_NAME
 
 
 _ZERO = ord("0")
+_ONE = b"1"
+"""Digits below it begin with a 0, or there are none."""
