@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
@@ -26,9 +25,6 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_tick, open_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.runtime.usage import kernel_drops
-
-if TYPE_CHECKING:
-    from overlay.recorded import RecordedBroker
 
 
 def run_broker(
@@ -59,16 +55,27 @@ def run_broker(
     if journal is None and config.trace_one_in:  # nobody reads what would be traced
         config = replace(config, trace_one_in=0)
     walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
-    bare = Broker(config, known_as, random.Random(walks_seed), offset)
-    broker: Broker | RecordedBroker = bare
+    chance = random.Random(walks_seed)
     recorder = None
     if journal and record_mb:
         # Only here: other brokers would carry it.
-        from overlay.recorded import begin_of, record
+        from overlay.recorded import RecordedBroker, recorder_of
         from overlay.recording import recording_path
 
-        begin = begin_of(bare, ("random", walks_seed), offset, process=process, life=life, zero_ns=zero_ns)
-        broker, recorder = record(bare, begin, recording_path(journal, life), record_mb, time.monotonic_ns)
+        recorder = recorder_of(
+            config,
+            known_as,
+            ("random", walks_seed),
+            offset,
+            path=recording_path(journal, life),
+            most_mb=record_mb,
+            process=process,
+            life=life,
+            zero_ns=zero_ns,
+        )
+        broker: Broker = RecordedBroker(config, known_as, chance, offset, recorder=recorder, clock=time.monotonic_ns)
+    else:
+        broker = Broker(config, known_as, chance, offset)
     shapers = {
         neighbour: Shaper(shape, random.Random(derive_seed(seed, "link", *neighbour)))
         for neighbour, shape in (links or {}).items()
@@ -110,7 +117,7 @@ def run_broker(
     return 0
 
 
-def _leave(broker: Broker | RecordedBroker, driver: NodeDriver) -> None:
+def _leave(broker: Broker, driver: NodeDriver) -> None:
     """Say farewell to every neighbour as often as the protocol wants, then be done."""
     has_neighbours = bool(broker.neighbours)
     now = time.monotonic_ns()

@@ -23,7 +23,7 @@ from overlay.broker.config import BrokerConfig
 from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.broker.membership import GIVEN
 from overlay.broker.messages import Key
-from overlay.chance import Stream, derive_seed
+from overlay.chance import derive_seed
 from overlay.churn import LEAVE, UP, Change, schedule
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
@@ -36,6 +36,7 @@ from overlay.node import SECOND
 from overlay.search_draws import introduce
 from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeActor, Ports, Stopped
 from overlay.sim.network import LOCAL, Network
+from overlay.sim.recorders import fresh_broker
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.topologies import Graph
 from overlay.workload import ClientPlan, Workload, plan_clients
@@ -70,9 +71,10 @@ class Overlay:
         strict: bool = True,
         make_actor: Callable[[Address, Broker], NodeActor] = CheckedActor,
         make_client: Callable[[Simulator, ScheduledClient, str], ClientActor] = ClientActor,
+        make_broker: Callable[[BrokerConfig, Address, int], Broker] = fresh_broker,
     ) -> None:
         """``make_actor`` says how each broker is driven: not checked at each step, it is ten times as fast.
-        ``make_client`` says it of clients.
+        ``make_client`` says it of clients. ``make_broker`` makes the broker itself, of a seed, whenever one starts.
         """
         self.graph = graph
         self.config = config or BrokerConfig()
@@ -82,6 +84,7 @@ class Overlay:
         self._monitoring = monitoring
         self._make_actor = make_actor
         self._make_client = make_client
+        self._make_broker = make_broker
         self.simulator = Simulator(Network(derive_seed(seed, "network"), local), strict=strict)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
@@ -138,9 +141,9 @@ class Overlay:
         self.simulator.wake(self.controller)
 
     def _begin(self, index: int) -> Broker:
-        chance = Stream(derive_seed(self.seed, "broker", index, self._incarnations[index]))
         address = self._addresses[index]
-        broker = Broker(self.config, address, chance, WALL_OFFSET_NS)
+        seed = derive_seed(self.seed, "broker", index, self._incarnations[index])
+        broker = self._make_broker(self.config, address, seed)
         actor = self.brokers[index] = self._make_actor(address, broker)
         self.simulator.listen(address, actor)
         self._incarnations[index] += 1

@@ -13,15 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.addresses import parse_address
-from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Stream
 from overlay.node import SECOND
-from overlay.recorded import begin_of, record
+from overlay.recorded import RecordedBroker, recorder_of
 from overlay.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
 from overlay.runtime.client import ContextClient, NotFound
 from overlay.sim import cli_replay
+from overlay.sim.harness import Overlay
+from overlay.sim.recorders import Recorders
 from overlay.sim.replay import replay
+from overlay.topologies import generate
+from overlay.workload import Workload
 from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
 
@@ -32,11 +35,12 @@ UPDATE = b"2|%d|5|A|p|room|r%d|climate|1|9999999999999|a=1.0"
 REQUEST = b"3|%d|room|r%d|climate"
 
 
-def recorded(path: Path, seed: int = 1, most_mb: int = 1) -> Path:
+def recorded(path: Path, seed: int = 1) -> Path:
     """One broker that two joined, that was told of three rooms, asked for nine, and told to leave, in virtual time."""
     now = 0
-    broker = Broker(BrokerConfig(walk_ttl=8), HERE, Stream(seed))
-    node, recorder = record(broker, begin_of(broker, ("stream", 1), 0, process="broker-0"), path, most_mb, lambda: now)
+    config = BrokerConfig(walk_ttl=8)
+    recorder = recorder_of(config, HERE, ("stream", 1), 0, path=path, most_mb=1, process="broker-0")
+    node = RecordedBroker(config, HERE, Stream(seed), 0, recorder=recorder, clock=lambda: now)
     said = [(b"8|1|127.0.0.1:%d|*" % other[1], other) for other in NEIGHBOURS]
     said += [(UPDATE % (10 + room, room), CONSUMER) for room in range(3)]
     said += [(REQUEST % (20 + room, room), CONSUMER) for room in range(9)]
@@ -125,8 +129,8 @@ def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: p
 
 def test_when_the_room_is_used_up_it_says_so_and_what_is_there_replays(tmp_path: Path) -> None:
     path = tmp_path / "a.1.recording"
-    broker = Broker(BrokerConfig(), HERE, Stream(1))
-    node, recorder = record(broker, begin_of(broker, ("stream", 1), 0, process="broker-0"), path, 1, lambda: 0)
+    recorder = recorder_of(BrokerConfig(), HERE, ("stream", 1), 0, path=path, most_mb=1, process="broker-0")
+    node = RecordedBroker(BrokerConfig(), HERE, Stream(1), 0, recorder=recorder, clock=lambda: 0)
     for number in range(30):
         node.receive_datagram((UPDATE % (number, 1)).replace(b"5|A", b"59999|A") + b"x" * 59_996, CONSUMER, number + 1)
         node.datagrams_to_send()
@@ -182,3 +186,22 @@ def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: 
     with pytest.raises(BadRecording):
         Recording(path)
     assert recordings_in(path.parent)
+
+
+def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> None:
+    graph, workload = generate("ring", 5), Workload(providers=3, consumers=5, duration_s=5, stagger_ms=100)
+    plain = Overlay(graph, seed=3)
+    recorders = Recorders(tmp_path, 8, lambda: overlay.simulator.now)
+    overlay = Overlay(graph, seed=3, make_broker=recorders)
+    for one in (plain, overlay):
+        one.start()
+        one.add_clients(workload)
+        one.run_for(3 * SECOND)
+        one.kill(2)
+        one.run_for(SECOND)
+        one.restart(2)
+        one.run_for(3 * SECOND)
+    recorders.close()
+    assert overlay.simulator.digest == plain.simulator.digest
+    assert len(recordings_in(tmp_path)) == 6
+    assert cli_replay.main([str(tmp_path)]) == 0

@@ -1,0 +1,59 @@
+"""The recordings of a simulated overlay: the same files that live brokers write, which replay the same way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from overlay.addresses import Address
+from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.chance import Stream
+from overlay.recorded import RecordedBroker, recorder_of
+from overlay.recording import Recorder, recording_path
+from overlay.sim.simulator import WALL_OFFSET_NS
+
+
+def fresh_broker(config: BrokerConfig, address: Address, seed: int) -> Broker:
+    """A broker that is not recorded, at the beginning of a life; ``seed`` is of its chance."""
+    return Broker(config, address, Stream(seed), WALL_OFFSET_NS)
+
+
+class Recorders:
+    """Makes recorded brokers in place of ``fresh_broker``; ``clock`` tells simulated nanoseconds.
+
+    Of a broker whose service takes time the datagrams are noted when its service begins: they leave when it ends.
+    """
+
+    def __init__(self, directory: Path, most_mb: int, clock: Callable[[], int]) -> None:
+        self._directory = directory
+        self._most_mb = most_mb
+        self._clock = clock
+        self._processes: dict[Address, str] = {}
+        """The first lives of brokers begin in the order of their numbers."""
+        self._lives = Counter[Address]()
+        self._recorders: list[Recorder] = []
+
+    def __call__(self, config: BrokerConfig, address: Address, seed: int) -> Broker:
+        process = self._processes.setdefault(address, f"broker-{len(self._processes)}")
+        self._lives[address] += 1
+        life = self._lives[address]
+        path = recording_path(self._directory / f"{process}.journal", life)
+        recorder = recorder_of(
+            config,
+            address,
+            ("stream", seed),
+            WALL_OFFSET_NS,
+            path=path,
+            most_mb=self._most_mb,
+            process=process,
+            life=life,
+        )
+        self._recorders.append(recorder)
+        return RecordedBroker(config, address, Stream(seed), WALL_OFFSET_NS, recorder=recorder, clock=self._clock)
+
+    def close(self) -> None:
+        """The run is over. Raises ``OSError`` when the disk is full."""
+        for recorder in self._recorders:
+            recorder.close()
