@@ -277,6 +277,16 @@ def test_the_newest_of_the_answers_wins():
     assert stats["entries"] == 0
 
 
+def test_what_was_stored_here_meanwhile_counts_too():
+    talk = structured(B, D)
+    asked = questions(talk.ask(stamp=5), 28)
+    assert talk.hear(B, record(29, talk, talk.wall - 20, payload="old")) == []
+    newer = talk.wall - 10
+    assert talk.hear(D, record(30, talk, newer, payload="new")) == [("D", f"31|{newer}|p1|{KEY}")]
+    sent = talk.hear(D, f"27|{asked['D']}|{TARGET}{named(B)}")
+    assert sent == [("C", record(4, talk, newer, payload="new")), talk.ack(102, REQUEST)]
+
+
 def test_data_that_are_not_valid_now_are_no_answer():
     talk = structured(B)
     talk.ask(stamp=5)

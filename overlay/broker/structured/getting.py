@@ -111,7 +111,8 @@ class Getting:
         counters, wall_ms = self._station.counters, self._station.wall_ms(now)
         counters["dht_lookups"] += 1
         counters["dht_rounds"] += lookup.rounds
-        valid = [entry for entry in get.entries if entry.is_valid(wall_ms)]
+        own = self._table.find(raw_key(get.request.key), wall_ms)  # which may have come since this began
+        valid = [entry for entry in (*get.entries, own) if entry is not None and entry.is_valid(wall_ms)]
         if valid:
             self._answer(get, max(valid, key=lambda entry: entry.timestamp), now)
         elif lookup.is_complete and not lookup.in_doubt() and not lookup.heard_nobody:
