@@ -1,10 +1,12 @@
 """What time and memory a broker and a client take, as measured: the service-time model of simulated runs. Pure.
 
 Counterparts: ``overlay.sim.served`` lets simulated nodes take this time; ``telemetry.calibration`` measures it on live
-brokers and writes it down. Two kinds of time are kept apart, because they add up differently:
+brokers and writes it down, where ``overlay.runtime.calibrated`` finds it.
+
+Two kinds of time are kept apart, because they add up differently:
 
 - *service*: a processor is busy, and whatever else came waits. It is a sum over what was received and sent, and grows
-  with the entries that a linear table scans; after a pause caches are cold and all of it takes longer (``slowdown``).
+  with the entries that a linear table scans; after a pause caches are cold, and it takes longer by a while (``cold``).
 - *delivery*: nobody is busy. From the end of one process's service until another one has read the datagram, most of it
   the waking of a process that slept, and the longer it slept the more. What varies, varies here: a delivery is drawn
   from the measured distribution itself, so that medians and tails come out as they were.
@@ -19,13 +21,10 @@ No figure here is fitted to anything that a run is to show, and none to the publ
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from overlay.errors import InvalidSetting
@@ -39,9 +38,6 @@ RANKS = (0.0, 0.02, 0.05, *(i / 20 for i in range(2, 19)), 0.95, 0.98, 0.99, 0.9
 
 FORMAT = 1
 """Of the JSON document."""
-
-REFERENCE = Path(__file__).with_name("reference_calibration.json")
-"""The model of a named machine, for those that were never calibrated."""
 
 
 @dataclass(frozen=True)
@@ -147,17 +143,20 @@ class ServiceModel:
     """On top of that, to send a request on: choosing whom, and remembering it."""
     kilobyte_us: float
     """Of 1,000 bytes received or sent."""
+    scan_us: float
+    """To search a linear table at all, beside what its entries cost: the short ways for a hit are closed to it."""
     scanned_us: float
     """Of an entry that a linear table compares."""
     matched_us: float
     """On top of that, of one that is about what was asked for."""
     client_sends_us: float
-    """A client's process, for a request."""
+    """How long a request keeps a client's process busy; it is sent first."""
     client_receives_us: float
-    """A client's process, for a datagram."""
-    slowdown: Curve
-    """Of all service, after a broker slept."""
+    """How long a datagram does; it is heard first."""
+    cold_us: Curve
+    """By how much longer a broker serves after it slept."""
     to_broker: Delays
+    """From a client's turning to a request, what it does until it has sent it included."""
     between: Delays
     to_client: Delays
     timer: Delays
@@ -182,14 +181,14 @@ class ServiceModel:
         for code in work.sent:
             if code in FORWARDS:
                 cost += self.forwarded_us
-        cost += self.scanned_us * work.scanned + self.matched_us * work.matched
-        return max(1, round(cost * self.slowdown.at(idle_ns) * MICROSECOND))
+        if work.scanned:
+            cost += self.scan_us + self.scanned_us * work.scanned + self.matched_us * work.matched
+        return max(1, round((cost + self.cold_us.at(idle_ns)) * MICROSECOND))
 
     def to_json(self) -> dict[str, Any]:
         """The document again; ``from_json`` of it is equal."""
-        document = asdict(self)
-        document["received_us"] = {str(code): cost for code, cost in self.received_us.items()}
-        return {"format": FORMAT, "ranks": list(RANKS), **json.loads(json.dumps(document))}
+        document = {**asdict(self), "received_us": {str(code): cost for code, cost in self.received_us.items()}}
+        return {"format": FORMAT, "ranks": list(RANKS), **_lists(document)}
 
     @classmethod
     def from_json(cls, document: Any) -> ServiceModel:
@@ -222,34 +221,20 @@ _COSTS = (
     "sent_us",
     "forwarded_us",
     "kilobyte_us",
+    "scan_us",
     "scanned_us",
     "matched_us",
     "client_sends_us",
     "client_receives_us",
 )
 _PARTS: dict[str, type] = {
-    "slowdown": Curve,
+    "cold_us": Curve,
     "to_broker": Delays,
     "between": Delays,
     "to_client": Delays,
     "timer": Delays,
     "memory": Memory,
 }
-
-
-def read_model(path: Path) -> ServiceModel:
-    """The model in a file. Raises ``InvalidSetting`` for one that cannot be read as such."""
-    try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InvalidSetting("calibration", f"{path} cannot be read: {error}") from None
-    return ServiceModel.from_json(document)
-
-
-@cache
-def reference() -> ServiceModel:
-    """The model that goes with the code, of the machine that it names."""
-    return read_model(REFERENCE)
 
 
 def _part(name: str, kind: type, value: Any) -> Any:
@@ -263,6 +248,13 @@ def _part(name: str, kind: type, value: Any) -> Any:
 
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _lists(value: Any) -> Any:
+    """With lists for tuples, as JSON has them."""
+    if isinstance(value, Mapping):
+        return {name: _lists(item) for name, item in value.items()}
+    return [_lists(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _check_idle(idle_s: tuple[float, ...]) -> None:

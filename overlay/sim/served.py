@@ -7,8 +7,9 @@ inputs are collected while it wakes or is busy, and served as one batch, as ``ov
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
 
-All clients of one fleet are one process and share its ``Core``; a broker has one to itself. What cores of the machine
-the processes would have to share is not modelled.
+All clients of one fleet are one process and share its ``Core``; a broker has one to itself. A client sends at the
+beginning of its service and goes on with its books, so that it never makes its own request late. That the processes
+would have to share the cores of a machine is not modelled.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ Incoming = tuple[bytes, Address, Address]
 class Core:
     """One processor: whose service is over when. It serves one at a time, in the order in which they come."""
 
-    __slots__ = ("free_at",)
+    __slots__ = ("busy", "free_at")
 
     def __init__(self) -> None:
         self.free_at = 0
+        self.busy = 0
+        """Nanoseconds of service so far."""
 
     def idle(self, now: int) -> int:
         """For how long (ns) nothing was served."""
@@ -47,6 +50,9 @@ class Core:
 
 class Served(ABC):
     """Mixed in before an actor. It says how long deliveries and services take; this lets them take it."""
+
+    sends_first = False
+    """Whether its datagrams leave when a service begins, not when it ends."""
 
     def __init__(self, core: Core, chance: Chance, timer: Delays) -> None:
         self._core = core
@@ -89,15 +95,14 @@ class Served(ABC):
         if self._begins is None:
             timer = self._next_timer()
             if timer is None or timer > now:
-                self._begin((), now)  # it may have been woken because somebody changed it
-                return iter(left)
+                return iter((*left, *self._begin((), now)))  # it may be woken because somebody changed it
             self._wake(self._timer, now)
         if self._begins is not None and self._begins <= now:
             if self._core.free_at > now:  # another one's service, on the same core
                 self._begins = self._core.free_at
             else:
                 batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
-                self._begin(batch, now)
+                left = (*left, *self._begin(batch, now))
         return iter(left)
 
     def next_timer(self) -> int | None:
@@ -105,19 +110,27 @@ class Served(ABC):
             return self._ends
         return self._begins if self._begins is not None else self._next_timer()
 
+    def busy_us(self) -> int:
+        return self._core.busy // 1000
+
     def _wake(self, delays: Delays, now: int) -> None:
         self._begins = max(self._core.free_at, now + delays.ns(self._core.idle(now), self._chance.random()))
 
-    def _begin(self, batch: Sequence[Incoming], now: int) -> None:
+    def _begin(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
+        """Serve; what leaves at once."""
         outgoing = self._serve(batch, now)
         is_idle = self._begins is None and not outgoing
         self._begins = None
         if is_idle:
-            return
+            return ()
         core = self._core
-        cost = self._cost_ns(batch, outgoing, core.idle(now))
-        self._outgoing, self._ends = outgoing, now + max(cost, 1)
-        core.free_at = self._ends
+        cost = max(1, self._cost_ns(batch, outgoing, core.idle(now)))
+        self._ends = core.free_at = now + cost
+        core.busy += cost
+        if self.sends_first:
+            return outgoing
+        self._outgoing = outgoing
+        return ()
 
 
 class ServedBroker(Served, NodeActor):
@@ -160,6 +173,8 @@ class ServedBroker(Served, NodeActor):
 class ServedClient(Served, ClientActor):
     """A client of a fleet, on the core that this fleet has."""
 
+    sends_first = True
+
     def __init__(
         self,
         simulator: Simulator,
@@ -181,8 +196,7 @@ class ServedClient(Served, ClientActor):
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         model = self._model
-        cost = model.client_sends_us * len(outgoing) + model.client_receives_us * len(batch)
-        return round(cost * model.slowdown.at(idle_ns) * MICROSECOND)
+        return round((model.client_sends_us * len(outgoing) + model.client_receives_us * len(batch)) * MICROSECOND)
 
     def _delivery(self, source: Address) -> Delays:
         return self._model.to_client

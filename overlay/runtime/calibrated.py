@@ -1,0 +1,31 @@
+"""Which service-time model holds on this machine: its own calibration, or else the reference of a named machine.
+
+Counterparts: ``overlay.services`` is the model, ``telemetry.calibration`` measures one and writes it here.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from overlay.errors import InvalidSetting
+from overlay.services import ServiceModel
+
+REFERENCE = Path(__file__).parent.parent / "reference_calibration.json"
+FILE = "calibration.json"
+"""Below the directory for data."""
+
+
+def stored_services(var: Path) -> ServiceModel:
+    """The model to use; its ``measured`` says of which machine. Raises ``InvalidSetting`` for one that is damaged."""
+    own = var / FILE
+    return read_model(own if own.exists() else REFERENCE)
+
+
+def read_model(path: Path) -> ServiceModel:
+    """The model in a file. Raises ``InvalidSetting`` for one that cannot be read as such."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InvalidSetting("calibration", f"{path} cannot be read: {error}") from None
+    return ServiceModel.from_json(document)

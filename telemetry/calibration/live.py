@@ -1,0 +1,205 @@
+"""Real brokers and clients under a supervisor of their own, which ends with the one that asked for it.
+
+Counterpart: ``overlay.runtime.supervisor`` does all of the work; a run here is one that the web launches.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from overlay.addresses import Address, parse_address
+from overlay.phases import ENDED, FINISHED
+from overlay.runtime.lifeline import LIFELINE_FD
+from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
+from overlay.workload import Workload, estimate_s
+from telemetry.errors import TelemetryError
+from telemetry.manifest import make_manifest
+from telemetry.runs import RunFiles
+
+START_S = 20.0
+POLL_S = 0.05
+LATE_S = 60.0
+"""A run that takes so much longer than it should hangs."""
+DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A broker that waits for what is asked of it."""
+
+    address: Address
+    pid: int
+
+    def processor_ns(self) -> int:
+        """Time on a processor so far, user and system. Raises ``TelemetryError`` where the system does not tell."""
+        try:
+            return int(Path(f"/proc/{self.pid}/schedstat").read_text(encoding="ascii").split()[0])
+        except OSError as error:
+            raise TelemetryError(f"Calibrating needs Linux and its /proc/PID/schedstat: {error}.") from None
+
+    def memory(self) -> tuple[int, int, int]:
+        """RSS, PSS and USS in bytes."""
+        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
+        sizes = {line.partition(":")[0]: 1024 * int(line.split()[1]) for line in lines}
+        return sizes["Rss"], sizes["Pss"], sizes["Private_Clean"] + sizes["Private_Dirty"]
+
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Stopped meanwhile, so that what comes waits and is received together."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGCONT)
+
+
+@contextmanager
+def supervisor() -> Iterator[SupervisorClient]:
+    """A supervisor of its own. At the end what it runs is gone with it, however that comes."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True)))
+        lifeline, held = os.pipe()
+        stack.callback(os.close, held)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
+            env=os.environ | {LIFELINE_FD: str(lifeline)},
+            pass_fds=[lifeline],
+            start_new_session=True,  # Ctrl-C is for us, who then end it
+        )
+        stack.callback(process.wait)
+        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
+        os.close(lifeline)
+        client = SupervisorClient(home / "socket")
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                client.hello()
+                break
+            except SupervisorUnavailable as reason:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise TelemetryError(f"No supervisor: {reason}") from None
+                time.sleep(POLL_S)
+        yield client
+
+
+def document_of(
+    id: str,
+    directory: Path,
+    *,
+    brokers: int,
+    links: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    seed: int,
+) -> dict[str, Any]:
+    """A run's deployment document."""
+    return {
+        "id": id,
+        "kind": "run",
+        "epoch": 1,
+        "directory": str(directory),
+        "seed": seed,
+        "system": "context-broker",
+        "topology": {"brokers": brokers, "links": list(links)},
+        "settings": dict(settings),
+        "workload": dict(workload),
+        "lease_s": 3600,
+    }
+
+
+def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
+    """Run it to its end; its files, with a manifest. Raises ``TelemetryError`` where it does not end well."""
+    files = RunFiles(Path(document["directory"]))
+    topology = {"name": document["id"], "kind": "", **document["topology"]}
+    manifest = make_manifest(
+        document["id"],
+        seed=document["seed"],
+        system=document["system"],
+        topology=topology,
+        settings=document["settings"],
+        workload=document["workload"],
+        now=datetime.now(UTC),
+    )
+    files.directory.mkdir(parents=True, exist_ok=True)
+    files.write_manifest(manifest)
+    limit_s = estimate_s(Workload(**document["workload"])) + LATE_S
+    status = _until(client, document, lambda phase: phase in ENDED, limit_s)
+    if status["phase"] != FINISHED:
+        raise TelemetryError(f"{document['id']}: {_why(status)}")
+    return files
+
+
+@contextmanager
+def standing(
+    client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], links: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[list[Standing]]:
+    """Brokers with journals on, of a run whose only client asks once a day. They end at the end."""
+    with tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True) as directory:
+        document = document_of(
+            id,
+            Path(directory),
+            brokers=count,
+            links=links,
+            settings={"monitoring": False, **settings},
+            workload={"providers": 0, "consumers": 1, "request_interval_s": DAY_S, "duration_s": DAY_S},
+            seed=1,
+        )
+        status = _until(client, document, lambda phase: phase in ("warming", "measuring", *ENDED), START_S)
+        if status["phase"] in ENDED:
+            raise TelemetryError(f"{id}: {_why(status)}")
+        try:
+            yield [Standing(parse_address(broker["address"]), broker["pid"]) for broker in status["brokers"]]
+        finally:
+            client.stop(id, 1, "measured")
+            _until(client, document, lambda phase: phase in ENDED, START_S, is_deployed=True)
+
+
+def _until(
+    client: SupervisorClient,
+    document: Mapping[str, Any],
+    is_it: Callable[[str], bool],
+    limit_s: float,
+    *,
+    is_deployed: bool = False,
+) -> Status:
+    """Deploy a document and wait for a phase."""
+    deadline = time.monotonic() + limit_s
+    try:
+        status = client.status(document["id"]) if is_deployed else _deploy(client, document)
+        while not is_it(status["phase"]):
+            if time.monotonic() > deadline:
+                raise TelemetryError(f"{document['id']} is still {status['phase']} after {limit_s:.0f} s")
+            time.sleep(POLL_S)
+            status = client.status(document["id"])
+    except (SupervisorRefused, SupervisorUnavailable) as refusal:
+        raise TelemetryError(f"{document['id']}: {refusal}") from None
+    return status
+
+
+def _deploy(client: SupervisorClient, document: Mapping[str, Any]) -> Status:
+    """What ended a moment ago may still hold the host."""
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            return client.deploy(dict(document))
+        except SupervisorRefused as refusal:
+            if refusal.code != "busy" or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_S)
+
+
+def _why(status: Status) -> str:
+    reasons = [status["reason"], *(broker["reason"] for broker in status["brokers"])]
+    return str(next(filter(None, reasons), status["phase"]))

@@ -1,0 +1,251 @@
+"""What a broker's processor does for a message: one after the other, the time on a processor counted by the kernel.
+
+None of this is a configuration that the model is later held against: one broker or two, nobody else, and messages as
+fast as they are answered. What a broker does anyhow, such as its report of each second, is measured too and taken off.
+
+::
+
+    n messages of one kind ──> broker          processor before and after ──> µs a message, round by round
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import count
+
+from overlay.addresses import format_address
+from overlay.broker.extensions import QuietRequest
+from overlay.broker.messages import BrokerJoining, ContextRequest, ContextUpdateAdvertisement, Key, Ping
+from overlay.broker.wire import encode
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.workload import make_payload
+from telemetry.calibration.live import Standing, standing
+from telemetry.errors import TelemetryError
+
+MESSAGES = 400
+"""Of one kind in one round; a tenth of a second, most of it spent on sleeping and waking."""
+HALTED = 32
+"""Sent to a broker that is halted, and received by it as one batch."""
+SMALL, USUAL, LARGE = 100, 1024, 8192
+"""Payloads in bytes."""
+ENTRIES = (0, 250, 1000)
+"""That a linear table scans beside the one asked for."""
+PATIENCE_S = 2.0
+VALID_MS = 600_000
+
+Say = Callable[[str], None]
+Costs = dict[str, list[float]]
+"""Microseconds of processor a message, one a round, by what was done."""
+
+UPKEEP_S = 2.0
+BATCHES = 8
+"""Of halted messages in a round."""
+
+
+def _unix_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+Act = Callable[[], None]
+"""Send one message and wait for what it leads to."""
+
+_stamps = count(_unix_ms() - 86_400_000)
+"""Each message has one of its own. They run faster than a clock, and brokers refuse what is from the future."""
+
+
+class Prober:
+    """A client that sends one datagram and waits for its answers."""
+
+    def __init__(self) -> None:
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.bind(("127.0.0.1", 0))
+        self.sock.settimeout(PATIENCE_S)
+
+    def exchange(self, broker: Standing, data: bytes, answers: int) -> bytes:
+        """The last of so many answers. Raises ``TelemetryError`` where one does not come."""
+        self.sock.sendto(data, broker.address)
+        return self.await_answers(broker, data, answers)
+
+    def await_answers(self, broker: Standing, data: bytes, answers: int) -> bytes:
+        answer = b""
+        for _ in range(answers):
+            try:
+                answer = self.sock.recv(65_535)
+            except TimeoutError:
+                sent = data[:40].decode(errors="replace")
+                raise TelemetryError(f"The broker {format_address(broker.address)} left {sent!r} unanswered.") from None
+        return answer
+
+
+def probe(client: SupervisorClient, rounds: int, say: Say) -> Costs:
+    """Every kind of message, ``rounds`` times, in turn. Raises ``TelemetryError``."""
+    costs: Costs = {}
+    for name, settings in (("usual", {}), ("traced", {"trace_one_in": 1})):
+        say(f"what a message costs: {name}")
+        with standing(client, f"calibrate-{name}", 4, {"replication_index": 0, **settings}) as brokers:
+            broker, beside_silent, beside_holder, holder = brokers
+            with _prober() as prober, _prober() as silent:
+                _store(prober, broker)
+                _store(prober, holder)
+                _introduce(silent, beside_silent)
+                order = encode(BrokerJoining(next(_stamps), (holder.address,)))
+                prober.exchange(beside_holder, order, 2)
+                kinds = {
+                    "request": (broker, _request(prober, broker, 3)),
+                    "quiet": (broker, _quiet(prober, broker, "usual")),
+                    "passed on": (beside_silent, _request(prober, beside_silent, 1)),
+                    "passed on and back": (beside_holder, _request(prober, beside_holder, 3)),
+                }
+                if not settings:
+                    kinds |= _other_kinds(prober, broker)
+                for _ in range(rounds):
+                    for kind, (measured, act) in kinds.items():
+                        _note(costs, f"{name}: {kind}", _cost_us(measured, act))
+                        _empty(silent)
+                    if not settings:
+                        _note(costs, f"{name}: ping, halted", _halted_us(broker))
+    say("what a linear table costs")
+    with standing(client, "calibrate-linear", 2, {"table": "linear"}) as brokers, _prober() as prober:
+        for what, broker in zip(("scanned", "matched"), brokers, strict=True):
+            filled = 0
+            for entries in ENTRIES:
+                _fill(prober, broker, range(filled, entries), is_same=what == "matched")
+                filled = entries
+                for _ in range(rounds):
+                    _note(costs, f"{what} {entries}", _cost_us(broker, _quiet(prober, broker, "usual")))
+    return costs
+
+
+def memory(client: SupervisorClient, say: Say) -> dict[str, list[float]]:
+    """Bytes of a broker that is idle, and what each entry and each remembered request adds to them."""
+    say("what an entry takes")
+    entries, waiting = 2000, 1000
+    settings = {"table_entries": 10_000, "pending_deadline_ms": 60_000}
+    with standing(client, "calibrate-memory", 1, settings) as (broker,), _prober() as prober, _prober() as silent:
+        idle = broker.memory()
+        _fill(prober, broker, range(entries), is_same=False)
+        full = broker.memory()
+        stored = len(_update("f0", "f0", USUAL)) - 2  # A|  and U| are no part of the Response that is kept
+        _introduce(silent, broker)
+        for _ in range(waiting):
+            prober.exchange(broker, encode(ContextRequest(next(_stamps), *_key("nowhere"))), 1)
+        held = broker.memory()
+    return {
+        "idle_rss": [float(idle[0])],
+        "idle_pss": [float(idle[1])],
+        "idle_uss": [float(idle[2])],
+        "per_entry": [(full[2] - idle[2]) / entries - stored],
+        "per_pending": [(held[2] - full[2]) / waiting],
+    }
+
+
+# ---- what is sent
+
+
+def _request(prober: Prober, broker: Standing, answers: int) -> Act:
+    return lambda: void(prober.exchange(broker, encode(ContextRequest(next(_stamps), *_key("usual"))), answers))
+
+
+def _quiet(prober: Prober, broker: Standing, entity: str) -> Act:
+    return lambda: void(prober.exchange(broker, encode(QuietRequest(next(_stamps), *_key(entity))), 1))
+
+
+def _other_kinds(prober: Prober, broker: Standing) -> dict[str, tuple[Standing, Act]]:
+    """What else one broker does, and what size costs."""
+    return {
+        "update": (broker, lambda: void(prober.exchange(broker, _update("p", "usual", USUAL), 2))),
+        "ping": (broker, lambda: void(prober.exchange(broker, encode(Ping(next(_stamps))), 1))),
+        "quiet, small": (broker, _quiet(prober, broker, "small")),
+        "quiet, large": (broker, _quiet(prober, broker, "large")),
+    }
+
+
+def void(_: object) -> None:
+    """Nothing of it."""
+
+
+def _key(entity: str) -> Key:
+    return "room", entity, "climate"
+
+
+def _update(provider: str, entity: str, payload: int) -> bytes:
+    stamp, now = next(_stamps), _unix_ms()
+    text = make_payload(payload).encode()
+    return encode(ContextUpdateAdvertisement(stamp, "U", provider, *_key(entity), now - 1000, now + VALID_MS, text))
+
+
+def _store(prober: Prober, broker: Standing) -> None:
+    for entity, payload in (("usual", USUAL), ("small", SMALL), ("large", LARGE)):
+        prober.exchange(broker, _update("p", entity, payload), 2)
+
+
+def _fill(prober: Prober, broker: Standing, numbers: range, *, is_same: bool) -> None:
+    """Entries beside the one asked for: of its own providers, or of as many other entities."""
+    prober.exchange(broker, _update("p", "usual", USUAL), 2)
+    for i in numbers:
+        prober.exchange(broker, _update(f"f{i}", "usual" if is_same else f"f{i}", USUAL), 2)
+
+
+def _introduce(neighbour: Prober, broker: Standing) -> None:
+    """Make ``neighbour`` one of the broker's."""
+    neighbour.exchange(broker, encode(BrokerJoining(next(_stamps), (broker.address,), passed_on=True)), 1)
+
+
+def _empty(silent: Prober) -> None:
+    """Drop what it was sent."""
+    silent.sock.setblocking(False)
+    with suppress(BlockingIOError):
+        while True:
+            silent.sock.recv(65_535)
+    silent.sock.settimeout(PATIENCE_S)
+
+
+@contextmanager
+def _prober() -> Iterator[Prober]:
+    prober = Prober()
+    try:
+        yield prober
+    finally:
+        prober.sock.close()
+
+
+# ---- what it costs
+
+
+def _note(costs: Costs, what: str, us: float) -> None:
+    costs.setdefault(what, []).append(us)
+
+
+def _cost_us(broker: Standing, act: Act) -> float:
+    """Processor of one, less what the broker would have done without it."""
+    for _ in range(20):
+        act()
+    before, began = broker.processor_ns(), time.monotonic()
+    for _ in range(MESSAGES):
+        act()
+    took, spent = time.monotonic() - began, broker.processor_ns() - before
+    return (spent / 1000 - took * _upkeep_us(broker)) / MESSAGES
+
+
+@cache
+def _upkeep_us(broker: Standing) -> float:
+    """Processor a second of a broker that is left alone."""
+    before, began = broker.processor_ns(), time.monotonic()
+    time.sleep(UPKEEP_S)
+    return (broker.processor_ns() - before) / 1000 / (time.monotonic() - began)
+
+
+def _halted_us(broker: Standing) -> float:
+    """Processor of one ping of those that are received together."""
+    with _prober() as prober:
+        before = broker.processor_ns()
+        for _ in range(BATCHES):
+            with broker.halted():
+                for _ in range(HALTED):
+                    prober.sock.sendto(encode(Ping(next(_stamps))), broker.address)
+            prober.await_answers(broker, b"1|", HALTED)
+        return (broker.processor_ns() - before) / 1000 / BATCHES / HALTED
