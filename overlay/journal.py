@@ -47,14 +47,20 @@ BUFFER_BYTES = 1 << 18
 class JournalWriter:
     """Appends facts to ``path``, beginning with ``start``. A full disk surfaces as ``OSError`` from ``flush``."""
 
-    def __init__(self, path: Path, start: Start) -> None:
+    def __init__(self, path: Path, start: Start | None = None) -> None:
+        """Without ``start`` the file is not opened before ``begin``: who is to be forked has no process id yet."""
         path.parent.mkdir(parents=True, exist_ok=True)
         _cut_torn_end(path)
-        self._path = path
-        # Unbuffered below: what flush() wrote is the kernel's, and survives this process.
-        self._file = path.open("ab", buffering=0)
+        self._path = str(path)
+        self._file: int | None = None
         self._buffer = bytearray()
         self._pack = msgpack.Packer(autoreset=True).pack
+        if start is not None:
+            self.begin(start)
+
+    def begin(self, start: Start) -> None:
+        # Straight to the system: what flush() wrote is the kernel's, and survives this process.
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         self.write(start)
         self.flush()
 
@@ -76,10 +82,11 @@ class JournalWriter:
             view = view[written:]
 
     def _write(self, view: memoryview) -> int:
+        assert self._file is not None, "it was closed, or has not begun"
         try:
-            return self._file.write(view)
+            return os.write(self._file, view)
         except OSError as error:
-            error.filename = str(self._path)  # of a write the system does not say which file it was
+            error.filename = self._path  # of a write the system does not say which file it was
             raise
 
     def close(self) -> None:
@@ -87,14 +94,16 @@ class JournalWriter:
         try:
             self.flush()
         finally:
-            self._file.close()
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
 
 
 def _cut_torn_end(path: Path) -> None:
     """A restarted process goes on with the journal of its predecessor; behind a torn frame nobody could read it."""
     if not path.exists():
         return
-    journal = Journal(path)
+    journal = Journal(path, kinds=[Start])
     for _ in journal:
         pass
     if journal.bad_bytes:
@@ -143,7 +152,8 @@ class Journal:
             if length <= MAX_FRAME_BYTES and end > size:
                 return
             body = data[at + _HEAD.size : end]
-            if length > MAX_FRAME_BYTES or crc32(body) != checksum:
+            # A hole of zeros, as a crash of the machine leaves one, is a row of empty frames with the right checksum.
+            if not 0 < length <= MAX_FRAME_BYTES or crc32(body) != checksum:
                 self.is_damaged = True
                 return
             if not wanted or (length > 1 and body[1] in wanted):

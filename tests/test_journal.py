@@ -133,6 +133,17 @@ def test_a_restarted_process_continues_behind_the_last_whole_fact(tmp_path: Path
     assert journal.bad_bytes == 0
 
 
+def test_zeros_behind_a_journal_are_damage_to_whoever_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.journal"
+    whole = write(path, FACTS)
+    path.write_bytes(whole + bytes(4096))
+    for tail in (JournalTail(path), JournalTail(path, (Tick,))):
+        tail.read_new()
+        assert tail.bad_bytes == 4096
+    write(path, [EVENT])
+    assert list(read_journal(path)) == [START, *FACTS, START, EVENT]
+
+
 def test_a_full_disk_surfaces_and_keeps_what_was_not_written() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this platform has no /dev/full")

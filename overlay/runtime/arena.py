@@ -41,7 +41,7 @@ from overlay.links import LinkShape, Shaper
 from overlay.node import MILLISECOND, SECOND, Event
 from overlay.runtime.client import ContextClient
 from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.processes import Child, Ready, fork, last_words
+from overlay.runtime.processes import Child, Ready, Work, fork, last_words
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.search_draws import (
     DELAY_MS,
@@ -195,7 +195,7 @@ class LiveArena:
                 return self._be_broker(index, sock, told, lifeline, ready)
 
             inherited = (sock.fileno(), told.fileno(), lifeline)
-            self._children.append(fork(work, words / str(index), inherited))
+            self._children.append(fork(Work(work), words / str(index), inherited))
             self._open.callback(os.close, self._children[-1].ready)
             sock.close()
         told.close()

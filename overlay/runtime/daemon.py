@@ -1,7 +1,8 @@
 """One broker as a process: real UDP, a journal, and a proper farewell.
 
-Counterparts: ``overlay.runtime.udp`` drives it; the supervisor calls ``run_broker`` in a forked child, ``python -m
-overlay broker`` in its own process. A broker's memory is measured, so nothing is imported here that it does not need.
+Counterparts: ``overlay.runtime.udp`` drives it; the supervisor makes a ``BrokerProcess`` and runs it in a forked child,
+``python -m overlay broker`` calls ``run_broker``. A broker's memory is measured, so nothing is imported here that it
+does not need.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
@@ -22,99 +24,143 @@ from overlay.chance import derive_seed
 from overlay.facts import Event
 from overlay.links import LinkShape, Shaper
 from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.reporting import make_tick, open_journal
+from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.runtime.usage import kernel_drops
+
+if TYPE_CHECKING:
+    from overlay.recording import Recorder
 
 
 def run_broker(
     config: BrokerConfig,
     bind: Address,
     *,
-    links: Mapping[Address, LinkShape] | None = None,
-    seed: int,
-    journal: Path | None = None,
-    process: str = "broker",
-    zero_ns: int = 0,
     on_ready: Callable[[Address], None],
-    lifeline_fd: int | None = None,
-    address: Address | None = None,
     until: int | None = None,
-    record_mb: int = 0,
-    life: int = 1,
+    **options: Any,
 ) -> int:
-    """Be a broker until SIGTERM (or SIGINT), the lifeline closes or, without a farewell, ``until`` (ns); exit code.
+    """Be a broker until SIGTERM or SIGINT; its exit code. Arguments, and what is raised, as of ``BrokerProcess``."""
+    process = BrokerProcess(config, bind, **options)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.stop())
+    return process.run(on_ready, until)
 
-    ``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to. ``links``
-    shapes what goes to these neighbours. With a ``journal`` there is one tick a second in it, in time since
-    ``zero_ns``, and beside it the recording of this ``life`` with up to ``record_mb``. ``on_ready`` is called with the
-    address once datagrams are kept. Raises ``CannotBind``, and ``OSError`` when the journal cannot be written.
+
+class BrokerProcess:
+    """A broker, its socket and its journal, composed and not yet running.
+
+    Nothing here is bound to a process before ``run``: it is made before the fork, as what is made in a child is its
+    own, and so is everything that making it looks at: 1.3 MB of ten idle brokers each.
     """
-    sock = open_socket(bind)
-    known_as = address or bound_address(sock)
-    if journal is None and config.trace_one_in:  # nobody reads what would be traced
-        config = replace(config, trace_one_in=0)
-    walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
-    chance = random.Random(walks_seed)
-    recorder = None
-    if journal and record_mb:
-        # Only here: other brokers would carry it.
-        from overlay.recorded import RecordedBroker, recorder_of
-        from overlay.recording import recording_path
 
-        recorder = recorder_of(
-            config,
-            known_as,
-            ("random", walks_seed),
-            offset,
-            path=recording_path(journal, life),
-            most_mb=record_mb,
-            process=process,
-            life=life,
-            zero_ns=zero_ns,
+    def __init__(
+        self,
+        config: BrokerConfig,
+        bind: Address,
+        *,
+        links: Mapping[Address, LinkShape] | None = None,
+        seed: int,
+        journal: Path | None = None,
+        process: str = "broker",
+        zero_ns: int = 0,
+        lifeline_fd: int | None = None,
+        address: Address | None = None,
+        record_mb: int = 0,
+        life: int = 1,
+    ) -> None:
+        """``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to.
+
+        ``links`` shapes what goes to these neighbours. With a ``journal`` there is one tick a second in it, in time
+        since ``zero_ns``, and beside it the recording of this ``life`` with up to ``record_mb``. Raises ``CannotBind``,
+        and ``OSError`` when the journal cannot be written.
+        """
+        self._process, self._zero_ns = process, zero_ns
+        self._recorder: Recorder | None = None
+        if journal is None and config.trace_one_in:  # nobody reads what would be traced
+            config = replace(config, trace_one_in=0)
+        self._journal = prepare_journal(journal) if journal else None
+        self._sock = open_socket(bind)
+        known_as = address or bound_address(self._sock)
+        walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
+        chance = random.Random(walks_seed)
+        if journal and record_mb:
+            # Only here: other brokers would carry it.
+            from overlay.recorded import RecordedBroker, recorder_of
+            from overlay.recording import recording_path
+
+            self._recorder = recorder_of(
+                config,
+                known_as,
+                ("random", walks_seed),
+                offset,
+                path=recording_path(journal, life),
+                most_mb=record_mb,
+                process=process,
+                life=life,
+                zero_ns=zero_ns,
+            )
+            self._broker: Broker = RecordedBroker(
+                config, known_as, chance, offset, recorder=self._recorder, clock=time.monotonic_ns
+            )
+        else:
+            self._broker = Broker(config, known_as, chance, offset)
+        shapers = {
+            neighbour: Shaper(shape, random.Random(derive_seed(seed, "link", *neighbour)))
+            for neighbour, shape in (links or {}).items()
+        }
+        self._driver = NodeDriver(
+            self._broker, self._sock, shapers=shapers, lifeline_fd=lifeline_fd, on_second=self._report
         )
-        broker: Broker = RecordedBroker(config, known_as, chance, offset, recorder=recorder, clock=time.monotonic_ns)
-    else:
-        broker = Broker(config, known_as, chance, offset)
-    shapers = {
-        neighbour: Shaper(shape, random.Random(derive_seed(seed, "link", *neighbour)))
-        for neighbour, shape in (links or {}).items()
-    }
-    writer = open_journal(journal, process, zero_ns, known_as) if journal else None
+        self.descriptors = (self._sock.fileno(),)
+        """What it holds open already."""
+        self.stop = self._driver.stop
+        """Make ``run`` say farewell and return. Safe to call from a signal handler, and before ``run``."""
 
-    def on_second(now: int) -> None:
+    def close(self) -> None:
+        """For a process in which it does not run."""
+        self._sock.close()
+
+    def run(self, on_ready: Callable[[Address], None], until: int | None = None) -> int:
+        """Be the broker until stopped, the lifeline closes or, without a farewell, ``until`` (ns); the exit code.
+
+        ``on_ready`` is called with the address once datagrams are kept. Raises ``OSError`` as the journal does.
+        """
+        broker, driver, journal = self._broker, self._driver, self._journal
+        if journal is not None:
+            journal.begin(make_start(self._process, self._zero_ns, broker.address))
+        on_ready(broker.address)
+        driver.run(until)
+        end = time.monotonic_ns()
+        held = broker.held_keys(end)  # before the farewell, in which the structured arm hands all of it on
+        if not driver.lifeline_closed and until is None:
+            _leave(broker, driver)
+        if journal is not None:
+            self._report(time.monotonic_ns())
+            journal.write(make_holdings(self._process, (end - self._zero_ns) // 1000, held))
+            journal.close()
+        if self._recorder is not None:
+            self._recorder.close()
+        self._sock.close()
+        return 0
+
+    def _report(self, now: int) -> None:
+        """Each second: set the clock, and write down what has happened and what this process looks like."""
+        broker, journal = self._broker, self._journal
         broker.set_wall_clock(wall_offset_ns())
         events = broker.events()
-        if writer is None:
+        if journal is None:
             return
-        at_us = (now - zero_ns) // 1000
+        at_us = (now - self._zero_ns) // 1000
         for event in events:
-            writer.write(Event(process, at_us, type(event).__name__, event.detail()))
-        for trace in make_traces(process, broker.traces(), zero_ns):
-            writer.write(trace)
-        counters = broker.statistics(now) | driver.counters | {"kernel_drops": kernel_drops(sock)}
-        writer.write(make_tick(process, at_us, counters))
-        writer.flush()
-        if recorder is not None:
-            recorder.flush()
-
-    driver = NodeDriver(broker, sock, shapers=shapers, lifeline_fd=lifeline_fd, on_second=on_second)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: driver.stop())
-    on_ready(known_as)
-    driver.run(until)
-    end = time.monotonic_ns()
-    held = broker.held_keys(end)  # before the farewell, in which the structured arm hands all of it on
-    if not driver.lifeline_closed and until is None:
-        _leave(broker, driver)
-    if writer is not None:
-        on_second(time.monotonic_ns())
-        writer.write(make_holdings(process, (end - zero_ns) // 1000, held))
-        writer.close()
-    if recorder is not None:
-        recorder.close()
-    sock.close()
-    return 0
+            journal.write(Event(self._process, at_us, type(event).__name__, event.detail()))
+        for trace in make_traces(self._process, broker.traces(), self._zero_ns):
+            journal.write(trace)
+        counters = broker.statistics(now) | self._driver.counters | {"kernel_drops": kernel_drops(self._sock)}
+        journal.write(make_tick(self._process, at_us, counters))
+        journal.flush()
+        if self._recorder is not None:
+            self._recorder.flush()
 
 
 def _leave(broker: Broker, driver: NodeDriver) -> None:

@@ -6,6 +6,7 @@ happen is told by the supervisor, which owns the loop (``child_ready``, ``child_
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -263,7 +264,10 @@ class Hosted:
         works = [
             (self._work(name, process), self._directory / "words" / f"{name}.txt") for name, process in started.items()
         ]
-        for name, child in zip(names, fork_all(works, (self._lifeline,)), strict=False):
+        children = fork_all(works, (self._lifeline,))
+        works.clear()
+        gc.collect()  # what was made for the children lies in cycles, and here nothing else looks for such
+        for name, child in zip(names, children, strict=False):
             self._children[name], self._processes[name] = child, started[name]
             self._forked(name, child)
             after = "" if before[name].was_away else before[name].reason

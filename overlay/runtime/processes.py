@@ -1,7 +1,12 @@
 """Children of the supervisor: forked, watched until ready, reaped, and their ends put into words.
 
-The supervisor itself is the zygote; a separate one would be a second parent to watch. Forking is safe because the
-supervisor has one thread, and PDEATHSIG is, because that thread lives as long as it does.
+The supervisor itself is the zygote; a separate one would be a second parent to watch, and was measured to save little
+(``docs/memory.md``). Forking is safe because the supervisor has one thread, and PDEATHSIG is, because that thread lives
+as long as it does.
+
+What a child writes to is its own from then on, and in Python whatever is looked at is written to, as it is counted.
+Hence everything that can be done before the fork is: work comes prepared, signal handlers stand, and what remains to be
+done in the child calls as little as it can.
 """
 
 from __future__ import annotations
@@ -9,10 +14,11 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from overlay.errors import WaxwingError, describe_os_error, is_disk_full
 from overlay.runtime.lifeline import die_with_parent
@@ -25,8 +31,23 @@ WORDS_BYTES = 4096
 Ready = Callable[[str], None]
 """What a child calls once it is ready, with what the supervisor is to know: a broker's ``host:port``."""
 
-Work = Callable[[Ready], int]
-"""What a child does; returns its exit code."""
+
+def _die() -> None:
+    os._exit(128 + signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a child does, with what was prepared for it."""
+
+    do: Callable[[Ready], int]
+    """Returns the exit code."""
+    stop: Callable[[], None] = _die
+    """What SIGTERM does in the child; it may come before ``do`` is called."""
+    descriptors: Sequence[int] = ()
+    """Which descriptors it holds."""
+    close: Callable[[], None] = lambda: None
+    """For the process that prepared it and will not do it: lets go of what the work holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +89,12 @@ def fork(work: Work, words: Path, inherited: Iterable[int]) -> Child:
 
 
 def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> list[Child]:
-    """Do each work in a child that keeps only ``inherited`` open. Its exit code is what the work returns.
+    """Do each work in a child that keeps only ``inherited`` and the work's own open; here all of them are closed.
 
-    Its standard error goes to the work's path, made anew. All are forked at one go: what this process writes to its
-    memory between two forks is shared by nobody afterwards, so there is as little of it as can be. Where the system
-    refuses another process the list is shorter than ``works``. Raises ``OSError`` when not even the first can be had.
+    Its exit code is what the work returns. Its standard error goes to the work's path, made anew. All are forked at one
+    go: what this process writes to its memory between two forks is shared by nobody afterwards, so there is as little
+    of it as can be. Where the system refuses another process the list is shorter than ``works``. Raises ``OSError``
+    when not even the first can be had.
     """
     parent, pids = os.getpid(), []
     prepared = []
@@ -80,42 +102,80 @@ def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> li
         for work, words in works:
             said = os.open(words, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
             try:
-                prepared.append((work, said, *os.pipe()))
+                ready, tell = os.pipe()
             except OSError:  # no descriptor left
                 os.close(said)
                 raise
-        for work, said, _ready, tell in prepared:
-            pid = os.fork()
-            if pid == 0:
-                _live(work, parent, said, tell, inherited)
-            pids.append(pid)
+            prepared.append((work, said, ready, tell, sorted({tell, *inherited, *work.descriptors})))
+        highest = _highest_descriptor()
+        with _signals_of_children() as signals:
+            for work, said, _ready, tell, kept in prepared:
+                pid = os.fork()
+                if pid == 0:
+                    _live(work, signals, parent, said, tell, kept, highest)
+                pids.append(pid)
     except OSError:
         if not pids:
             raise
     finally:
-        for index, (_work, said, ready, tell) in enumerate(prepared):
+        for index, (_work, said, ready, tell, _kept) in enumerate(prepared):
             os.close(said)
             os.close(tell)
             if index < len(pids):
                 os.set_blocking(ready, False)
             else:
                 os.close(ready)
-    return [Child(pid, ready, words) for pid, (_, _, ready, _), (_, words) in zip(pids, prepared, works, strict=False)]
+        for work, _ in works:
+            work.close()
+    return [Child(pid, ready, words) for pid, (_, _, ready, *_), (_, words) in zip(pids, prepared, works, strict=False)]
 
 
-def _live(work: Work, parent: int, said: int, tell: int, inherited: Iterable[int]) -> None:
+class _Signals:
+    """The handler of SIGTERM and SIGINT while children are forked, and in them for good."""
+
+    def __init__(self) -> None:
+        self.came: list[int] = []
+        self.stop: Callable[[], None] | None = None
+        """Of the child's work; ``None`` in the parent."""
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
+        if self.stop is None:
+            self.came.append(number)
+        elif number == signal.SIGTERM:  # Ctrl-C at a terminal is the supervisor's to act on
+            self.stop()
+
+
+@contextmanager
+def _signals_of_children() -> Iterator[_Signals]:
+    """Before the forks, since a child that sets its handlers makes 200 kB its own; what comes meanwhile comes after."""
+    signals = _Signals()
+    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for came in signals.came:
+            signal.raise_signal(came)
+
+
+def _live(work: Work, signals: _Signals, parent: int, said: int, tell: int, kept: Sequence[int], highest: int) -> None:
     """The child's whole life; never returns, so nothing of the supervisor's frames is ever unwound in it."""
     code = 1
     try:
+        signals.stop = work.stop
+        if signals.came:  # told to end before it was known whose child this is
+            work.stop()
         die_with_parent(parent)
-        _reset_signals()
+        signal.set_wakeup_fd(-1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(said, 1)
         os.dup2(said, 2)
         # Not the listening socket, the lock, other children's pipes: what a child holds open outlives the supervisor.
-        _close_all_but({0, 1, 2, tell, *inherited})
+        _close_all_but(kept, highest)
+        gc.freeze()  # what was prepared: to look through it would be to write to it
         gc.enable()
-        code = work(_teller(tell))
+        code = work.do(_teller(tell))
     except OSError as error:
         code = DISK_FULL if is_disk_full(error) else code
         _say(describe_os_error(error))
@@ -145,17 +205,14 @@ def _teller(tell: int) -> Ready:
     return on_ready
 
 
-def _reset_signals() -> None:
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C at a terminal is the supervisor's to act on
+def _close_all_but(kept: Sequence[int], highest: int) -> None:
+    """Of those from 3 to ``highest`` all but ``kept``, which is in rising order."""
+    low = 3
+    for descriptor in kept:
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, highest + 1)
 
 
-def _close_all_but(kept: set[int]) -> None:
-    for descriptor in [int(name) for name in os.listdir("/dev/fd")]:  # noqa: PTH208  names, not paths
-        if descriptor not in kept:
-            try:
-                os.close(descriptor)
-            except OSError:  # the one that listed the directory
-                continue
+def _highest_descriptor() -> int:
+    return max(int(name) for name in os.listdir("/dev/fd"))  # noqa: PTH208  names, not paths

@@ -19,12 +19,24 @@ if TYPE_CHECKING:
     from overlay.journal import JournalWriter
 
 
-def open_journal(path: Path, process: str, zero_ns: int, address: Address | None = None) -> JournalWriter:
+def open_journal(path: Path, process: str, zero_ns: int) -> JournalWriter:
     """The journal of this process, begun. ``zero_ns`` is the monotonic instant that its times count from."""
     from overlay.journal import JournalWriter
 
+    return JournalWriter(path, make_start(process, zero_ns))
+
+
+def prepare_journal(path: Path) -> JournalWriter:
+    """The journal of a process that is yet to be forked, and begins it by itself."""
+    from overlay.journal import JournalWriter
+
+    return JournalWriter(path)
+
+
+def make_start(process: str, zero_ns: int, address: Address | None = None) -> Start:
+    """How the journal of this process begins. ``address`` is a broker's."""
     known_as = format_address(address) if address else ""
-    return JournalWriter(path, Start(process, os.getpid(), (zero_ns + wall_offset_ns()) // 1000, __version__, known_as))
+    return Start(process, os.getpid(), (zero_ns + wall_offset_ns()) // 1000, __version__, known_as)
 
 
 def make_tick(process: str, at_us: int, counters: dict[str, int], histogram: str = "") -> Tick:

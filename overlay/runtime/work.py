@@ -1,7 +1,7 @@
 """What the supervisor's children do: be a broker of a deployment, or a fleet of its clients.
 
 Counterparts: ``overlay.runtime.daemon`` and ``overlay.runtime.loadgen``. The load generator is imported in the child
-that needs it, so that brokers do not carry it; the daemon before the fork, so that they share it.
+that needs it, so that brokers do not carry it; a broker is made before the fork, so that brokers share what that takes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 from overlay.addresses import Address, format_address
 from overlay.chance import derive_seed
 from overlay.deployment import RUN, Deployment
+from overlay.errors import WaxwingError
 from overlay.links import LinkShape
-from overlay.runtime.daemon import run_broker
+from overlay.runtime.daemon import BrokerProcess
 from overlay.runtime.processes import Ready, Work
 from overlay.workload import fleets
 
@@ -30,34 +31,39 @@ class Job:
     lifeline: int
 
     def broker(self, incarnation: int) -> Work:
-        """Be the broker ``name``. Only runs are journalled: a network would grow its journal for ever."""
+        """Be the broker ``name``, whose socket is open from now on.
+
+        Only runs are journalled: a network would grow its journal for ever.
+        """
         index = self.deployment.broker_names.index(self.name)
         config = self.deployment.settings
         is_journalled = self.deployment.kind == RUN
-        config = replace(  # here, before the fork, since checking settings touches much memory
+        config = replace(
             config,
             walk_ttl=config.walk_ttl or 4 * self.deployment.brokers,
             trace_one_in=config.trace_one_in if is_journalled else 0,
         )
-        links = self._link_shapes(index)
-        seed = derive_seed(self.deployment.seed, self.name, incarnation)
-
-        def work(on_ready: Ready) -> int:
-            return run_broker(
+        try:
+            process = BrokerProcess(
                 config,
                 self.addresses[index],
-                links=links,
-                seed=seed,
+                links=self._link_shapes(index),
+                seed=derive_seed(self.deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 process=self.name,
                 zero_ns=self.zero_ns,
-                on_ready=lambda address: on_ready(format_address(address)),
                 lifeline_fd=self.lifeline,
                 record_mb=self.deployment.record_mb,
                 life=incarnation,
             )
-
-        return work
+        except (OSError, WaxwingError) as error:
+            return _failing(error)
+        return Work(
+            lambda on_ready: process.run(lambda address: on_ready(format_address(address))),
+            process.stop,
+            process.descriptors,
+            process.close,
+        )
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
         """What this broker's datagrams meet on the way to each neighbour whose link is not clear."""
@@ -71,7 +77,7 @@ class Job:
         assert deployment.workload is not None
         workload = deployment.workload
 
-        def work(on_ready: Ready) -> int:
+        def do(on_ready: Ready) -> int:
             from overlay.runtime.loadgen import run_fleet
 
             return run_fleet(
@@ -87,4 +93,13 @@ class Job:
                 lifeline_fd=self.lifeline,
             )
 
-        return work
+        return Work(do)
+
+
+def _failing(error: Exception) -> Work:
+    """A child that ends with what its preparation ended with, as if that had happened in it."""
+
+    def do(_: Ready) -> int:
+        raise error
+
+    return Work(do)
