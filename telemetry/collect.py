@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from overlay.facts import KINDS, OUTCOMES, Event, Holdings, Sample, Start, Tick, Trace
 from overlay.journal import read_journal
 from overlay.workload import Workload
-from telemetry import holdings, oracle, tracefile
+from telemetry import holdings, messages, oracle, tracefile
 from telemetry.errors import TelemetryError
 from telemetry.metrics import Numbers
 from telemetry.oracle import Columns, Conditions
@@ -61,6 +61,7 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     _write(lake, "ticks", files.run, rest.ticks)
     _write(lake, "events", files.run, rest.events)
     tracefile.write(rest.traces, files.traces_path)
+    rest.lost += messages.write(files)
     begin_us, end_us = measuring_window(samples)
     at_the_end = [one for one in rest.holdings if one.at_us >= end_us - AT_ONCE_US]  # the others went by churn before
     held = holdings.by_entity(samples, at_the_end, end_us - begin_us)

@@ -4,7 +4,9 @@
 
     var/runs/<run>/manifest.json                        under which conditions it ran
                    journal/<process>.journal            what each process wrote
+                   journal/<process>.<life>.recording   what each broker received and sent, of a run that is recorded
                    traces.parquet                       single queries, joined over all brokers, once it is collected
+                   messages.parquet                     every message of a run that is recorded
     var/lake/{samples,ticks,events}/run=<run>/part-0.parquet
              manifests/run=<run>/manifest.json          a copy; it is written last, so a run that has one is whole
 """
@@ -51,6 +53,10 @@ class RunFiles:
     @property
     def traces_path(self) -> Path:
         return self.directory / "traces.parquet"
+
+    @property
+    def messages_path(self) -> Path:
+        return self.directory / "messages.parquet"
 
     @property
     def holdings_path(self) -> Path:
