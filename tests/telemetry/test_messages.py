@@ -21,7 +21,7 @@ ROOM = ("room", "r1", "climate")
 
 @pytest.fixture
 def files(tmp_path: Path) -> RunFiles:
-    """Three brokers in a line, whose links take no time; what the last one has is asked for at the first, found, and not found once it died."""
+    """Three brokers in a line, links without delay; what the last has is found at the first, and not once it died."""
     files = RunFiles(tmp_path / "run1")
     recorders = Recorders(files.journal_directory, 8, lambda: overlay.simulator.now)
     overlay = Overlay(generate("line", 3), BrokerConfig(replication="none"), make_broker=recorders, monitoring=False)
