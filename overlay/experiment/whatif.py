@@ -1,0 +1,143 @@
+"""One thing changed in a configuration that has run, so that the difference is that thing's and nothing else's. Pure.
+
+Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.paired`` compares request
+by request. A change is an object with one field::
+
+    {"add_link": [0, 5]}           shaped as most links of the topology are
+    {"cut_link": [0, 1]}
+    {"kill": 3}                    dead from the moment that measuring begins
+    {"settings": {"search": "flood"}}
+    {"record_mb": 64}              the same again, recorded
+
+None of them moves an arrival: who asks what, when and where follows from the seed, the workload and the number of
+brokers alone, and, where clients go to the nearest, from positions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from overlay.engines import SIMULATED
+from overlay.errors import InvalidSetting
+from overlay.experiment.definition import check_configuration
+from overlay.links import Link
+from overlay.systems import RECORD, SYSTEMS
+
+Configuration = dict[str, Any]
+
+
+def changed(configuration: Mapping[str, Any], change: Any) -> Configuration:
+    """``configuration`` with this one change, checked whole. Raises ``InvalidSetting``."""
+    if not isinstance(change, Mapping) or len(change) != 1:
+        raise InvalidSetting("", f"one thing is changed at a time: an object with one of {', '.join(CHANGES)}")
+    ((name, value),) = change.items()
+    if name not in CHANGES:
+        raise InvalidSetting(str(name)[:60], f"is not known; what can be changed is one of {', '.join(CHANGES)}")
+    found = CHANGES[name](configuration, value)
+    check_configuration(found)
+    return found
+
+
+def in_words(change: Mapping[str, Any]) -> str:
+    """A change that was carried out, for a heading."""
+    ((name, value),) = change.items()
+    if name in ("add_link", "cut_link"):
+        return f"{'with a link' if name == 'add_link' else 'without the link'} {value[0]}–{value[1]}"
+    if name == "kill":
+        return f"broker {value} dead"
+    if name == RECORD.name:
+        return "recorded" if value else "not recorded"
+    ((setting, to),) = value.items()
+    return f"{setting} = {('off', 'on')[to] if isinstance(to, bool) else to}"
+
+
+def _add_link(configuration: Mapping[str, Any], value: Any) -> Configuration:
+    a, b = _ends(configuration, "add_link", value)
+    links = configuration["topology"]["links"]
+    if any(_ends_of(link) == (a, b) for link in links):
+        raise InvalidSetting("add_link", f"brokers {a} and {b} are linked already")
+    shapes = Counter(tuple(sorted((k, v) for k, v in link.items() if k not in ("a", "b"))) for link in links)
+    shape = dict(shapes.most_common(1)[0][0]) if shapes else {}
+    return _with_links(configuration, [*links, {"a": a, "b": b, **shape}], f"with {a}–{b}")
+
+
+def _cut_link(configuration: Mapping[str, Any], value: Any) -> Configuration:
+    a, b = _ends(configuration, "cut_link", value)
+    links = configuration["topology"]["links"]
+    kept = [link for link in links if _ends_of(link) != (a, b)]
+    if len(kept) == len(links):
+        raise InvalidSetting("cut_link", f"brokers {a} and {b} are not linked")
+    return _with_links(configuration, kept, f"without {a}–{b}")
+
+
+def _with_links(configuration: Mapping[str, Any], links: list[dict[str, Any]], words: str) -> Configuration:
+    topology = configuration["topology"]
+    name = f"{topology.get('name', '')}, {words}".strip(", ")
+    return {**configuration, "topology": {**topology, "links": links, "name": name}}
+
+
+def _kill(configuration: Mapping[str, Any], value: Any) -> Configuration:
+    broker = _broker(configuration, "kill", value)
+    if configuration["engine"] == SIMULATED:
+        fault = {"what": "kill", "brokers": [broker], "at_s": 0}
+        return {**configuration, "faults": [*configuration.get("faults", []), fault]}
+    # Live brokers go away by churn: the workload says who, and its arrivals are the same with and without it.
+    workload = configuration["workload"]
+    if workload["churn"] not in ("none", "file"):
+        raise InvalidSetting(
+            "kill", "this run's brokers come and go by chance already; a dead one among them is no change"
+        )
+    schedule = "; ".join(filter(None, (workload["churn_schedule"], f"0 {broker} crash")))
+    return {**configuration, "workload": {**workload, "churn": "file", "churn_schedule": schedule}}
+
+
+def _settings(configuration: Mapping[str, Any], value: Any) -> Configuration:
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise InvalidSetting("settings", "one setting is changed at a time: an object with one name and its value")
+    ((name, to),) = value.items()
+    infos = {info.name: info for info in SYSTEMS[configuration["system"]].settings}
+    if name not in infos or name == "profile":
+        raise InvalidSetting(f"settings.{str(name)[:60]}", "is not a setting of a broker")
+    to = infos[name].read(to)
+    if configuration["settings"].get(name, infos[name].default) == to:
+        raise InvalidSetting(f"settings.{name}", f"is {to!r:.40} already")
+    return {**configuration, "settings": {**configuration["settings"], name: to}}
+
+
+def _record_mb(configuration: Mapping[str, Any], value: Any) -> Configuration:
+    RECORD.check(value)
+    if configuration.get(RECORD.name, RECORD.default) == value:
+        raise InvalidSetting(RECORD.name, f"is {value} already")
+    rest = {name: kept for name, kept in configuration.items() if name != RECORD.name}
+    return {**rest, RECORD.name: value} if value else rest
+
+
+CHANGES: dict[str, Callable[[Mapping[str, Any], Any], Configuration]] = {
+    "add_link": _add_link,
+    "cut_link": _cut_link,
+    "kill": _kill,
+    "settings": _settings,
+    RECORD.name: _record_mb,
+}
+
+
+def _ends(configuration: Mapping[str, Any], field: str, value: Any) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise InvalidSetting(field, "must be the numbers of two brokers")
+    a, b = (_broker(configuration, field, one) for one in value)
+    if a == b:
+        raise InvalidSetting(field, f"joins broker {a} to itself")
+    return Link(a, b).ends
+
+
+def _ends_of(link: Mapping[str, Any]) -> tuple[int, int]:
+    return Link(link["a"], link["b"]).ends
+
+
+def _broker(configuration: Mapping[str, Any], field: str, value: Any) -> int:
+    brokers = configuration["topology"]["brokers"]
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < brokers:
+        raise InvalidSetting(field, f"must be the number of a broker, 0 to {brokers - 1}, not {value!r:.40}")
+    return value
