@@ -151,7 +151,8 @@ class Pending:
         return self._branches < self._capacity and (query.name[1], query.route) not in self._queries
 
     def walk(self, query: Query, neighbour: Address) -> None:
-        """``ask`` one neighbour on behalf of a query that is not in the table."""
+        """``ask`` one neighbour, as the first move, on behalf of a query that is not in the table."""
+        query.moves = 1
         timestamp, route = query.name[1], query.route
         self._queries[timestamp, route] = query
         _add(self._by_response, route, query)

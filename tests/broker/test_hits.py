@@ -1,4 +1,4 @@
-"""Requests answered at once are answered as all others are: in the same datagrams, counters, traces and timers."""
+"""What goes a short way ends as on the way of all others: in the same datagrams, counters, traces and timers."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Stream
 from overlay.node import MILLISECOND
-from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, hop
+from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
 
 KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")
 
@@ -38,8 +38,25 @@ updates = st.builds(
     st.integers(1, 300),
     st.sampled_from(["x", "degC=21.5", "|*|" * 300]),
 )
-others = st.sampled_from(["1|5", "20|5", "7|1|*", f"4|{WALL}|1|p|room|r9|temp|1|{WALL + 999}|x{hop(C)}|*", "nonsense"])
-steps = st.tuples(requests | updates | others, st.sampled_from([C, C, C, B, D, STRANGER]), st.integers(0, 40))
+
+
+def answer(asked, mark):
+    _, _, *key_and_hops = asked.split("|")
+    key, hops = "|".join(key_and_hops[:3]), "".join(f"|{field}" for field in key_and_hops[3:])
+    return f"4|{WALL}|1|p|{key}|1|{WALL + 999}|x{hops}{mark}"
+
+
+def refusal(asked, status):
+    _, stamp, _, _, _, *hops = asked.split("|")
+    return "|".join([f"6|{stamp}|NACK|Status:{status}|Operation ContextRequest|Requested by 10.0.0.3:4003", *hops])
+
+
+replies = st.builds(lambda mark: lambda asked: answer(asked, mark), st.sampled_from(["", "", "|*"]))
+replies |= st.builds(lambda status: lambda asked: refusal(asked, status), st.sampled_from([202, 201]))
+"""What a neighbour says to the last request that it was asked."""
+others = st.sampled_from(["1|5", "20|5", "7|1|*", f"8|1|{format_address(A)}|*", "nonsense"])
+senders = st.sampled_from([C, C, C, B, D, STRANGER])
+steps = st.tuples(requests | updates | replies | others, senders, st.integers(0, 40))
 
 
 class Told:
@@ -65,16 +82,22 @@ class Told:
 @given(
     st.lists(steps, max_size=40),
     st.sampled_from([0, 1, 3, 1_000_000]),
-    st.sampled_from(["avoid", "backtrack"]),
+    st.sampled_from(["avoid", "uniform", "backtrack"]),
     st.sampled_from(["indexed", "linear"]),
 )
 def test_the_same_conversation_the_short_way_and_the_plain_way(conversation, one_in, policy, table):
     chosen = {"trace_one_in": one_in, "walk_policy": policy, "table": table, "pending_deadline_ms": 200}
     short, plain = Told(plainly=False, **chosen), Told(plainly=True, **chosen)
-    now = 0
-    for text, source, ms in [(f"8|1|{format_address(A)}|*", B, 0), *conversation]:
+    now, asked = 0, {C: request(3, 1, KEYS[0], [B])}
+    joins = [(f"8|1|{format_address(A)}|*", neighbour, 0) for neighbour in (B, D)]
+    for what, source, ms in [*joins, *conversation]:
         now += ms * MILLISECOND
-        assert short.hear(text, source, now) == plain.hear(text, source, now), text
+        if callable(what):
+            source = source if source in asked else next(reversed(asked))
+            what = what(asked[source])
+        heard = short.hear(what, source, now)
+        assert heard == plain.hear(what, source, now), what
+        asked |= {to: data.decode() for data, to in heard[0] if data.startswith(b"3|")}
 
 
 def test_most_requests_go_the_short_way():
@@ -84,3 +107,10 @@ def test_most_requests_go_the_short_way():
     for code, datagrams in [(3, 3), (32, 1)]:
         talk.broker.receive_datagram(request(code, 5, KEYS[0]).encode(), C, 0)
         assert len(talk.broker.datagrams_to_send()) == datagrams
+
+
+def test_a_walk_goes_to_one_neighbour_only_whichever_way_it_goes():
+    talk = Talk(B, D, walk_policy="uniform")
+    (_, (asked, _)) = talk.ask(stamp=5)
+    refused = talk.nack(202, "ContextRequest", 5)
+    assert talk.hear({"B": B, "D": D}[asked], refused[1] + hop(C)) == [refused]
