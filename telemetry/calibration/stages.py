@@ -28,6 +28,7 @@ from telemetry.runs import RunFiles
 
 TRACED = {"trace_one_in": 1, "replication_index": 0, "monitoring": False}
 SEED = 20_170_301
+CONSUMERS = 10
 
 
 @dataclass(frozen=True)
@@ -35,20 +36,18 @@ class Pace:
     """One run: who asks how often. ``duration_s`` is what is measured of it."""
 
     name: str
-    consumers: int
     request_interval_s: float
     duration_s: float
     acknowledgements: bool = True
 
 
 def paces(scale: float) -> list[Pace]:
-    """From a thousand requests a second to one in five seconds; ``scale`` shortens them."""
+    """From a thousand requests a second to one; ``scale`` shortens them."""
+    rates = [(300, 8), (100, 12), (30, 15), (10, 30), (3, 40), (1, 60)]
     return [
-        Pace("1000 a second", 10, 0.01, 12 * scale),
-        Pace("1000 a second, quiet", 10, 0.01, 12 * scale, acknowledgements=False),
-        Pace("100 a second", 10, 0.1, 20 * scale),
-        Pace("10 a second", 10, 1.0, 40 * scale),
-        Pace("one a second", 10, 10.0, 60 * scale),
+        Pace("1000 a second", 0.01, 8 * scale),
+        Pace("1000 a second, quiet", 0.01, 8 * scale, acknowledgements=False),
+        *(Pace(f"{rate} a second", CONSUMERS / rate, seconds * scale) for rate, seconds in rates),
     ]
 
 
@@ -56,8 +55,8 @@ def paces(scale: float) -> list[Pace]:
 class Stages:
     """What the requests of one run have shown. Times in microseconds.
 
-    ``timer``, ``first`` and ``hop`` have two columns, the first of which is for how long, in seconds, the process that
-    the leg goes to had not been asked anything.
+    ``timer``, ``first``, ``hop`` and ``relayed`` have two columns, the first of which is for how long, in seconds, the
+    process that the leg goes to had slept.
     """
 
     timer: Numbers
@@ -70,8 +69,8 @@ class Stages:
     """From the asked broker's reading until that of the broker it passed the request on to."""
     back_us: Numbers
     """From that broker's reading until the asked one has read the answer."""
-    relayed_us: Numbers
-    """From there until the client has it."""
+    relayed: Numbers
+    """From there until the client has it, who had slept since it asked."""
     fleet_us: float
     """Processor of the consumers' process for a request; the ticks' own too, which counts where requests are few."""
 
@@ -89,12 +88,12 @@ def observe(client: SupervisorClient, pace: Pace, directory: Path) -> Stages:
     """Run it, and take it apart. Raises ``TelemetryError``."""
     workload = {
         "providers": 1,
-        "consumers": pace.consumers,
+        "consumers": CONSUMERS,
         "update_interval_s": 30.0,
         "request_interval_s": pace.request_interval_s,
         "acknowledgements": pace.acknowledgements,
         "duration_s": max(1.0, pace.duration_s),
-        "stagger_ms": 1000.0 * pace.request_interval_s / pace.consumers,
+        "stagger_ms": 1000.0 * pace.request_interval_s / CONSUMERS,
         "assignment": "round-robin",
     }
     document = document_of(
@@ -132,14 +131,14 @@ def take_apart(files: RunFiles) -> Stages:
             found, back = query.received[query.found_at], query.answered[asked]
             legs["hop"].append((_idle_s(came_to[query.found_at], sample.sent_us), found - at))
             legs["back"].append((0.0, back - found))
-            legs["relayed"].append((0.0, ended - back))
+            legs["relayed"].append(((ended - sample.sent_us) / 1e6, ended - back))
     return Stages(
         timer=_table((_idle_s(all_sent, one.intended_us), one.sent_us - one.intended_us) for one in measured),
         first=_table(legs["first"]),
         last_us=_table(legs["last"])[:, 1],
         hop=_table(legs["hop"]),
         back_us=_table(legs["back"])[:, 1],
-        relayed_us=_table(legs["relayed"])[:, 1],
+        relayed=_table(legs["relayed"]),
         fleet_us=fleet_us,
     )
 

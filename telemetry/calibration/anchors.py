@@ -1,0 +1,128 @@
+"""Configurations that nothing was calibrated on, live and simulated: how far the simulator is to be believed.
+
+They differ in what the model has to get right: one broker and ten, busy and idle, an indexed table and a long linear
+one, answers at once and over hops. Each is run live and simulated under the same seeds; what is compared is the median
+response time, from the intended sending, over these runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overlay.deployment import Deployment
+from overlay.engines import SIMULATED
+from overlay.facts import Sample
+from overlay.journal import read_journal
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.services import ServiceModel
+from overlay.sim.engine import simulate
+from overlay.topologies import generate
+from telemetry.calibration.live import document_of, run
+from telemetry.errors import TelemetryError
+from telemetry.intervals import interval
+from telemetry.runs import RunFiles
+
+CLOSE = 0.2
+"""A simulated median within this share of the live one counts as right."""
+TOPOLOGY_SEED = 2018
+RANKS = {"p50": 50, "p95": 95}
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One configuration, and what is new in it."""
+
+    name: str
+    kind: str
+    brokers: int
+    workload: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self, id: str, directory: Path, seed: int, duration_s: float) -> dict[str, Any]:
+        graph = generate(self.kind, self.brokers, seed=TOPOLOGY_SEED)
+        links = [{"a": link.a, "b": link.b} for link in graph.links]
+        workload = {"stagger_ms": 5.0, **self.workload, "duration_s": duration_s}
+        return document_of(
+            id, directory, brokers=self.brokers, links=links, settings=self.settings, workload=workload, seed=seed
+        )
+
+
+def _load(providers: int, consumers: int, update_s: float, request_s: float) -> dict[str, Any]:
+    return {
+        "providers": providers,
+        "consumers": consumers,
+        "update_interval_s": update_s,
+        "request_interval_s": request_s,
+    }
+
+
+ANCHORS = (
+    Anchor("central, 200 requests/s", "central", 1, _load(50, 200, 1.0, 1.0)),
+    Anchor("ring of 10, 200 requests/s", "ring", 10, _load(50, 200, 1.0, 1.0)),
+    Anchor("full mesh of 10, 10 requests/s", "full-mesh", 10, _load(50, 50, 5.0, 5.0)),
+    Anchor("Waxman of 10, prototype, 500 requests/s", "waxman", 10, _load(50, 500, 5.0, 1.0), {"profile": "prototype"}),
+    Anchor(
+        "central, linear table of 1,000, 100 requests/s", "central", 1, _load(1000, 100, 30.0, 1.0), {"table": "linear"}
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An anchor as it was live and simulated: intervals over the runs, in microseconds, by the names of ``RANKS``."""
+
+    anchor: str
+    live: Mapping[str, Mapping[str, Any]]
+    simulated: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def off(self) -> float:
+        """By which share of the live median the simulated one is away from it, with its sign."""
+        return float(self.simulated["p50"]["value"] / self.live["p50"]["value"] - 1)
+
+    @property
+    def is_close(self) -> bool:
+        return abs(self.off) <= CLOSE
+
+
+def compare(
+    client: SupervisorClient, anchor: Anchor, model: ServiceModel, directory: Path, seeds: range, duration_s: float
+) -> Compared:
+    """Run it live and simulated under each seed. Raises ``TelemetryError``."""
+    live, simulated = [], []
+    for seed in seeds:
+        id = f"anchor-{ANCHORS.index(anchor)}-{seed}"
+        document = anchor.document(id, directory / id / "live", seed, duration_s)
+        live.append(responses(run(client, document)))
+        document = anchor.document(id, directory / id / "simulated", seed, duration_s)
+        simulate(Deployment.from_json(document, SIMULATED), model)
+        simulated.append(responses(RunFiles(Path(document["directory"]))))
+    return Compared(anchor.name, _over(live), _over(simulated))
+
+
+def responses(files: RunFiles) -> dict[str, float]:
+    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` where nothing was answered."""
+    times = [sample.ended_us - sample.intended_us for sample in _answered(files)]
+    if not times:
+        raise TelemetryError(f"No request of {files.directory} was answered.")
+    return {name: float(np.percentile(times, rank)) for name, rank in RANKS.items()}
+
+
+def _answered(files: RunFiles) -> Iterator[Sample]:
+    for path in files.journals():
+        for fact in read_journal(path):
+            if isinstance(fact, Sample) and (fact.role, fact.phase, fact.outcome) == (
+                "consumer",
+                "measuring",
+                "answered",
+            ):
+                yield fact
+
+
+def _over(runs: list[dict[str, float]]) -> dict[str, dict[str, Any]]:
+    return {name: interval([one[name] for one in runs]) for name in RANKS}

@@ -1,0 +1,172 @@
+"""From what was measured to the service-time model. Pure.
+
+Counterparts: ``probes`` measured costs, ``stages`` legs, ``overlay.services`` is the model. No parameter is searched
+for: each is a median that was measured, or a difference of two. A leg is the service of who sent it, which ``probes``
+tell, and the delivery to who received it, which is the rest::
+
+    relayed = relaying                  + to_client(since it asked)
+    last    = answering    + cold(idle) + to_client(since it asked)      which gives cold(idle)
+    back    = answering on + cold(idle) + between(short)
+    hop     = passing on   + cold(idle) + between(idle)
+    first   =                             to_broker(idle)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, SMALL, USUAL, Costs
+from telemetry.calibration.stages import Stages
+from telemetry.metrics import Numbers
+
+LEAST = 10
+"""Requests of a pace below which its legs are left out."""
+NAMES_BYTES = 90
+"""Of a Response beside its payload, roughly; of the order of a per cent of what it is used for."""
+ANSWER_ON = "traced: quiet"
+"""A request of another broker is answered with the Response alone, as a quiet one is."""
+
+
+def fit(
+    costs: Costs, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages], measured: Mapping[str, Any]
+) -> ServiceModel:
+    """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``InvalidSetting``."""
+    known = {name: _median(values) for name, values in costs.items()}
+    service = _service(known)
+    acknowledged = {
+        name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and "quiet" not in name
+    }
+    back_to_client = _level("relayed", acknowledged, known["traced: passed on and back"] - known["traced: passed on"])
+    cold = _cold(acknowledged, known["traced: request"], back_to_client)
+    quiet, full = runs["1000 a second, quiet"].fleet_us, runs["1000 a second"].fleet_us
+    receives = max(0.0, (full - quiet) / 2)
+    return ServiceModel(
+        **service,
+        client_sends_us=max(0.0, quiet - receives),
+        client_receives_us=receives,
+        cold_us=cold,
+        to_broker=_level("first", acknowledged),
+        between=_between(acknowledged, known, cold),
+        to_client=back_to_client,
+        timer=_level("timer", acknowledged),
+        memory=Memory(**{name: max(0.0, _median(values)) for name, values in memory.items()}),
+        measured={**measured, "costs": _precision(costs), "stages": _stages(runs)},
+    )
+
+
+def _service(known: Mapping[str, float]) -> dict[str, Any]:
+    sent = max(0.0, (known["usual: request"] - known["usual: quiet"]) / 2)
+    batch = max(0.0, (known["usual: ping"] - known["usual: ping, halted"]) * HALTED / (HALTED - 1))
+    kilobyte = max(0.0, (known["usual: quiet, large"] - known["usual: quiet, small"]) * 1000 / (LARGE - SMALL))
+    usual = kilobyte * (USUAL + NAMES_BYTES) / 1000
+    passed_on = known["usual: passed on"]
+    handled = {
+        1: known["usual: ping"] - batch - sent,
+        2: known["usual: update"] - batch - 2 * sent - usual,
+        3: known["usual: quiet"] - batch - sent - usual,
+        4: known["usual: passed on and back"] - passed_on - batch - 2 * sent - 2 * usual,
+    }
+    received = {code: max(0.0, us) for code, us in handled.items()}
+    received[32] = received[3]
+    most = max(ENTRIES)
+    scanned = max(0.0, (known[f"scanned {most}"] - known["scanned 0"]) / most)
+    matched = max(0.0, (known[f"matched {most}"] - known["matched 0"]) / most - scanned)
+    return {
+        "batch_us": batch,
+        "sent_us": sent,
+        "kilobyte_us": kilobyte,
+        "received_us": received,
+        "other_us": float(np.mean(list(handled.values()))),
+        "forwarded_us": max(0.0, passed_on - batch - received[3] - 2 * sent),
+        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned - matched),
+        "scanned_us": scanned,
+        "matched_us": matched,
+    }
+
+
+def _cold(runs: Mapping[str, Stages], answering: float, to_client: Delays) -> Curve:
+    """How much longer than warm a broker took to answer, by how long it had slept."""
+    found = {}
+    for stages in runs.values():
+        waited_ns = round(1000 * (np.median(stages.first[:, 1]) + np.median(stages.last_us)))
+        delivery = to_client.ns(waited_ns, 0.5) / 1000
+        found[_idle(stages.first)] = max(0.0, float(np.median(stages.last_us)) - answering - delivery)
+    idle = sorted(found)
+    return Curve(tuple(idle), tuple(found[one] for one in idle))
+
+
+def _between(runs: Mapping[str, Stages], known: Mapping[str, float], cold: Curve) -> Delays:
+    """Levels of the hop that wakes the holder, and one of the way back, to a broker that had just passed on."""
+    rows: dict[float, Numbers] = {}
+    short, slept = [], []
+    for stages in runs.values():
+        if len(stages.hop) < LEAST:
+            continue
+        idle = _idle(stages.hop)
+        extra = cold.at(round(idle * 1e9))
+        rows[idle] = stages.hop[:, 1] - known["traced: passed on"] - extra
+        short.append(stages.back_us - known[ANSWER_ON] - extra)
+        slept.append(float(np.median(stages.hop[:, 1] + stages.back_us)) / 1e6)
+    rows[min(slept)] = short[int(np.argmin(slept))]
+    return _delays(rows)
+
+
+def _level(leg: str, runs: Mapping[str, Stages], service: float = 0.0) -> Delays:
+    """The distribution of a leg at each pace, less the service in it."""
+    tables = [getattr(stages, leg) for stages in runs.values()]
+    return _delays({_idle(table): table[:, 1] - service for table in tables if len(table) >= LEAST})
+
+
+def _delays(rows: Mapping[float, Numbers]) -> Delays:
+    idle = sorted(rows)
+    quantiles = [np.quantile(np.maximum(rows[one], 0.0), RANKS) for one in idle]
+    return Delays(tuple(idle), tuple(tuple(float(value) for value in row) for row in quantiles))
+
+
+def _idle(table: Numbers) -> float:
+    return float(np.nanmedian(table[:, 0]))
+
+
+def _median(values: Any) -> float:
+    return float(np.median(np.asarray(values)))
+
+
+def _precision(costs: Costs) -> dict[str, Any]:
+    """Of each kind of message the median of its rounds, and their range: so few have no interval worth the name."""
+    return {
+        name: {"us": _median(values), "low": min(values), "high": max(values), "rounds": len(values)}
+        for name, values in costs.items()
+    }
+
+
+def _stages(runs: Mapping[str, Stages]) -> list[dict[str, Any]]:
+    """Of each leg at each pace the median with its 95 % interval."""
+    found = []
+    for pace, stages in runs.items():
+        legs = {
+            "timer": stages.timer[:, 1],
+            "first": stages.first[:, 1],
+            "last": stages.last_us,
+            "hop": stages.hop[:, 1],
+            "back": stages.back_us,
+            "relayed": stages.relayed[:, 1],
+        }
+        for leg, values in legs.items():
+            if len(values):
+                low, high = median_interval(values)
+                found.append(
+                    {"pace": pace, "leg": leg, "us": _median(values), "low": low, "high": high, "n": len(values)}
+                )
+    return found
+
+
+def median_interval(values: Any) -> tuple[float, float]:
+    """The 95 % interval of a median, between two of the values: as many are below it as a fair coin shows heads."""
+    ordered = np.sort(np.asarray(values, np.float64))
+    middle, half = len(ordered) / 2, 0.98 * np.sqrt(len(ordered))
+    low, high = max(0, int(middle - half)), min(len(ordered) - 1, int(middle + half))
+    return float(ordered[low]), float(ordered[high])
