@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from overlay.addresses import Address, format_address
@@ -46,39 +45,41 @@ ROW_GROUP = 16_384
 OUTSIDE = -1
 """What an end of a message is where it is no broker of the run: a client, or the launcher."""
 
-KINDS = {
-    0: "start monitoring",
-    1: "ping",
-    2: "update",
-    3: "request",
-    4: "answer",
-    5: "acknowledgement",
-    6: "refusal",
-    7: "leaving",
-    8: "joining",
-    9: "ping answer",
-    16: "lookahead",
-    17: "broker gone",
-    18: "neighbours?",
-    19: "neighbours",
-    20: "statistics?",
-    21: "statistics",
-    22: "wrapped",
-    23: "hop acknowledged",
-    24: "indirect ping",
-    25: "indirect ping answer",
-    26: "who is closest?",
-    27: "closest",
-    28: "find data",
-    29: "data found",
-    30: "store data",
-    31: "data stored",
-    32: "quiet request",
-    33: "replica refresh",
+KINDS: dict[int, tuple[str, str]] = {
+    0: ("start monitoring", "upkeep"),
+    1: ("ping", "upkeep"),
+    2: ("update", "update"),
+    3: ("request", "request"),
+    4: ("answer", "answer"),
+    5: ("acknowledgement", "acknowledgement"),
+    6: ("refusal", "refusal"),
+    7: ("leaving", "upkeep"),
+    8: ("joining", "upkeep"),
+    9: ("answer to a ping", "upkeep"),
+    16: ("lookahead", "request"),
+    17: ("broker gone", "upkeep"),
+    18: ("question for neighbours", "upkeep"),
+    19: ("neighbours", "upkeep"),
+    20: ("question for statistics", "upkeep"),
+    21: ("statistics", "upkeep"),
+    22: ("wrapped message", "upkeep"),
+    23: ("acknowledgement of a hop", "acknowledgement"),
+    24: ("indirect ping", "upkeep"),
+    25: ("answer to an indirect ping", "upkeep"),
+    26: ("question for brokers", "upkeep"),
+    27: ("closest brokers", "upkeep"),
+    28: ("question for data", "request"),
+    29: ("data found", "answer"),
+    30: ("data to keep", "update"),
+    31: ("data kept", "acknowledgement"),
+    32: ("quiet request", "request"),
+    33: ("replica refresh", "update"),
 }
-"""Words by message code; what a broker wrapped to have it acknowledged is told as what is in it."""
+"""By message code what it is called, and its family; what a broker wrapped is told as what is in it."""
+FAMILIES = ("request", "answer", "refusal", "update", "acknowledgement", "upkeep")
 UNREADABLE = -1
-"""The code of a datagram that claims none."""
+"""The code of a datagram that claims none that is known."""
+UNREADABLE_KIND = ("unreadable", "upkeep")
 
 SCHEMA = pa.schema(
     [
@@ -268,6 +269,11 @@ def _read(data: bytes) -> AnyMessage | None:
 # ---- reading
 
 
+def kind_of(code: int) -> tuple[str, str]:
+    """What a message with this code is called, and its family."""
+    return KINDS.get(code, UNREADABLE_KIND)
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """What a slider over the run shows."""
@@ -276,9 +282,13 @@ class Overview:
     first_us: int
     last_us: int
     bins: list[int]
-    """Messages sent in each of as many equal parts of that time."""
-    kinds: dict[int, int]
-    """Messages by code."""
+    """Messages sent in each of as many parts of that time: part i begins at ``first_us + span * i // parts``, where
+    the span is the time from the first to the last, and one microsecond.
+    """
+    families: dict[str, int]
+    """Messages by family, of ``FAMILIES``."""
+    longest_us: int
+    """The longest that one was under way."""
     kept_until_us: int | None
     """Messages after this were not kept, where there were more than ``MOST_MESSAGES``."""
     full: list[str]
@@ -289,21 +299,25 @@ def overview(path: Path, bins: int = 240) -> Overview | None:
     """``None`` where there are no messages."""
     if not path.is_file():
         return None
-    table = pq.read_table(path, partitioning=None, columns=["at_us", "code"])
+    table = pq.read_table(path, partitioning=None, columns=["at_us", "arrived_us", "code"])
     if not table.num_rows:
         return None
     at = table["at_us"].to_numpy()
     first, last = int(at[0]), int(at[-1])
-    counted = np.histogram(at, bins=bins, range=(first, max(last, first + 1)))[0]
-    codes, counts = np.unique(table["code"].to_numpy(), return_counts=True)
+    edges = first + (last - first + 1) * np.arange(bins + 1) // bins
+    families = dict.fromkeys(FAMILIES, 0)
+    for code, count in zip(*np.unique(table["code"].to_numpy(), return_counts=True), strict=True):
+        families[kind_of(int(code))[1]] += int(count)
+    took = table["arrived_us"].to_numpy() - at  # floats, and of one that did not arrive no number
     said: Mapping[bytes, bytes] = table.schema.metadata or {}
     until = said.get(b"kept_until_us")
     return Overview(
         count=table.num_rows,
         first_us=first,
         last_us=last,
-        bins=counted.tolist(),
-        kinds=dict(zip(codes.tolist(), counts.tolist(), strict=True)),
+        bins=np.diff(np.searchsorted(at, edges)).tolist(),
+        families=families,
+        longest_us=int(np.nanmax(took, initial=0)),
         kept_until_us=None if until is None else int(until),
         full=[name for name in said.get(b"full", b"").decode().split(",") if name],
     )
@@ -320,10 +334,3 @@ def between(
         filters.append(("query", "=", query))
     table = pq.read_table(path, partitioning=None, filters=filters)
     return table.num_rows, table.slice(offset, limit).to_pylist()
-
-
-def first_of(path: Path, query: str) -> int | None:
-    """When (µs) the first message of a query was sent; ``None`` where none was recorded."""
-    at = pq.read_table(path, partitioning=None, columns=["at_us"], filters=[("query", "=", query)])["at_us"]
-    first: int | None = pc.min(at).as_py()
-    return first
