@@ -30,11 +30,13 @@ MOST_UNDIGESTED = 1024
 class Actor(ABC):
     """Something with one or more addresses; ``overlay.sim.actors`` has the three there are."""
 
-    __slots__ = ("step_at",)
+    __slots__ = ("is_ready", "rings")
 
     def __init__(self) -> None:
-        self.step_at: int | None = None
-        """When its next step is scheduled; a step that was scheduled for any other time does nothing."""
+        self.is_ready = False
+        """Whether it steps in this instant."""
+        self.rings: tuple[int, ...] = ()
+        """The times at which it is scheduled to step, the next one last. It is asked then what else it wants."""
 
     @abstractmethod
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None: ...
@@ -101,11 +103,13 @@ class Simulator:
         """The end of ``actor``: it has no address and takes no step any more. Its links stay, for its successor."""
         for address in [address for address, other in self._actors.items() if other is actor]:
             del self._actors[address]
-        actor.step_at = None
+        actor.is_ready, actor.rings = False, ()
 
     def wake(self, actor: Actor) -> None:
         """Let it step now, because something other than a datagram or its timer has changed it."""
-        self._arm(actor, self.now)
+        if not actor.is_ready:
+            actor.is_ready = True
+            self._ready.append(actor)
 
     # ---- time
 
@@ -133,28 +137,27 @@ class Simulator:
     def _run_next(self, until: int) -> bool:
         """The next thing that happens, if there is one at or before ``until``."""
         if self._ready and not self._schedule.is_due():
-            self._step(self._ready.popleft(), self._schedule.now)
+            actor = self._ready.popleft()
+            if actor.is_ready:  # and has neither stepped since nor gone
+                self._step(actor)
             return True
         return self._schedule.run_next(until)
 
-    def _arm(self, actor: Actor, time: int) -> None:
-        if actor.step_at is None or time < actor.step_at:
-            actor.step_at = time
-            if time == self._schedule.now:
-                self._ready.append(actor)
-            else:
-                self._schedule.at(time, STEP, self._step, actor, time)
+    def _ring(self, actor: Actor, time: int) -> None:
+        if actor.rings and actor.rings[-1] == time:
+            actor.rings = actor.rings[:-1]
+            self._step(actor)
 
-    def _step(self, actor: Actor, time: int) -> None:
-        if actor.step_at != time:
-            return
-        actor.step_at = None
+    def _step(self, actor: Actor) -> None:
+        actor.is_ready, time = False, self._schedule.now
         for data, source, to in actor.step(time):
             self._send(data, source, to)
         timer = actor.next_timer()
         if timer is not None:
             assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
-            self._arm(actor, timer)
+            if not actor.rings or timer < actor.rings[-1]:
+                actor.rings += (timer,)
+                self._schedule.at(timer, STEP, self._ring, actor, timer)
         for watch in self.on_stepped:
             watch(time, actor)
 
@@ -180,7 +183,9 @@ class Simulator:
         for watch in self.on_delivered:
             watch(now, data, source, to)
         actor.receive(data, source, to, now)
-        self._arm(actor, now)
+        if not actor.is_ready:
+            actor.is_ready = True
+            self._ready.append(actor)
 
     def _hash(self) -> None:
         self._digest.update(b"".join(self._undigested))
