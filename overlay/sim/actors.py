@@ -118,6 +118,10 @@ class ClientActor(Actor):
     def next_timer(self) -> int | None:
         return self.client.next_timer()
 
+    @property
+    def open_ports(self) -> int:
+        return len(self._address_of)
+
     def _open(self, lane: int) -> Address:
         if lane not in self._address_of:
             address = self._ports.fresh()

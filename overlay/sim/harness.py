@@ -222,6 +222,9 @@ class Overlay:
             self._awaited.discard(index)
             self.restart(index)
 
+    def address(self, index: int) -> Address:
+        return self._addresses[index]
+
     def broker(self, index: int) -> Broker:
         node = self.brokers[index].node
         assert isinstance(node, Broker)

@@ -45,6 +45,10 @@ class Actor(ABC):
     @abstractmethod
     def next_timer(self) -> int | None: ...
 
+    def busy_us(self) -> int:
+        """Microseconds of a processor so far. Nothing takes any, unless an actor says that it does."""
+        return 0
+
 
 class UnknownAddress(AssertionError):
     """A datagram to an address that never was anybody's: in a closed simulation always somebody's mistake."""
@@ -62,6 +66,8 @@ class Simulator:
         self.on_stepped: list[Callable[[int, Actor], None]] = []
         """Called with now and an actor that has stepped, when the network has all it sent."""
         self.delivered = 0
+        self.stepped = 0
+        """How often an actor dealt with what had arrived or was due."""
         self.to_nobody = 0
         """Datagrams that arrived where nobody listens (any more)."""
         self._strict = strict
@@ -148,8 +154,16 @@ class Simulator:
             actor.rings = actor.rings[:-1]
             self._step(actor)
 
+<<<<<<< theirs
+    def _step(self, actor: Actor, time: int) -> None:
+        if actor.step_at != time:
+            return
+        actor.step_at = None
+        self.stepped += 1
+=======
     def _step(self, actor: Actor) -> None:
         actor.is_ready, time = False, self._schedule.now
+>>>>>>> mine
         for data, source, to in actor.step(time):
             self._send(data, source, to)
         timer = actor.next_timer()

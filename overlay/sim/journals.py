@@ -1,0 +1,160 @@
+"""The facts of a run in virtual time: those that its processes would write, were they processes.
+
+Counterparts: ``overlay.runtime``'s ``daemon``, ``loadgen`` and ``hosted`` write the same, each into a journal of its
+own; here one file holds them all, so that a run of many brokers needs few. Memory is a model's, or 0 where none was
+asked for; so is processor time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overlay import __version__
+from overlay.addresses import format_address
+from overlay.broker.reports import make_holdings, make_traces
+from overlay.clients.response_times import ResponseTimes
+from overlay.clients.scheduled import Fleet
+from overlay.facts import Event, Start, Tick
+from overlay.journal import JournalWriter
+from overlay.services import Memory
+from overlay.sim.actors import ClientActor, NodeActor
+from overlay.sim.harness import Overlay
+
+TOLD_APART = 1_000
+"""Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
+ALL_BROKERS = "brokers"
+SUPERVISOR = "supervisor"
+
+IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "kernel_drops": 0}
+"""What only sockets count."""
+
+
+class RunJournal:
+    """The journal of one run. Its times are simulated microseconds; ``close`` says what is left to say."""
+
+    def __init__(self, path: Path, overlay: Overlay, memory: Memory | None = None) -> None:
+        path.unlink(missing_ok=True)
+        self._overlay = overlay
+        self._memory = memory
+        self._writer = JournalWriter(path, self._start(SUPERVISOR))
+        self._fleets: list[_FleetReporter] = []
+        for index in range(overlay.graph.brokers):
+            self._writer.write(self._start(_name(index), format_address(overlay.address(index))))
+
+    @property
+    def interval_s(self) -> int:
+        """Seconds between two ticks: of very many brokers, looking at all of them costs more than a second of them."""
+        return max(1, self._overlay.graph.brokers // TOLD_APART)
+
+    def add_fleet(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
+        self._writer.write(self._start(process))
+        self._fleets.append(_FleetReporter(process, fleet, clients))
+
+    def tell(self, name: str, detail: Mapping[str, Any]) -> None:
+        """The supervisor says that something happened, now."""
+        self._writer.write(Event(SUPERVISOR, self._now_us, name, dict(detail)))
+
+    def tick(self) -> None:
+        """What happened since the last one, and what everybody looks like now."""
+        for event in self._overlay.happened:
+            self._writer.write(event)
+        self._overlay.happened.clear()
+        ticks = self._broker_ticks()
+        for tick in ticks if self._are_told_apart else (_summed(ticks),):
+            self._writer.write(tick)
+        for fleet in self._fleets:
+            for fact in fleet.facts(self._now_us):
+                self._writer.write(fact)
+
+    def leave(self, index: int) -> None:
+        """A broker is about to end in peace."""
+        actor = self._overlay.brokers.get(index)
+        if actor is not None:
+            tick = self._broker_tick(index, actor)
+            if self._are_told_apart:
+                self._writer.write(tick)
+
+    def close(self) -> None:
+        """Everybody ends: a last tick, and what brokers held."""
+        self.tick()
+        now = self._overlay.simulator.now
+        for index in sorted(self._overlay.brokers):
+            held = self._overlay.broker(index).held_keys(now)
+            self._writer.write(make_holdings(_name(index), self._now_us, held))
+        self._writer.close()
+
+    # ---- parts of the above
+
+    @property
+    def _now_us(self) -> int:
+        return self._overlay.simulator.now // 1000
+
+    @property
+    def _are_told_apart(self) -> bool:
+        return self._overlay.graph.brokers <= TOLD_APART
+
+    def _start(self, process: str, address: str = "") -> Start:
+        return Start(process, 0, self._overlay.zero_unix_us, __version__, address)
+
+    def _broker_ticks(self) -> Iterator[Tick]:
+        return (self._broker_tick(index, actor) for index, actor in sorted(self._overlay.brokers.items()))
+
+    def _broker_tick(self, index: int, actor: NodeActor) -> Tick:
+        """The tick of a broker, once its events and traces are written."""
+        process, broker, now = _name(index), self._overlay.broker(index), self._overlay.simulator.now
+        for at, event in actor.history:
+            self._writer.write(Event(process, at // 1000, type(event).__name__, event.detail()))
+        actor.history.clear()
+        for trace in make_traces(process, broker.traces(), 0):
+            self._writer.write(trace)
+        counters = broker.statistics(now) | IDLE_DRIVER
+        return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
+
+    def _memory_of(self, counters: Mapping[str, int]) -> tuple[int, int, int]:
+        memory = self._memory
+        if memory is None:
+            return 0, 0, 0
+        over = memory.over_idle(counters["entries"], counters["bytes"], counters["pending"])
+        return round(memory.idle_rss) + over, round(memory.idle_pss) + over, round(memory.idle_uss) + over
+
+
+class _FleetReporter:
+    """Samples and ticks of the clients that would share a process."""
+
+    def __init__(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
+        self._process = process
+        self._fleet = fleet
+        self._clients = clients
+        self._response_times = ResponseTimes()
+
+    def facts(self, at_us: int) -> Iterator[Any]:
+        for client in self._clients:
+            for sample in client.samples:
+                self._response_times.add(sample)
+                yield sample
+            client.samples.clear()
+        counters = {**self._fleet.tally.counters, **IDLE_DRIVER}
+        del counters["held_dropped"]  # which no client has
+        counters["open_ports"] = sum(client.open_ports for client in self._clients)
+        busy_us = self._clients[0].busy_us()  # they share a core
+        yield Tick(self._process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)
+
+
+def _name(index: int) -> str:
+    return f"broker-{index}"
+
+
+def _summed(ticks: Iterator[Tick]) -> Tick:
+    """Of all brokers together."""
+    total: Counter[str] = Counter()
+    sizes = [0, 0, 0, 0]
+    at_us = 0
+    for tick in ticks:
+        at_us = tick.at_us
+        total.update(tick.counters)
+        for place, value in enumerate((tick.rss_bytes, tick.pss_bytes, tick.uss_bytes, tick.cpu_us)):
+            sizes[place] += value
+    return Tick(ALL_BROKERS, at_us, dict(total), "", *sizes)
