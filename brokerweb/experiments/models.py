@@ -56,6 +56,15 @@ class Run(models.Model):
     replicate = models.PositiveIntegerField(default=0)
     seed = models.CharField(max_length=20, help_text="64 bits, decimal; more than SQLite's signed integers hold")
     rerun_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")
+    compared_with = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="variations",
+        help_text="The run of which this is a repetition with one thing changed",
+    )
+    change = models.JSONField(default=dict, blank=True, help_text="What was changed: see overlay.experiment.whatif")
     estimated_s = models.FloatField(default=0, help_text="From launch to result, as reckoned before")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 

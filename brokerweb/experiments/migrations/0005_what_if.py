@@ -1,0 +1,28 @@
+import django.db.models.deletion
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("experiments", "0004_engine")]
+
+    operations = [
+        migrations.AddField(
+            model_name="run",
+            name="compared_with",
+            field=models.ForeignKey(
+                blank=True,
+                help_text="The run of which this is a repetition with one thing changed",
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="variations",
+                to="experiments.run",
+            ),
+        ),
+        migrations.AddField(
+            model_name="run",
+            name="change",
+            field=models.JSONField(
+                blank=True, default=dict, help_text="What was changed: see overlay.experiment.whatif"
+            ),
+        ),
+    ]
