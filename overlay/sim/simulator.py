@@ -154,16 +154,9 @@ class Simulator:
             actor.rings = actor.rings[:-1]
             self._step(actor)
 
-<<<<<<< theirs
-    def _step(self, actor: Actor, time: int) -> None:
-        if actor.step_at != time:
-            return
-        actor.step_at = None
-        self.stepped += 1
-=======
     def _step(self, actor: Actor) -> None:
         actor.is_ready, time = False, self._schedule.now
->>>>>>> mine
+        self.stepped += 1
         for data, source, to in actor.step(time):
             self._send(data, source, to)
         timer = actor.next_timer()
