@@ -7,8 +7,8 @@ number generators, OOPSLA 2014).
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # what hashlib has; hashlib itself brings OpenSSL, 3.7 MB of each process
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")

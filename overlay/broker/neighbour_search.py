@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from statistics import fmean
 
 from overlay.addresses import Address
 from overlay.broker.events import NeighboursAwaited, NeighboursFound
@@ -242,7 +241,7 @@ class NeighbourSearch:
         """Ask as many as are missing; when they have answered or not, as many of the next."""
         assert self._preference is not None
         means = {
-            address: fmean(trial.round_trips)
+            address: sum(trial.round_trips) / len(trial.round_trips)
             for address, trial in self._trials.items()
             if trial.round_trips and not trial.was_asked and address not in self._members
         }

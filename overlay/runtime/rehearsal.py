@@ -1,9 +1,7 @@
 """A broker's life in little, lived by the supervisor before it forks the first one.
 
 Whatever a process does for the first time writes to its memory: modules are imported, bytecode is specialised, caches
-of types and functions are filled. Done before the fork, it is done once and shared. Measured on ten idle brokers, when
-a rehearsal answered fewer requests than today: each had 4.2 MB for itself without it and 3.1 MB with it, and took 4.0
-ms of processor time without it and 2.5 ms with it to be ready.
+of types and functions are filled. Done before the fork, it is done once and shared: ``docs/memory.md`` has the figures.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import signal
 import socket
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic_ns
 
 from overlay.addresses import Address
@@ -34,22 +31,28 @@ TIMES = 20
 LONG_ENOUGH = 100 * MILLISECOND
 
 
-def rehearse() -> None:
-    """Be a broker for a moment. What goes wrong, such as a full disk, will be said by the real ones."""
+def rehearse(directory: Path) -> None:
+    """Be a broker for a moment, with a journal in ``directory`` for as long.
+
+    What goes wrong, such as a full disk, will be said by the real ones.
+    """
+    journal = directory / "rehearsal.journal"
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     # Held back: they are meant for the supervisor, and the broker that is played would take them for itself.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
     try:
-        with suppress(OSError), TemporaryDirectory() as directory:
+        with suppress(OSError):
             run_broker(
                 BrokerConfig(),
                 ("127.0.0.1", 0),
                 seed=0,
-                journal=Path(directory, "rehearsal.journal"),
+                journal=journal,
                 on_ready=_play_clients,
                 until=monotonic_ns() + LONG_ENOUGH,
             )
     finally:
+        with suppress(OSError):
+            journal.unlink()
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

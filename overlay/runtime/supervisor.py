@@ -213,16 +213,16 @@ def _supervise(socket_path: Path, state: Path) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WaxwingError(f"another supervisor listens on {socket_path}") from None
-        _prepare_zygote()
+        _prepare_zygote(socket_path.parent)
         Supervisor(socket_path, state).run()
     return 0
 
 
-def _prepare_zygote() -> None:
+def _prepare_zygote(directory: Path) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # a thousand clients of a fleet have a socket each
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536) if hard > 0 else 65_536, hard))
-    rehearse()
+    rehearse(directory)
     gc.disable()  # a collection writes into every page, and what is written is no longer shared
     gc.collect()
     gc.freeze()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # see overlay.chance
 from functools import lru_cache
-from hashlib import blake2b
 
 from overlay.addresses import Address, format_address
 from overlay.broker.extensions import TARGET_DIGITS
