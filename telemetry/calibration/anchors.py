@@ -7,7 +7,7 @@ response time, from the intended sending, over these runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ CLOSE = 0.2
 """A simulated median within this share of the live one counts as right."""
 TOPOLOGY_SEED = 2018
 RANKS = {"p50": 50, "p95": 95}
+
+Responses = dict[str, float]
+"""Of one run, microseconds by the names of ``RANKS``."""
 
 
 @dataclass(frozen=True)
@@ -90,22 +93,25 @@ class Compared:
         return abs(self.off) <= CLOSE
 
 
-def compare(
-    client: SupervisorClient, anchor: Anchor, model: ServiceModel, directory: Path, seeds: range, duration_s: float
-) -> Compared:
-    """Run it live and simulated under each seed. Raises ``TelemetryError``."""
-    live, simulated = [], []
-    for seed in seeds:
-        id = f"anchor-{ANCHORS.index(anchor)}-{seed}"
-        document = anchor.document(id, directory / id / "live", seed, duration_s)
-        live.append(responses(run(client, document)))
-        document = anchor.document(id, directory / id / "simulated", seed, duration_s)
-        simulate(Deployment.from_json(document, SIMULATED), model)
-        simulated.append(responses(RunFiles(Path(document["directory"]))))
+def run_live(client: SupervisorClient, anchor: Anchor, directory: Path, seed: int, duration_s: float) -> Responses:
+    """Raises ``TelemetryError``."""
+    document = anchor.document(f"anchor-{directory.name}", directory, seed, duration_s)
+    return responses(run(client, document))
+
+
+def run_simulated(model: ServiceModel, anchor: Anchor, directory: Path, seed: int, duration_s: float) -> Responses:
+    """The same document in virtual time. Raises ``TelemetryError``."""
+    document = anchor.document(f"anchor-{directory.name}", directory, seed, duration_s)
+    simulate(Deployment.from_json(document, SIMULATED), model)
+    return responses(RunFiles(directory))
+
+
+def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:
+    """The runs of both kinds, one for each seed."""
     return Compared(anchor.name, _over(live), _over(simulated))
 
 
-def responses(files: RunFiles) -> dict[str, float]:
+def responses(files: RunFiles) -> Responses:
     """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` where nothing was answered."""
     times = [sample.ended_us - sample.intended_us for sample in _answered(files)]
     if not times:
@@ -124,5 +130,5 @@ def _answered(files: RunFiles) -> Iterator[Sample]:
                 yield fact
 
 
-def _over(runs: list[dict[str, float]]) -> dict[str, dict[str, Any]]:
+def _over(runs: Sequence[Responses]) -> dict[str, dict[str, Any]]:
     return {name: interval([one[name] for one in runs]) for name in RANKS}

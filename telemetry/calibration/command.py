@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,59 +16,99 @@ from typing import Any
 from overlay.runtime.calibrated import FILE
 from overlay.services import ServiceModel
 from telemetry.calibration import probes
+from telemetry.calibration.anchors import ANCHORS, Anchor, Compared, Responses, compare, run_live, run_simulated
 from telemetry.calibration.fit import fit
 from telemetry.calibration.live import supervisor
-from telemetry.calibration.stages import Pace, observe, paces
+from telemetry.calibration.page import RESIDUALS, residuals_of, write_page
+from telemetry.calibration.stages import Pace, Stages, observe, paces, pooled
 from telemetry.manifest import code_version, library_versions, machine
 from telemetry.storage import write_json
 
-ROUNDS = 5
-PROBES_S = 10.0
-"""A round of the probes, and what standing brokers take."""
+ROUNDS = 3
+"""Each measures everything once, so that what the machine does meanwhile is in all of it alike."""
+PROBES_S = 20.0
 LAUNCH_S = 4.0
 """What a run takes beside its ramp and what is measured."""
+ANCHOR_S = 12.0
 
 Say = Callable[[str], None]
 
 
 def add_flags(command: ArgumentParser) -> None:
     """What can be told to ``python -m telemetry calibrate``."""
-    command.add_argument("--quick", action="store_true", help="a quarter of the time, for wider intervals")
-    command.add_argument("--scale", type=float, help="the length of runs, 1 being the usual one")
-    command.add_argument("--name", default="", help="what the machine is called in what is written")
-    command.add_argument("--out", type=Path, help="the file of the model (default: calibration.json below --var)")
+    command.add_argument("--quick", action="store_true", help="a third of the time, for wider intervals")
+    command.add_argument("--no-anchors", action="store_true", help="only measure; hold nothing against live runs")
+    command.add_argument("--name", default="this machine", help="what it is called in what is written")
+    command.add_argument("--model", type=Path, help="the model's file (default: calibration.json in --var)")
+    command.add_argument("--page", type=Path, help="write the residuals' page and chart here, as Markdown and SVG")
 
 
 def calibrate(given: Namespace, say: Say, now: datetime) -> Path:
-    """Measure, fit and write; the model's file. Raises ``WaxwingError``, with the old one as it was."""
-    scale = given.scale or (0.25 if given.quick else 1.0)
-    model = measure(scale, given.name, say, now)
-    path: Path = given.out or given.var / FILE
+    """Measure, fit, compare and write; the model's file. Raises ``WaxwingError``, with the old one as it was."""
+    rounds, scale = (1, 1 / ROUNDS) if given.quick else (ROUNDS, 1 / ROUNDS)
+    model, compared = measure(rounds, scale, given.name, say, now, () if given.no_anchors else ANCHORS)
+    path: Path = given.model or given.var / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, model.to_json())
+    if compared:
+        residuals = residuals_of(compared, model)
+        write_json(path.with_name(RESIDUALS), residuals)
+        if given.page:
+            write_page(given.page, residuals)
     return path
 
 
-def measure(scale: float, name: str, say: Say, now: datetime) -> ServiceModel:
-    """The model of this machine, from live brokers and clients. ``scale`` shortens what is measured."""
-    rounds, runs = max(2, round(ROUNDS * min(1.0, scale * 2))), paces(scale)
-    left = Remaining([rounds * PROBES_S, *map(_takes_s, runs)], say)
-    with supervisor() as client, _scratch() as directory:
-        left.begin("processor of single messages")
-        costs = probes.probe(client, rounds, say)
-        memory = probes.memory(client, say)
-        stages = {}
-        for number, pace in enumerate(runs):
-            left.begin(f"stages of requests, {pace.name}")
-            stages[pace.name] = observe(client, pace, directory / f"pace-{number}")
-    return fit(costs, memory, stages, provenance(name, scale, now))
+def measure(
+    rounds: int, scale: float, name: str, say: Say, now: datetime, anchors: Sequence[Anchor] = ANCHORS
+) -> tuple[ServiceModel, list[Compared]]:
+    """The model of this machine from live brokers and clients, and how it does on ``anchors``.
+
+    ``scale`` shortens each run. Raises ``TelemetryError``.
+    """
+    runs = paces(scale)
+    steps_s = [PROBES_S, *map(_takes_s, runs), *(len(anchors) * [ANCHOR_S * scale * ROUNDS + 2 * LAUNCH_S])]
+    left = Remaining(steps_s * rounds, say)
+    costs: probes.Costs = {}
+    memory: probes.Costs = {}
+    stages: dict[str, list[Stages]] = defaultdict(list)
+    live: dict[str, list[Responses]] = defaultdict(list)
+    duration_s = max(2.0, ANCHOR_S * scale * ROUNDS)
+    with _scratch() as directory:
+        with supervisor() as client:
+            for seed in range(rounds):
+                left.begin("processor and memory of single messages")
+                _extend(costs, probes.probe(client))
+                _extend(memory, probes.memory(client))
+                for number, pace in enumerate(runs):
+                    left.begin(f"stages of requests, {pace.name}")
+                    stages[pace.name].append(observe(client, pace, directory / f"pace-{number}-{seed}"))
+                for number, anchor in enumerate(anchors):
+                    left.begin(f"anchor, {anchor.name}")
+                    here = directory / f"live-{number}-{seed}"
+                    live[anchor.name].append(run_live(client, anchor, here, seed, duration_s))
+        known = {pace: pooled(parts) for pace, parts in stages.items()}
+        model = fit(costs, memory, known, provenance(name, rounds, scale, now))
+        compared = []
+        for number, anchor in enumerate(anchors):
+            simulated = [
+                run_simulated(model, anchor, directory / f"simulated-{number}-{seed}", seed, duration_s)
+                for seed in range(rounds)
+            ]
+            compared.append(compare(anchor, live[anchor.name], simulated))
+    return model, compared
 
 
-def provenance(name: str, scale: float, now: datetime) -> dict[str, Any]:
+def _extend(known: probes.Costs, more: probes.Costs) -> None:
+    for name, values in more.items():
+        known.setdefault(name, []).extend(values)
+
+
+def provenance(name: str, rounds: int, scale: float, now: datetime) -> dict[str, Any]:
     """Where, when and with what it was measured."""
     return {
         "name": name,
         "date": now.date().isoformat(),
+        "rounds": rounds,
         "scale": scale,
         "machine": machine(),
         "code": code_version(),

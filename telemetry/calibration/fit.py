@@ -20,7 +20,7 @@ import numpy as np
 
 from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
 from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, SMALL, USUAL, Costs
-from telemetry.calibration.stages import Stages
+from telemetry.calibration.stages import FAST, FAST_QUIET, Stages
 from telemetry.metrics import Numbers
 
 LEAST = 10
@@ -38,11 +38,11 @@ def fit(
     known = {name: _median(values) for name, values in costs.items()}
     service = _service(known)
     acknowledged = {
-        name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and "quiet" not in name
+        name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and name != FAST_QUIET
     }
     back_to_client = _level("relayed", acknowledged, known["traced: passed on and back"] - known["traced: passed on"])
     cold = _cold(acknowledged, known["traced: request"], back_to_client)
-    quiet, full = runs["1000 a second, quiet"].fleet_us, runs["1000 a second"].fleet_us
+    quiet, full = runs[FAST_QUIET].fleet_us, runs[FAST].fleet_us
     receives = max(0.0, (full - quiet) / 2)
     return ServiceModel(
         **service,

@@ -26,6 +26,7 @@ from overlay.workload import make_payload
 from telemetry.calibration.live import Standing, standing
 from telemetry.errors import TelemetryError
 
+TURNS = 2
 MESSAGES = 400
 """Of one kind in one round; a tenth of a second, most of it spent on sleeping and waking."""
 HALTED = 32
@@ -37,9 +38,8 @@ ENTRIES = (0, 250, 1000)
 PATIENCE_S = 2.0
 VALID_MS = 600_000
 
-Say = Callable[[str], None]
 Costs = dict[str, list[float]]
-"""Microseconds of processor a message, one a round, by what was done."""
+"""Microseconds of processor a message, each time it was measured, by what was done."""
 
 UPKEEP_S = 2.0
 BATCHES = 8
@@ -81,11 +81,10 @@ class Prober:
         return answer
 
 
-def probe(client: SupervisorClient, rounds: int, say: Say) -> Costs:
-    """Every kind of message, ``rounds`` times, in turn. Raises ``TelemetryError``."""
+def probe(client: SupervisorClient) -> Costs:
+    """Every kind of message, ``TURNS`` times, in turn. Raises ``TelemetryError``."""
     costs: Costs = {}
     for name, settings in (("usual", {}), ("traced", {"trace_one_in": 1})):
-        say(f"what a message costs: {name}")
         with standing(client, f"calibrate-{name}", 4, {"replication_index": 0, **settings}) as brokers:
             broker, beside_silent, beside_holder, holder = brokers
             with _prober() as prober, _prober() as silent:
@@ -102,27 +101,25 @@ def probe(client: SupervisorClient, rounds: int, say: Say) -> Costs:
                 }
                 if not settings:
                     kinds |= _other_kinds(prober, broker)
-                for _ in range(rounds):
+                for _ in range(TURNS):
                     for kind, (measured, act) in kinds.items():
                         _note(costs, f"{name}: {kind}", _cost_us(measured, act))
                         _empty(silent)
                     if not settings:
                         _note(costs, f"{name}: ping, halted", _halted_us(broker))
-    say("what a linear table costs")
     with standing(client, "calibrate-linear", 2, {"table": "linear"}) as brokers, _prober() as prober:
         for what, broker in zip(("scanned", "matched"), brokers, strict=True):
             filled = 0
             for entries in ENTRIES:
                 _fill(prober, broker, range(filled, entries), is_same=what == "matched")
                 filled = entries
-                for _ in range(rounds):
+                for _ in range(TURNS):
                     _note(costs, f"{what} {entries}", _cost_us(broker, _quiet(prober, broker, "usual")))
     return costs
 
 
-def memory(client: SupervisorClient, say: Say) -> dict[str, list[float]]:
-    """Bytes of a broker that is idle, and what each entry and each remembered request adds to them."""
-    say("what an entry takes")
+def memory(client: SupervisorClient) -> Costs:
+    """Bytes, not microseconds: of a broker that is idle, and what an entry and a remembered request add."""
     entries, waiting = 2000, 1000
     settings = {"table_entries": 10_000, "pending_deadline_ms": 60_000}
     with standing(client, "calibrate-memory", 1, settings) as (broker,), _prober() as prober, _prober() as silent:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from telemetry.runs import RunFiles
 TRACED = {"trace_one_in": 1, "replication_index": 0, "monitoring": False}
 SEED = 20_170_301
 CONSUMERS = 10
+FAST, FAST_QUIET = "1000 a second", "1000 a second, quiet"
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class Pace:
 
 def paces(scale: float) -> list[Pace]:
     """From a thousand requests a second to one; ``scale`` shortens them."""
-    rates = [(300, 8), (100, 12), (30, 15), (10, 30), (3, 40), (1, 60)]
+    rates = [(300, 6), (100, 9), (30, 12), (10, 24), (1, 45)]
     return [
-        Pace("1000 a second", 0.01, 8 * scale),
-        Pace("1000 a second, quiet", 0.01, 8 * scale, acknowledgements=False),
+        Pace(FAST, CONSUMERS / 1000, 6 * scale),
+        Pace(FAST_QUIET, CONSUMERS / 1000, 6 * scale, acknowledgements=False),
         *(Pace(f"{rate} a second", CONSUMERS / rate, seconds * scale) for rate, seconds in rates),
     ]
 
@@ -75,6 +76,15 @@ class Stages:
     """Processor of the consumers' process for a request; the ticks' own too, which counts where requests are few."""
 
 
+def pooled(parts: Sequence[Stages]) -> Stages:
+    """Several runs of one pace as one."""
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("timer", "first", "last_us", "hop", "back_us", "relayed")
+    }
+    return Stages(**arrays, fleet_us=float(np.median([part.fleet_us for part in parts])))
+
+
 @dataclass
 class _Query:
     """One request as the brokers saw it: process to microseconds."""
@@ -97,7 +107,7 @@ def observe(client: SupervisorClient, pace: Pace, directory: Path) -> Stages:
         "assignment": "round-robin",
     }
     document = document_of(
-        "calibrate-" + pace.name.replace(" ", "-").replace(",", ""),
+        f"calibrate-{directory.name}",
         directory,
         brokers=2,
         links=[{"a": 0, "b": 1}],
