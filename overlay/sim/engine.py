@@ -32,6 +32,7 @@ from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.journals import RunJournal
 from overlay.sim.network import LOCAL
+from overlay.sim.recorders import Recorders, fresh_broker
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.topologies import Graph
@@ -122,8 +123,9 @@ class _Run:
         self._phase = phases.LAUNCHING
         self._start = 0
         """Of the workload, simulated nanoseconds."""
-        self._overlay = _overlay(deployment, services)
         directory = Path(deployment.directory) / "journal"
+        self._recorders = Recorders(directory, deployment.record_mb, lambda: self._overlay.simulator.now)
+        self._overlay = _overlay(deployment, services, self._recorders)
         memory = services.memory if services else None
         self._journal = RunJournal(directory / f"{JOURNAL}.journal", self._overlay, memory)
         self._next_tick = 0
@@ -150,6 +152,7 @@ class _Run:
             simulator = self._overlay.simulator
             self._journal.tell("digest", {"digest": simulator.digest})
             self._journal.close()
+            self._recorders.close()
         return Outcome(
             digest=simulator.digest,
             brokers=self._deployment.brokers,
@@ -270,7 +273,7 @@ class _Run:
                 self._struck[link] = wanted
 
 
-def _overlay(deployment: Deployment, services: ServiceModel | None) -> Overlay:
+def _overlay(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> Overlay:
     """Its brokers, links and the way in which actors are made: with ``services`` they take time."""
     graph = Graph(deployment.brokers, deployment.links, deployment.positions)
     make_actor: Callable[[Address, Broker], NodeActor] = NodeActor
@@ -293,4 +296,5 @@ def _overlay(deployment: Deployment, services: ServiceModel | None) -> Overlay:
         strict=False,
         make_actor=make_actor,
         make_client=make_client,
+        make_broker=recorders if deployment.record_mb else fresh_broker,
     )

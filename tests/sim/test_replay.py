@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from overlay.addresses import parse_address
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Stream
+from overlay.deployment import Deployment
+from overlay.engines import SIMULATED
 from overlay.node import SECOND
 from overlay.recorded import RecordedBroker, recorder_of
 from overlay.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
 from overlay.runtime.client import ContextClient, NotFound
 from overlay.sim import cli_replay
+from overlay.sim.engine import simulate
 from overlay.sim.harness import Overlay
 from overlay.sim.recorders import Recorders
 from overlay.sim.replay import replay
@@ -27,6 +30,7 @@ from overlay.topologies import generate
 from overlay.workload import Workload
 from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
+from tests.sim.test_engine import document
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
 NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
@@ -186,6 +190,18 @@ def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: 
     with pytest.raises(BadRecording):
         Recording(path)
     assert recordings_in(path.parent)
+
+
+def test_a_recorded_run_in_virtual_time_is_the_same_run_and_replays(tmp_path: Path) -> None:
+    faults = [{"what": "kill", "brokers": [2], "at_s": 2, "until_s": 4}]
+    outcomes = [
+        simulate(Deployment.from_json(document(tmp_path / name, faults=faults, record_mb=record_mb), SIMULATED))
+        for name, record_mb in (("plain", 0), ("recorded", 4))
+    ]
+    assert outcomes[0].digest == outcomes[1].digest
+    assert not recordings_in(tmp_path / "plain" / "journal")
+    assert len(recordings_in(tmp_path / "recorded" / "journal")) == 7, "broker 2 lived twice"
+    assert cli_replay.main([str(tmp_path / "recorded")]) == 0
 
 
 def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> None:
