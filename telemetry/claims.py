@@ -183,6 +183,13 @@ def _mean(values: Mapping[int, float], rows: Iterable[Published]) -> float:
     return fmean(known)
 
 
+def _ratio(one: float, other: float) -> float:
+    """Of nothing there is no ratio: a model without memory says nothing of it."""
+    if not other:
+        raise KeyError("nothing")
+    return one / other
+
+
 # ---- what is looked at
 
 
@@ -213,12 +220,12 @@ def _topologies(cells: Cells) -> Quantities:
 
 def _memory(cells: Cells) -> Quantities:
     found = {
-        "V3 / V4 whole, 50 and 50": central(cells.memory, FEW, FEW) / distributed(cells.memory, FEW, FEW),
-        "V3 / V4 whole, 1000 and 1000": central(cells.memory, MOST, MOST) / distributed(cells.memory, MOST, MOST),
+        f"V3 / V4 whole, {n} and {n}": _ratio(central(cells.memory, n, n), distributed(cells.memory, n, n))
+        for n in (FEW, MOST)
     }
     if cells.over_idle:
         over = cells.over_idle
-        found["V3 / V4 over idle, 1000 and 1000"] = central(over, MOST, MOST) / distributed(over, MOST, MOST)
+        found["V3 / V4 over idle, 1000 and 1000"] = _ratio(central(over, MOST, MOST), distributed(over, MOST, MOST))
     return found
 
 
@@ -344,4 +351,10 @@ def found_in(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterato
         brokers=topology["brokers"],
         **{name: workload[name] for name in ("providers", "consumers", "update_interval_s", "request_interval_s")},
     ):
-        yield Found(row.config, manifest["seed"], summary["mean_us"], memory["pss_bytes"], memory["over_idle_bytes"])
+        yield Found(
+            row.config,
+            manifest["seed"],
+            summary["mean_us"],
+            memory["pss_bytes"] or 0.0,
+            memory["over_idle_bytes"] or 0.0,
+        )

@@ -1,0 +1,111 @@
+"""``python -m telemetry claims``: the claims, their criteria and, where the matrix was run, how they came out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from telemetry.claims import CLAIMS, WRITTEN, Claim, Found, Verdict, evaluate, found_in
+from telemetry.runs import Lake, read_manifest
+
+SPEC = "docs/examples/published-matrix.yaml"
+
+
+def add_flags(command: ArgumentParser) -> None:
+    command.add_argument("--lake", type=Path, default=Path("var/lake"), help="directory of collected runs")
+    command.add_argument("--out", type=Path, default=Path("docs/claims.md"), help="the page (default: docs/claims.md)")
+    command.add_argument("--engine", default="simulated", help="runs of this engine (default: simulated)")
+    command.add_argument("--duration", type=float, default=180.0, help="that measured for so long, s (default: 180)")
+
+
+def write(given: Namespace, now: datetime) -> Path:
+    """Judge the runs that the lake has; the page. Raises ``TelemetryError`` for a manifest that is damaged."""
+    found = list(collected(Lake(given.lake), given.engine, given.duration))
+    given.out.write_text(page(evaluate(found), found, now, given.engine), encoding="utf-8")
+    out: Path = given.out
+    return out
+
+
+def collected(lake: Lake, engine: str, duration_s: float) -> Iterator[Found]:
+    """The collected runs that are configurations of the table, under the prototype's settings, one of each seed."""
+    kept: dict[tuple[int, int], Found] = {}
+    for path in sorted((lake.directory / "manifests").glob("run=*/manifest.json")):
+        manifest = read_manifest(path)
+        summary = manifest.get("summary")
+        if not summary or manifest.get("engine") != engine or not _is_of_the_matrix(manifest, duration_s):
+            continue
+        for one in found_in(summary, manifest):
+            kept[one.config, one.seed] = one
+    return iter(kept.values())
+
+
+def _is_of_the_matrix(manifest: Mapping[str, Any], duration_s: float) -> bool:
+    workload, settings = manifest["workload"], manifest["settings"]
+    return bool(
+        workload["duration_s"] == duration_s and settings.get("table") == "linear" and not manifest.get("faults")
+    )
+
+
+def page(verdicts: Sequence[Verdict], found: Sequence[Found], now: datetime, engine: str) -> str:
+    """The page as Markdown."""
+    seeds, configurations = {one.seed for one in found}, {one.config for one in found}
+    if found:
+        how = (
+            f"Judged {now.date().isoformat()} by {len(found):,} {engine} runs: {len(configurations)} of the 251 "
+            f"configurations, {len(seeds)} seed{'s' if len(seeds) > 1 else ''}."
+        )
+    else:
+        how = f"Nothing has been judged yet: there are no {engine} runs of the matrix."
+    parts = [
+        "# The published claims, and when they count as reproduced",
+        f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run; they are data "
+        f"in `telemetry/claims.py`, from which this page is made (`python -m telemetry claims`). {how} The runs are "
+        f"those of [`{SPEC}`](examples/{Path(SPEC).name}).",
+        "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
+        "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
+        "Response times are means over requests answered, from the intended sending"
+        + (", simulated with the service times of one calibrated machine" if engine == "simulated" else "")
+        + "; memory is "
+        + ("modelled from what was measured of forked brokers (PSS)." if engine == "simulated" else "measured (PSS).")
+        + " Ratios and directions can be compared with the thesis' twenty machines, microseconds cannot. Nothing was "
+        "fitted to the table.",
+        _summary(verdicts),
+        *(part for claim, verdict in zip(CLAIMS, verdicts, strict=True) for part in _claim(claim, verdict)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(verdicts: Iterable[Verdict]) -> str:
+    rows = [(claim.claim, f"**{verdict.verdict}**") for claim, verdict in zip(CLAIMS, verdicts, strict=True)]
+    return _table(("claim", "verdict"), rows)
+
+
+def _claim(claim: Claim, verdict: Verdict) -> Iterator[str]:
+    yield f"## {claim.claim}"
+    yield f"Reproduced: {claim.criterion}\n\nShape only: {claim.shape}\n\nVerdict: **{verdict.verdict}**."
+    names = list(dict.fromkeys([*verdict.figures, *verdict.published]))
+    rows = [
+        (
+            name,
+            _figure(verdict.figures.get(name)),
+            f"{verdict.published[name]:.2f}" if name in verdict.published else "–",
+        )
+        for name in names
+    ]
+    yield _table(("", "ours, 95 % interval over seeds", "Table B.1 (n = 1)"), rows)
+
+
+def _figure(figure: Mapping[str, Any] | None) -> str:
+    if figure is None or figure["value"] is None:
+        return "–"
+    if figure["low"] is None:
+        return f"{figure['value']:.2f} (n = 1)"
+    return f"{figure['value']:.2f} ({figure['low']:.2f}–{figure['high']:.2f}; n = {figure['n']})"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
