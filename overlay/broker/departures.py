@@ -15,7 +15,6 @@ the farewell: both are given as long before requests that wait for it go on with
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
 from overlay.addresses import Address
@@ -37,6 +36,19 @@ MOST_BELIEVED = 1024
 
 
 class Departures:
+    __slots__ = (
+        "_believed",
+        "_heard",
+        "_interval",
+        "_members",
+        "_monitor",
+        "_search",
+        "_searching",
+        "_station",
+        "_ttl",
+        "_waiting",
+    )
+
     def __init__(
         self, station: Station, members: Members, monitor: Monitor, searching: Searching, search: NeighbourSearch
     ) -> None:
@@ -47,9 +59,9 @@ class Departures:
         self._search = search
         self._ttl = station.config.gone_ttl
         self._interval = station.config.ping_interval_ms * MILLISECOND
-        self._heard: OrderedDict[tuple[Address, int], int] = OrderedDict()
+        self._heard: dict[tuple[Address, int], int] = {}
         """Notices by (broker, timestamp), until when; the first heard first."""
-        self._believed: OrderedDict[tuple[Address, Address], int] = OrderedDict()
+        self._believed: dict[tuple[Address, Address], int] = {}
         """Whose word for whose death was acted on, and until when it counts no more; the first first."""
         self._waiting: dict[Address, int] = {}
         """Those that requests may still wait for, and until when; the first gone first."""
@@ -133,7 +145,7 @@ class Departures:
         if (source, subject) in self._believed:
             return False
         if len(self._believed) >= MOST_BELIEVED:
-            self._believed.popitem(last=False)
+            del self._believed[next(iter(self._believed))]
         self._believed[source, subject] = now + self._interval
         return True
 
@@ -153,7 +165,7 @@ class Departures:
         assert self._ttl or not (self._heard or self._believed)
 
 
-def _forget(book: OrderedDict[Any, int], now: int) -> None:
+def _forget(book: dict[Any, int], now: int) -> None:
     """Those whose time is over; they end in the order in which they came."""
     while book and next(iter(book.values())) <= now:
-        book.popitem(last=False)
+        del book[next(iter(book))]

@@ -61,6 +61,8 @@ class Farewell:
 class Joining:
     """What this broker was ordered to join or leave, and what its neighbours say of themselves."""
 
+    __slots__ = ("_awaited", "_farewells", "_joins", "_members", "_station", "has_left")
+
     def __init__(self, station: Station, members: Members, awaited: set[Address]) -> None:
         self._station = station
         self._members = members

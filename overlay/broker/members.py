@@ -34,6 +34,8 @@ class Suspicion:
 class Members:
     """Neighbours, in the order in which they came, and the dropped ones. An address is in one of them at most."""
 
+    __slots__ = ("_address", "_capacity", "_neighbours", "dropped", "neighbours", "suspects")
+
     def __init__(self, address: Address, capacity: int) -> None:
         self._address = address
         self._capacity = capacity

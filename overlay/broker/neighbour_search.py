@@ -80,6 +80,24 @@ class Order:
 
 
 class NeighbourSearch:
+    __slots__ = (
+        "_gap",
+        "_join",
+        "_joining",
+        "_learned",
+        "_listed",
+        "_members",
+        "_named",
+        "_order",
+        "_preference",
+        "_questioned",
+        "_stage",
+        "_station",
+        "_timeout",
+        "_trials",
+        "_until",
+    )
+
     def __init__(self, station: Station, members: Members, joining: Joining, preference: Preference | None) -> None:
         config = station.config
         self._station = station

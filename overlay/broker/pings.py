@@ -24,6 +24,8 @@ LONGEST_GAP = 60
 
 
 class Monitor:
+    __slots__ = ("_interval", "_members", "_next_round", "_on_lost", "_station", "_suspecting", "_unanswered")
+
     def __init__(
         self, station: Station, members: Members, suspecting: Suspecting, on_lost: Callable[[Address, int], None]
     ) -> None:

@@ -30,6 +30,8 @@ Name = tuple[RawKey, str]
 class Replicas:
     """Who keeps a replica because this broker said so, until the value's ValidEnd. Times are Unix milliseconds."""
 
+    __slots__ = ("_count", "_keepers", "_most", "_most_of_one")
+
     def __init__(self, most: int = MOST_REPLICAS, most_of_one: int = MOST_OF_ONE) -> None:
         self._most = most
         self._most_of_one = most_of_one

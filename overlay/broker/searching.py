@@ -15,6 +15,7 @@ the address of that hop, which is the one the request was received from.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from overlay.addresses import Address
 from overlay.broker.config import BrokerConfig
@@ -27,7 +28,7 @@ from overlay.broker.messages import OPERATIONS, ContextResponse, Nack, Status
 from overlay.broker.pending import Pending, Query
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.search import STRATEGIES
-from overlay.broker.search.strategy import Ask, View
+from overlay.broker.search.strategy import Ask, Strategy, View
 from overlay.broker.seen import Seen
 from overlay.broker.sliced import Answer, Name, Request, answer_of, hop_text, request_of
 from overlay.broker.station import Station
@@ -47,6 +48,12 @@ def _looking_ns(config: BrokerConfig) -> int:
     return 2 * max(config.flood_ttl, config.lookahead_ttl) * config.lookahead_wait_ms * MILLISECOND
 
 
+@lru_cache(maxsize=64)
+def _strategy(config: BrokerConfig) -> Strategy:
+    """One for all brokers of a process that have the same settings: it keeps nothing of any query."""
+    return STRATEGIES[config.search](config)
+
+
 class Searching:
     def __init__(self, station: Station, members: Members, joining: Joining, storing: Storing) -> None:
         config = station.config
@@ -54,7 +61,7 @@ class Searching:
         self._members = members
         self._joining = joining
         self._storing = storing
-        self._strategy = STRATEGIES[config.search](config)
+        self._strategy = _strategy(config)
         self._replication = REPLICATIONS[config.replication]
         self._ttl = self._strategy.ttl
         lifetime = config.pending_deadline_ms * MILLISECOND

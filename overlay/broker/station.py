@@ -65,6 +65,23 @@ _CODES = max(CODES.values()) + 1
 class Station:
     """Handed to each part of one broker; ``is_exempt`` says whom the three-times rule does not concern."""
 
+    __slots__ = (
+        "_events",
+        "_is_exempt",
+        "_limits",
+        "_trusted_hosts",
+        "address",
+        "chance",
+        "config",
+        "counters",
+        "open_network",
+        "outgoing",
+        "received",
+        "sent",
+        "tracer",
+        "wall_offset_ns",
+    )
+
     def __init__(
         self,
         config: BrokerConfig,
@@ -86,7 +103,6 @@ class Station:
         self.sent = [0] * _CODES
         self._is_exempt = is_exempt
         self._trusted_hosts = self.open_network.trusted_hosts
-        self._may_send = self.open_network.ledger.may_send
         self.outgoing: list[tuple[bytes, Address]] = []
         self._events: list[Event] = []
         self._limits: dict[str, int] = {}
@@ -105,7 +121,12 @@ class Station:
 
     def send(self, code: int, data: bytes, to: Address, now: int, *, exempt: bool = False) -> bool:
         """Put a datagram on the way out; ``exempt`` for brokers' answers. ``False`` if a stranger is owed no more."""
-        if not (exempt or self._trusted_hosts(to[0]) or self._is_exempt(to) or self._may_send(to, len(data), now)):
+        if not (
+            exempt
+            or self._trusted_hosts(to[0])
+            or self._is_exempt(to)
+            or self.open_network.ledger.may_send(to, len(data), now)
+        ):
             self.counters["withheld"] += 1
             self.report_limit("budget", now)
             return False

@@ -21,11 +21,13 @@ _COUNTER = {Stored.STORED: "stored", Stored.UNCHANGED: "outdated", Stored.FULL: 
 
 
 class Storing:
+    __slots__ = ("_next_sweep", "_station", "replicas", "table")
+
     def __init__(self, station: Station) -> None:
         config = station.config
         self._station = station
         self.table = Table(config.table, config.table_entries, config.table_bytes)
-        self.replicas = Replicas()
+        self.replicas = Replicas() if config.replica_refresh else None
         self._next_sweep = 0
 
     def handle_update(self, entry: Entry, source: Address, now: int) -> None:
@@ -56,7 +58,7 @@ class Storing:
 
     def note_replicas(self, entry: Entry, keepers: Iterable[Address], now: int) -> None:
         """These are asked to keep a replica of ``entry``."""
-        if self._station.config.replica_refresh:
+        if self.replicas is not None:
             self.replicas.note(entry, keepers, self._station.wall_ms(now))
 
     def handle_refresh(self, refresh: ReplicaRefresh, source: Address, now: int) -> None:
@@ -110,7 +112,8 @@ class Storing:
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the books disagree."""
         self.table.check_invariants()
-        self.replicas.check_invariants()
+        if self.replicas is not None:
+            self.replicas.check_invariants()
 
     def is_from_the_future(self, timestamp: int, now: int) -> bool:
         return timestamp > self._station.wall_ms(now) + self._station.config.clock_window_ms

@@ -36,6 +36,8 @@ LEAST_TO_JUDGE = 3
 class Suspecting:
     """Both sides: asking others about our suspects, and pinging for others that ask us."""
 
+    __slots__ = ("_favours", "_helpers", "_interval", "_members", "_rounds", "_station")
+
     def __init__(self, station: Station, members: Members) -> None:
         self._station = station
         self._members = members

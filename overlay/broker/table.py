@@ -93,6 +93,8 @@ class Kind(Protocol):
 class Indexed:
     """A request is one dictionary look-up, however much the table holds."""
 
+    __slots__ = ("_several", "index")
+
     compared = (0, 0)
 
     def __init__(self) -> None:
@@ -211,6 +213,8 @@ KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": 
 
 class Table:
     """Entries of one broker. Times are wall-clock Unix milliseconds."""
+
+    __slots__ = ("_expiries", "_kind", "_most_bytes", "_most_entries", "bytes", "entries", "expired")
 
     def __init__(self, kind: str, most_entries: int, most_bytes: int) -> None:
         self._kind: Kind = KINDS[kind]()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from overlay.broker.opennet import Ledger, RateLimit
+from overlay.broker.config import BrokerConfig
+from overlay.broker.opennet import Ledger, OpenNetwork, RateLimit
 from overlay.node import MILLISECOND, SECOND
 from tests.broker.transcript import STRANGER, B, C, K, Talk, hop
 
@@ -128,3 +129,22 @@ def test_full_books_give_new_strangers_nothing_until_the_old_fall_silent():
     assert limit.permits(C, 0)
     assert not limit.permits(B, 1)
     assert limit.permits(B, SECOND)
+
+
+@pytest.mark.parametrize(
+    ("networks", "host", "is_trusted"),
+    [
+        ("127.0.0.0/8", "127.11.3.4", True),
+        ("127.0.0.0/8", "128.11.3.4", False),
+        ("10.1.2.0/24", "10.1.2.255", True),
+        ("10.1.2.0/24", "10.1.3.0", False),
+        ("10.1.2.4/30", "10.1.2.7", True),
+        ("10.1.2.4/30", "10.1.2.8", False),
+        ("10.0.0.0/8,::1/128", "::1", True),
+        ("10.0.0.0/8,::1/128", "::2", False),
+    ],
+)
+def test_a_host_is_trusted_where_a_network_has_it(networks: str, host: str, is_trusted: bool) -> None:
+    trust = OpenNetwork(BrokerConfig(trusted_networks=networks))
+    for _ in range(2):  # what is remembered is the same
+        assert trust.trusts((host, 7000)) is is_trusted
