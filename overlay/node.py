@@ -24,6 +24,9 @@ MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
 """Nanoseconds."""
 
+NEVER = 2**63
+"""Later than any instant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

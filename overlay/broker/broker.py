@@ -1,6 +1,6 @@
 """The context broker as a value: datagrams and time go in, datagrams and events come out.
 
-This module only composes. What comes most is read in ``hits`` and ``lanes``, the rest by ``wire``. What a message does
+This module only composes. What comes most is read in ``lanes``, the rest by ``wire``. What a message does
 lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or in ``structured`` (2,
 3, 26 to 31); all of them send through one ``Station``.
 """
@@ -24,11 +24,9 @@ from overlay.broker.extensions import (
     QuietRequest,
     ReplicaRefresh,
 )
-from overlay.broker.forwards import Forwards, are_plain
-from overlay.broker.hits import Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
-from overlay.broker.lanes import NEVER, Lanes
+from overlay.broker.lanes import Lanes
 from overlay.broker.members import Members
 from overlay.broker.membership import MEMBERSHIPS
 from overlay.broker.messages import (
@@ -63,7 +61,7 @@ from overlay.broker.tracing import Step
 from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
 from overlay.chance import Chance
 from overlay.errors import WireError
-from overlay.node import MILLISECOND, Event
+from overlay.node import MILLISECOND, NEVER, Event
 
 Handler = Callable[[Any, Address, int], bool | None]
 """Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
@@ -104,12 +102,8 @@ class Broker:
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._structured: Structured | None = None
-        pending, table = self._searching.pending, self._storing.table
-        self._hits = Hits(self._station, pending, table)
-        is_plain = are_plain(config)
-        forwards = Forwards(self._station, self._members, self._joining, pending, table) if is_plain else None
-        self._lane = Lanes(self._station, self._searching, self._storing, forwards)
-        self._lanes = self._lane.by_code()
+        self._lane = Lanes(self._station, self._members, self._joining, self._searching, self._storing)
+        self._lanes = self._lane.by_head()
         if config.arm == "structured":
             self._lanes.clear()
             self._structured = Structured(self._station, self._members, self._joining, self._storing)
@@ -142,12 +136,9 @@ class Broker:
         if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
             station.counters["rejected_unreadable"] += 1
             return
-        lanes = self._lanes
-        if lanes and data[:1] == b"3" and self._hits.answer(data, source, now):
-            return
         if not self._trusts(source[0]):
             station.open_network.ledger.receive(source, len(data), now)
-        lane = lanes.get(data[: data.find(b"|")])
+        lane = self._lanes.get(data[:2])
         if lane is not None:
             due = lane(data, source, now)
             if due is not None:
@@ -218,7 +209,7 @@ class Broker:
 
         Each datagram received is counted as ``rejected_unreadable`` or under one code.
         """
-        self._hits.settle()
+        self._lane.settle()
         return self._station.counted()
 
     def held_keys(self, now: int) -> dict[Key, bool]:

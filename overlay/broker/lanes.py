@@ -9,16 +9,17 @@ from collections.abc import Callable
 
 from overlay.addresses import Address
 from overlay.broker.extensions import QuietRequest
-from overlay.broker.forwards import Forwards
+from overlay.broker.forwards import Forwards, are_plain
+from overlay.broker.hits import Hits
+from overlay.broker.joining import Joining
+from overlay.broker.members import Members
 from overlay.broker.messages import ContextRequest, ContextUpdateAdvertisement
 from overlay.broker.searching import Searching
 from overlay.broker.sliced import read_answer, read_request, read_update, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
-
-NEVER = 2**63
-"""Later than any instant."""
+from overlay.node import NEVER
 
 Lane = Callable[[bytes, Address, int], int | None]
 """Takes a datagram; the instant at which it has made something come due, ``None`` where the datagram is to be parsed.
@@ -28,15 +29,24 @@ The instant may be too early, and is ``NEVER`` where nothing comes due that did 
 
 
 class Lanes:
-    def __init__(self, station: Station, searching: Searching, storing: Storing, forwards: Forwards | None) -> None:
+    def __init__(self, station: Station, members: Members, joining: Joining, searching: Searching, storing: Storing):
         self._station = station
         self._searching = searching
         self._storing = storing
-        self._forwards = forwards
+        pending, table = searching.pending, storing.table
+        self._hits = Hits(station, pending, table, self._take_request)
+        self._forwards = Forwards(station, members, joining, pending, table) if are_plain(station.config) else None
 
-    def by_code(self) -> dict[bytes, Lane]:
-        request = self._take_request
-        return {b"2": self._take_update, b"3": request, b"4": self._take_answer, b"32": request}
+    def by_head(self) -> dict[bytes, Lane]:
+        """By the first two bytes of a datagram; one with another code that begins so is none of theirs."""
+        request = self._hits.answer
+        return {b"2|": self._take_update, b"3|": request, b"4|": self._take_answer, b"32": request}
+
+    def settle(self) -> None:
+        """Bring the station's counters up to date."""
+        self._hits.settle()
+        if self._forwards is not None:
+            self._forwards.settle()
 
     def handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
         request = request_of(message, is_quiet=isinstance(message, QuietRequest))
@@ -45,26 +55,28 @@ class Lanes:
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self._storing.handle_update(Entry.of(message), source, now)
 
-    def _take_request(self, data: bytes, source: Address, now: int) -> int | None:
-        request = read_request(data)
+    def _take_request(self, code: bytes, stamp: bytes, rest: bytes, source: Address, now: int) -> int | None:
+        request = read_request(code, stamp, rest)
         if request is None:
             return None
-        self._station.received[32 if request.is_quiet else 3] += 1
         if self._forwards is not None:
             query = self._forwards.send_on(request, source, now)
             if query is not None:
                 return query.deadline
+        self._station.received[32 if request.is_quiet else 3] += 1
         self._searching.handle_request(request, source, now)
         return _earliest(self._searching)
 
     def _take_answer(self, data: bytes, source: Address, now: int) -> int | None:
         answer = read_answer(data)
-        if answer is None or not self._searching.handle_answer(answer, source, now):
+        if answer is None:
+            return None
+        if self._forwards is not None and self._forwards.pass_back(answer, source, now):
+            return NEVER
+        if not self._searching.handle_answer(answer, source, now):
             return None
         self._station.received[4] += 1
-        if answer.is_marked or self._station.config.hop_ack:
-            return min(_earliest(self._storing), _earliest(self._searching))
-        return NEVER
+        return min(_earliest(self._storing), _earliest(self._searching))
 
     def _take_update(self, data: bytes, source: Address, now: int) -> int | None:
         entry = read_update(data)

@@ -95,7 +95,7 @@ class Pending:
     ) -> None:
         """``on_expired`` is told of each query that waited until its deadline, and of the time."""
         self._capacity = capacity
-        self.lifetime_ns = lifetime_ns
+        self._lifetime_ns = lifetime_ns
         self._on_expired = on_expired
         self._branches = 0
         self._next_expiry = 0
@@ -131,7 +131,7 @@ class Pending:
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self.lifetime_ns
+        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self._lifetime_ns
         query = Query(name, hops, path, request.is_quiet, deadline, is_lookahead=is_lookahead)
         known = self._queries.get((query.timestamp, query.route))
         if known is not None:  # a wider Lookahead of the same query, on the same path
@@ -145,20 +145,22 @@ class Pending:
             query.open[neighbour] = True
         self._branches += len(neighbours)
 
-    def admits(self, query: Query, now: int) -> bool:
+    def admits(self, timestamp: int, route: bytes, now: int) -> bool:
         """Whether ``walk`` may follow: there is room, and no request identical to this one waits."""
-        self.expire(now)
-        return self._branches < self._capacity and (query.name[1], query.route) not in self._queries
+        if now >= self._next_expiry:
+            self._expire(now)
+        return self._branches < self._capacity and (timestamp, route) not in self._queries
 
-    def walk(self, query: Query, neighbour: Address) -> None:
-        """``ask`` one neighbour, as the first move, on behalf of a query that is not in the table."""
+    def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> Query:
+        """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour."""
+        query = Query(name, hops, route[len(name[2]) :], is_quiet, now + self._lifetime_ns)
         query.moves = 1
-        timestamp, route = query.name[1], query.route
-        self._queries[timestamp, route] = query
-        _add(self._by_response, route, query)
-        _add(self._by_refusal, (timestamp, query.path), query)
         query.open[neighbour] = True
+        self._queries[name[1], route] = query
+        _add(self._by_response, route, query)
+        _add(self._by_refusal, (name[1], query.path), query)
         self._branches += 1
+        return query
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
@@ -181,6 +183,19 @@ class Pending:
                 self.remove(query, but=source)
                 return query
         return None
+
+    def take_walked(self, source: Address, route: bytes, now: int) -> Query | None:
+        """``take_answered`` where only ``source`` was asked, and only one query shows this route."""
+        if now >= self._next_expiry:
+            self._expire(now)
+        query = self._by_response.get(route)
+        if not isinstance(query, Query) or query.looked or len(query.open) > 1 or source not in query.open:
+            return None
+        del self._by_response[route]
+        del self._queries[query.name[1], route]
+        _discard(self._by_refusal, (query.name[1], query.path), query)
+        self._branches -= 1
+        return query
 
     def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> Query | None:
         """The query that a NACK refuses, which waits for ``source`` no longer."""
@@ -241,7 +256,7 @@ class Pending:
             self._on_expired(query, now)
         while self._late and next(iter(self._late.values())) <= now:
             self._late.popitem(last=False)
-        self._next_expiry = now + self.lifetime_ns
+        self._next_expiry = now + self._lifetime_ns
         if self._queries:
             self._next_expiry = next(iter(self._queries.values())).deadline
         if self._late:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from overlay.addresses import Address, parse_host, parse_port
+from overlay.addresses import Address, format_address, parse_host, parse_port
 from overlay.broker.extensions import Lookahead
 from overlay.broker.fields import MAX_DATAGRAM, MAX_DIGITS, MAX_NAME, MAX_PAYLOAD, write_hops
 from overlay.broker.messages import ContextRequest, ContextResponse, Hops, RawKey, raw_key
@@ -24,6 +24,8 @@ from overlay.errors import WireError
 MOST_ADDRESSES = 1024
 """Remembered in either direction; of more, those used longest ago are read or written again."""
 
+ONE = b"1"
+"""Digits below it begin with a 0, or there are none."""
 
 Name = tuple[Address, int, RawKey]
 """What names a query everywhere: its consumer, its timestamp, and what it asks for."""
@@ -33,6 +35,12 @@ Name = tuple[Address, int, RawKey]
 def hop_text(address: Address) -> bytes:
     """``|host|port``."""
     return write_hops((address,)).encode()
+
+
+@lru_cache(maxsize=MOST_ADDRESSES)
+def requester_text(address: Address) -> bytes:
+    """An address in one field, as an ACK ends."""
+    return format_address(address).encode()
 
 
 @lru_cache(maxsize=MOST_ADDRESSES)
@@ -70,27 +78,30 @@ def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Reques
     return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
 
 
-def read_request(data: bytes) -> Request | None:
+def read_request(code: bytes, stamp: bytes, rest: bytes) -> Request | None:
+    """What a datagram asks that was split at its first two separators."""
     try:
-        code, stamp, rest = data.split(b"|", 2)
         first, second, third, *path = rest.split(b"|")
-        if not (stamp.isdigit() and stamp >= _ONE and len(stamp) <= MAX_DIGITS and first and second and third):
+        if not (stamp.isdigit() and stamp >= ONE and len(stamp) <= MAX_DIGITS and first and second and third):
             return None
-        if not data.isascii():
-            data.decode()
-        if len(data) > MAX_DATAGRAM or len(path) & 1:
+        if len(path) & 1 or len(rest) > MAX_DATAGRAM - len(code) - len(stamp) - 2:
             return None
+        if not rest.isascii():
+            rest.decode()
         key = b"|".join((first, second, third)) if path else rest
         if len(key) > MAX_NAME and not _are_short(first, second, third):
             return None
+        is_quiet = code == b"32"
+        if not (is_quiet or code == b"3"):
+            return None
         if not path:
-            return Request(int(stamp), key, (), b"", code == b"32")
+            return Request(int(stamp), key, (), b"", is_quiet)
         if len(path) == 2:
             hops: Hops = (_hop(*path),)
         else:
             fields = iter(path)
             hops = tuple(map(_hop, fields, fields))
-        return Request(int(stamp), key, hops, rest[len(key) :], code == b"32")
+        return Request(int(stamp), key, hops, rest[len(key) :], is_quiet)
     except ValueError:  # UnicodeDecodeError is one
         return None
 
@@ -144,7 +155,7 @@ def read_answer(data: bytes) -> Answer | None:
     try:
         _, stamp, size, provider, first, second, third, begin, end, rest = data.split(b"|", 9)
         key = b"|".join((first, second, third))
-        if not (stamp + size + begin + end).isdigit() or min(stamp, size, begin, end) < _ONE:
+        if not (stamp + size + begin + end).isdigit() or stamp < ONE or size < ONE or begin < ONE or end < ONE:
             return None
         digits = len(end)
         if digits > MAX_DIGITS or len(stamp) > MAX_DIGITS or len(size) > MAX_DIGITS:
@@ -159,7 +170,7 @@ def read_answer(data: bytes) -> Answer | None:
             data.decode()
         length = int(size)
         path = rest[length:]
-        if path[:1] != b"|" or length > MAX_PAYLOAD or len(data) > MAX_DATAGRAM:
+        if rest[length] != _SEPARATOR or length > MAX_PAYLOAD or len(data) > MAX_DATAGRAM:
             return None
         whole, is_marked = len(data) - len(path), False
         if b"*" in path:
@@ -172,7 +183,7 @@ def read_answer(data: bytes) -> Answer | None:
                     return None
                 path = path[:at] + path[at + 2 :]
         return Answer(data, whole, path, is_marked, key, provider, begin, end)
-    except ValueError:
+    except (ValueError, IndexError):
         return None
 
 
@@ -211,6 +222,4 @@ def _are_short(*names: bytes) -> bool:
     return max(map(len, names)) <= MAX_NAME
 
 
-_ZERO = ord("0")
-_ONE = b"1"
-"""Digits below it begin with a 0, or there are none."""
+_ZERO, _SEPARATOR = b"0|"

@@ -88,6 +88,12 @@ class Tracer:
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         """``step`` is one of ``STEPS``; ``peer`` whom it came from or went to."""
 
+    def note_forwarded(self, name: Name, now: int, source: Address, neighbour: Address) -> None:
+        """It was received from ``source`` and forwarded at once."""
+
+    def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
+        """Its answer came from ``neighbour`` and was passed back at once."""
+
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
         """Whether nothing is kept of this query if all that happens is that it comes and is answered from the table."""
         return True
@@ -142,6 +148,22 @@ class Recorder(Tracer):
             self._held = name, now, peer
         else:
             self._keep(name, mark, step, now, peer, detail)
+
+    def note_forwarded(self, name: Name, now: int, source: Address, neighbour: Address) -> None:
+        self._note_both(name, now, "received", source, "forwarded", neighbour)
+
+    def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
+        self._note_both(name, now, "answered", neighbour, "replied", to)
+
+    def _note_both(self, name: Name, now: int, step: str, peer: Address, then: str, other: Address) -> None:
+        """``note`` twice; most end in the ring, and quickly."""
+        mark, consumer = hash(name), name[0]
+        if self._held or hash((name[1], consumer[1])) % self._one_in == 0 or mark in self._failed:
+            self.note(name, step, now, peer)
+            self.note(name, then, now, other)
+            return
+        self._steps.put(mark, now, step, _CONSUMER if peer == consumer else peer, "")
+        self._steps.put(mark, now, then, _CONSUMER if other == consumer else other, "")
 
     def _keep(self, name: Name, mark: int, step: str, now: int, peer: Address | None, detail: str) -> None:
         """Put a step of a query that is not sampled into the ring, or report it where the query fails or has failed."""
