@@ -1,4 +1,4 @@
-"""One broker against a C program that makes the same exchange: speed, processor time, memory, and what they grow with.
+"""One broker against a C program that makes the same exchange: speed, processor time, and what they grow with.
 
 The brokers are real ones, forked as the supervisor does, with their journal on and everything that they do. The C
 program is ``benchmarks/c/server.c``: *C* is its loop of one ``recvfrom`` and one ``sendto`` for each datagram, *C,
@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from random import Random
-from statistics import median
 
 from benchmarks.bursts import Operation, Paired, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
@@ -30,15 +29,10 @@ GOALS = {"plain": 0.7, "compiled": 1.0}
 """Of the rate at 64 outstanding, over C's."""
 SERIAL_GOAL = 1.3
 """Of the serial p50 on one core, over C's."""
-IDLE_GOAL_KIB, LOADED_GOAL_KIB = 1536, 1434
 FOREIGN_GOAL = 0.1
 """With more, the figures are of what else ran; ratios of processor time stand longest."""
 GROWTH_GOAL = 1.1
 """What counts as no growth: within what short bursts can tell."""
-BROKERS = 10
-"""Of one supervisor, since memory is shared by those of a network."""
-STORED = (1_000, 100_000)
-"""Entries with which memory is looked at."""
 MANY, CROWD, LARGE_TABLE = 1_000_000, 1_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
 SMALL_PAYLOAD = 64
 
@@ -47,7 +41,7 @@ _figure = partial(figure, "broker")
 
 
 def measure(rounds: int, say: Say) -> Iterator[Figure]:
-    """Speed first, then memory, then growth."""
+    """Speed first, then growth."""
     with ExitStack() as stack:
         reference = stack.enter_context(c_server())
         variants = {BATCHED: stack.enter_context(c_server("--batch", "64"))}
@@ -55,7 +49,6 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
         fill(reference, 1000)
         fill(variants[BATCHED], 1000)
         yield from _speed(reference, variants, rounds, say)
-    yield from _memory(say)
     yield from _growth(rounds, say)
     if lacking:
         raise Unavailable("; ".join(lacking))
@@ -136,37 +129,6 @@ def _rates(what: str, variants: Mapping[str, Server], paired: Paired, *, is_main
     for name in variants:
         yield _figure(f"{what}, processor: {name}", "µs/request", paired.values(name, "processor_us"), "lower")
         yield _figure(f"{what}, processor: {name} / C", RATIO, paired.ratios(name, "processor_us"), "lower")
-
-
-# ---- memory
-
-
-def _memory(say: Say) -> Iterator[Figure]:
-    """Of ten brokers of one supervisor, and of a C program; medians. One round: memory is no matter of chance."""
-    say("memory")
-    few, many = STORED
-    with brokers(BROKERS) as ten, c_server() as c:
-        yield from _sizes("idle: C", [c])
-        yield from _sizes("idle: broker", ten, pss_at_most=IDLE_GOAL_KIB)
-        before = median(each.memory_kib()[1] for each in ten)
-        for each in (*ten, c):
-            fill(each, few)
-            burst(each, keys=few)
-        yield from _sizes(f"{few:,} entries: C", [c])
-        yield from _sizes(f"{few:,} entries: broker", ten)
-        added = median(each.memory_kib()[1] for each in ten) - before
-        yield _figure(f"memory added by {few:,} entries: broker, PSS", "KiB", [added], "lower", at_most=LOADED_GOAL_KIB)
-        for each in (ten[0], c):
-            fill(each, many - few, first=few)
-        yield from _sizes(f"{many:,} entries: C", [c])
-        yield from _sizes(f"{many:,} entries: broker", ten[:1])
-
-
-def _sizes(what: str, servers: list[Server], *, pss_at_most: float | None = None) -> Iterator[Figure]:
-    sizes = zip(*(each.memory_kib() for each in servers), strict=True)
-    for name, of_all in zip(("RSS", "PSS", "USS"), sizes, strict=True):
-        goal = pss_at_most if name == "PSS" else None
-        yield _figure(f"memory, {what}, {name}", "KiB", [median(of_all)], "lower", at_most=goal)
 
 
 # ---- growth

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as benchmarks
-from benchmarks import broker, bursts, record, tables
+from benchmarks import broker, bursts, memory, record, tables
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from tests.waiting import wait_for
 
@@ -100,7 +100,7 @@ def test_the_page_keeps_what_is_written_by_hand(tmp_path):
 @needs_gcc
 def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(bursts, "BURST_MS", 10)
-    for name, small in {"BROKERS": 2, "STORED": (100, 300), "MANY": 3000, "CROWD": 20}.items():
+    for name, small in {"MANY": 3000, "CROWD": 20}.items():
         monkeypatch.setattr(broker, name, small)
     code = benchmarks.main(["broker", "--rounds", "1", "--json", str(tmp_path / "figures.json")])
 
@@ -111,11 +111,23 @@ def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     assert found.pop("what else kept the machine busy meanwhile").value >= 0  # nothing, on a quiet one
     assert all(each.value > 0 for each in found.values())
     assert "full, serial on one core, p50: broker, plain / C" in found
-    assert "memory, 300 entries: broker, USS" in found
     assert "processor, 20 neighbours over 10: broker, forwarded" in found
     assert "needs gcc" not in written.lacking.get("broker", "")
     assert code == int(any(each.met is False for each in written.figures))
     assert ratio.name in capsys.readouterr().out
+
+
+@needs_gcc
+def test_memory_of_brokers_end_to_end_and_what_they_share(monkeypatch):
+    for name, small in {"BROKERS": 2, "MORE_BROKERS": 4, "STORED": (100, 300)}.items():
+        monkeypatch.setattr(memory, name, small)
+    found = {each.name: each.value for each in memory.measure(1, lambda _: None)}
+    assert all(value > 0 for value in found.values())
+    assert found["idle: Python, forked, USS"] < found["idle: broker, USS"] < found["300 entries: broker, USS"]
+    assert found["idle: broker, one of 4, PSS"] < found["idle: broker, PSS"]
+    # Most of what a broker has it shares with the supervisor that forked it.
+    assert found["idle: broker, USS"] < found["idle: broker, RSS"] / 6
+    assert found["added by one more broker, idle: PSS of all"] < found["idle: broker, PSS"]
 
 
 @needs_gcc
