@@ -57,7 +57,7 @@ class Lanes(Generic[E]):
         had_room, self.has_room = self.has_room, True
         exchange = self._busy.pop(lane)
         if not self._busy:
-            self._due = None
+            self._due, self._busy = None, {}  # an emptied dictionary would keep its size
         if exchange.is_clean:
             self._idle.append(lane)
             return not had_room

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from overlay.addresses import Address
 from overlay.broker.extensions import QuietRequest
@@ -109,6 +109,7 @@ def _stamped(message: AnyMessage) -> Callable[[int], bytes]:
     return lambda stamp: b"%b|%d%b" % (code, stamp, rest)
 
 
+@lru_cache(maxsize=16)
 def _acknowledged(operation: str, status: int) -> Callable[[bytes], bool]:
     return partial(is_ack, ack_of(operation, status))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from overlay.addresses import Address
+from overlay.broker.messages import Key
 from overlay.chance import Chance, Stream, derive_seed
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
@@ -210,18 +211,19 @@ class ScheduledClient(ABC):
 class Provider(ScheduledClient):
     """One Advertisement, then Updates at the workload's interval, all about one entity."""
 
-    __slots__ = ("_entity", "_first", "_later")
+    __slots__ = ("_has_advertised", "_payload")
 
     def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, payload: bytes) -> None:
         super().__init__(plan, broker, fleet, fleet.workload.update_interval_s)
-        key, name, valid_ms = entity_name(plan.entity), f"provider-{plan.client}", fleet.workload.valid_ms
-        self._entity = "|".join(key)
-        self._first: Question | None = questions.update("A", name, key, valid_ms, payload)
-        self._later = questions.update("U", name, key, valid_ms, payload)
+        self._payload = payload
+        self._has_advertised = False
 
     def _ask(self) -> tuple[str, Question]:
-        question, self._first = self._first or self._later, None
-        return self._entity, question
+        """Made for each update anew: kept, it would be a third of what a client takes."""
+        flag, self._has_advertised = "U" if self._has_advertised else "A", True
+        about, key = _entity(self.plan.entity)
+        name, valid_ms = f"provider-{self.plan.client}", self.fleet.workload.valid_ms
+        return about, questions.update(flag, name, key, valid_ms, self._payload)
 
     def _entry_timestamp(self, exchange: Asked) -> int:
         return exchange.first_stamp
@@ -245,10 +247,17 @@ class Consumer(ScheduledClient):
         return exchange.reply_stamp
 
 
+@lru_cache(maxsize=4096)
+def _entity(entity: int) -> tuple[str, Key]:
+    """As samples name it, and its key."""
+    key = entity_name(entity)
+    return "|".join(key), key
+
+
 @lru_cache(maxsize=4096)  # the consumers of a fleet ask for the same entities over and over
 def _request(entity: int, is_quiet: bool) -> tuple[str, Question]:
-    key = entity_name(entity)
-    return "|".join(key), questions.request(key, is_quiet=is_quiet)
+    about, key = _entity(entity)
+    return about, questions.request(key, is_quiet=is_quiet)
 
 
 def make_clients(

@@ -78,12 +78,16 @@ class CheckedActor(NodeActor):
         return outgoing
 
 
+FIRST_PORT = 1025
+"""Of a host in the simulator."""
+
+
 class Ports:
     """Fresh addresses on one host. None is ever given out twice, so that a late answer finds nobody."""
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._next = 1024
+        self._next = FIRST_PORT - 1
 
     def fresh(self) -> Address:
         self._next += 1
@@ -91,19 +95,24 @@ class Ports:
 
 
 class ClientActor(Actor):
-    """A provider or consumer of a workload: each of its lanes is a port on its host."""
+    """A provider or consumer of a workload: each of its lanes is a port on its host, which none ever is again."""
+
+    __slots__ = ("_host", "_simulator", "client", "open_ports", "samples")
 
     def __init__(self, simulator: Simulator, client: ScheduledClient, host: str) -> None:
         super().__init__()
         self.client = client
         self.samples: list[Sample] = []
+        self.open_ports = 0
         self._simulator = simulator
-        self._ports = Ports(host)
-        self._lane_of: dict[Address, int] = {}
-        self._address_of: dict[int, Address] = {}
+        self._host = host
+
+    def has(self, address: Address) -> bool:
+        """Whether this port of its host is open."""
+        return self._simulator.is_taken(address)
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
-        self.client.receive_datagram(self._lane_of[to], data, source, now)
+        self.client.receive_datagram(to[1] - FIRST_PORT, data, source, now)
 
     def step(self, now: int) -> Iterable[Outgoing]:
         timer = self.client.next_timer()
@@ -112,27 +121,19 @@ class ClientActor(Actor):
         outgoing = [(data, self._open(lane), to) for lane, data, to in self.client.datagrams_to_send()]
         self.samples += self.client.samples()
         for lane in self.client.lanes_to_close():
-            self._close(lane)
+            self._simulator.close((self._host, FIRST_PORT + lane))
+            self.open_ports -= 1
         return outgoing
 
     def next_timer(self) -> int | None:
         return self.client.next_timer()
 
-    @property
-    def open_ports(self) -> int:
-        return len(self._address_of)
-
     def _open(self, lane: int) -> Address:
-        if lane not in self._address_of:
-            address = self._ports.fresh()
-            self._address_of[lane], self._lane_of[address] = address, lane
+        address = self._host, FIRST_PORT + lane
+        if not self._simulator.is_taken(address):
             self._simulator.listen(address, self)
-        return self._address_of[lane]
-
-    def _close(self, lane: int) -> None:
-        address = self._address_of.pop(lane)
-        del self._lane_of[address]
-        self._simulator.close(address)
+            self.open_ports += 1
+        return address
 
 
 class ControllerActor(Actor):

@@ -190,7 +190,7 @@ class ServedClient(Served, ClientActor):
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
-            if to in self._lane_of:  # else its port was closed while it waited
+            if self.has(to):  # else its port was closed while it waited
                 ClientActor.receive(self, data, source, to, now)
         return list(ClientActor.step(self, now))
 

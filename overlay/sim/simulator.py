@@ -100,6 +100,10 @@ class Simulator:
         self._names[address] = str(address).encode()
         self.wake(actor)
 
+    def is_taken(self, address: Address) -> bool:
+        """Whether somebody listens there."""
+        return address in self._actors
+
     def close(self, address: Address) -> None:
         """What arrives here from now on finds nobody, even what was on its way."""
         del self._actors[address]
