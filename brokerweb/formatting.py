@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from overlay.engines import SIMULATED
+
 register = template.Library()
 
 UNKNOWN = "–"
@@ -65,6 +67,15 @@ def us(value: Any) -> str:
     if size < 1_000:
         return f"{sig3(number)}\u202fµs"
     return f"{_significant(number / 1e3)}\u202fms" if size < 1_000_000 else f"{_significant(number / 1e6)}\u202fs"
+
+
+@register.filter
+def signed_us(value: Any) -> str:
+    """A difference of times, as ``us`` writes them, with its sign."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    return f"{'+' if number > 0 else '−' if number < 0 else ''}{us(abs(number))}"
 
 
 @register.filter
@@ -140,6 +151,15 @@ def state(word: Any) -> SafeString:
     return format_html('<span class="state state-{}">{}</span>', name, name)
 
 
+@register.filter
+def engine(word: Any) -> SafeString | str:
+    """Beside whatever has figures: the word "simulated" where they are; nothing for what was measured."""
+    return (
+        format_html('<span class="simulated" title="{}">simulated</span>', SIMULATED_TITLE) if word == SIMULATED else ""
+    )
+
+
+SIMULATED_TITLE = "In virtual time: the same brokers, and a model of how long things take."
 OUTCOME_STATES = {"answered": "done", "not_found": "suspect", "refused": "failed", "lost": "failed"}
 
 

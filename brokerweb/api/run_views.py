@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,8 +19,9 @@ from rest_framework.response import Response
 
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.streams import PARQUET, download, file_chunks
-from brokerweb.experiments import history, samples, traces
+from brokerweb.experiments import history, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
@@ -29,6 +31,8 @@ from telemetry.runs import RunFiles
 from telemetry.tracefile import ORDERS
 from telemetry.traces import OUTCOMES
 
+MOST_US = 10**11
+"""Of a time within a run: a day and a little."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -167,6 +171,47 @@ class RunViewSet(Resource):
         total, rows = holdings.read(path, (page - 1) * size, size)
         links = _links(request, {"page_size": size}, page, -(-total // size))
         return Response({"count": total, **links, **(run.summary.get("holdings") or {}), "results": rows})
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("from_us", int, description="Microseconds since the launch; the beginning where left out"),
+            OpenApiParameter("to_us", int, description="Until before; the end where left out"),
+            OpenApiParameter("query", str, description="Id of one query, as in traces"),
+            OpenApiParameter("page", int),
+            OpenApiParameter("page_size", int, description="At most 10,000"),
+        ],
+        responses=replay_shapes.MessageListSerializer,
+        filters=False,
+    )
+    @action(detail=True)
+    def messages(self, request: Request, pk: str) -> Response:
+        """Every message of a recorded run, in the order in which they were sent."""
+        run = self.get_object()
+        if not replay.path_of(run).is_file():
+            raise NotFound("This run has no messages; they are there once one with record_mb above 0 was collected.")
+        page, size = _whole(request, "page", 1, 1, 10**6), _whole(request, "page_size", 1_000, 1, 10_000)
+        begin, end = _whole(request, "from_us", 0, 0, MOST_US), _whole(request, "to_us", MOST_US, 0, MOST_US)
+        query = request.query_params.get("query") or None
+        count, rows = replay.page(run, begin, end, query, (page - 1) * size, size)
+        asked = {"from_us": begin, "to_us": end, "query": query or "", "page_size": size}
+        return Response({"count": count, **_links(request, asked, page, -(-count // size)), "results": rows})
+
+    @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
+    @action(detail=True, methods=["post"], url_path="what-if")
+    def what_if(self, request: Request, pk: str) -> Response:
+        """One thing changed, as a new run with the same seed and arrivals."""
+        return self.shown(whatif.what_if(self.get_object(), request.data, self.user), 201)
+
+    @extend_schema(responses=replay_shapes.DifferenceSerializer, filters=False)
+    @action(detail=True)
+    def difference(self, request: Request, pk: str) -> Response:
+        """What changed from the run that this one varies or repeats, request by request."""
+        run = self.get_object()
+        before, found = whatif.baseline(run), whatif.difference(run)
+        if before is None or found is None:
+            raise NotFound("There is no difference: it is held against no run, or one of the two is not done.")
+        outcomes = [dict(zip(("before", "after", "requests"), row, strict=True)) for row in found.outcomes]
+        return Response({"compared_with": before.pk, "change": run.change, **asdict(found), "outcomes": outcomes})
 
     @extend_schema(responses=shapes.RunEventSerializer(many=True), filters=False)
     @action(detail=True)

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from brokerweb.experiments import query_views, run_views, views
+from brokerweb.experiments import query_views, replay_views, run_views, views, whatif_views
 
 experiments = [
     path("", views.index, name="list"),
@@ -18,6 +18,9 @@ runs = [
     path("<str:run_id>/", run_views.detail, name="detail"),
     path("<str:run_id>/queries/", query_views.index, name="queries"),
     path("<str:run_id>/queries/<str:trace>/", query_views.detail, name="query"),
+    path("<str:run_id>/replay/", replay_views.index, name="replay"),
+    path("<str:run_id>/what-if/", whatif_views.what_if, name="what-if"),
+    path("<str:run_id>/difference/", whatif_views.difference, name="difference"),
     path("<str:run_id>/cancel/", run_views.cancel, name="cancel"),
     path("<str:run_id>/rerun/", run_views.rerun, name="rerun"),
 ]

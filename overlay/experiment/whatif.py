@@ -35,7 +35,7 @@ def changed(configuration: Mapping[str, Any], change: Any) -> Configuration:
     ((name, value),) = change.items()
     if name not in CHANGES:
         raise InvalidSetting(str(name)[:60], f"is not known; what can be changed is one of {', '.join(CHANGES)}")
-    found = CHANGES[name](configuration, value)
+    found = CHANGES[name]({"faults": [], **configuration}, value)  # one that was saved earlier may lack them
     check_configuration(found)
     return found
 
@@ -82,7 +82,7 @@ def _kill(configuration: Mapping[str, Any], value: Any) -> Configuration:
     broker = _broker(configuration, "kill", value)
     if configuration["engine"] == SIMULATED:
         fault = {"what": "kill", "brokers": [broker], "at_s": 0}
-        return {**configuration, "faults": [*configuration.get("faults", []), fault]}
+        return {**configuration, "faults": [*configuration["faults"], fault]}
     # Live brokers go away by churn: the workload says who, and its arrivals are the same with and without it.
     workload = configuration["workload"]
     if workload["churn"] not in ("none", "file"):

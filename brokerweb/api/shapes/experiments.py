@@ -108,7 +108,8 @@ class RunSummarySerializer(serializers.ModelSerializer):
             "verdict",
             "verdict_reasons",
         ]
-        fields += ["host", "estimated_s", "rerun_of", "created", "launched_at", "measuring_at", "ended_at"]
+        fields += ["host", "estimated_s", "rerun_of", "compared_with", "change"]
+        fields += ["created", "launched_at", "measuring_at", "ended_at"]
 
     def _outlook(self, run: Run) -> Outlook:
         context: Any = self.context  # one queue for a whole list

@@ -1,0 +1,72 @@
+"""Shapes of a run's messages, and of what one changed thing made of it."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from telemetry.messages import FAMILIES
+
+
+class MessageSerializer(serializers.Serializer):
+    """Times are microseconds since the run's launch."""
+
+    at_us = serializers.IntegerField(help_text="When it was sent; of a client's message, when it arrived")
+    arrived_us = serializers.IntegerField(allow_null=True, help_text="Null where nobody recorded its arrival")
+    sender = serializers.IntegerField(allow_null=True, help_text="Index of a broker; null for a client")
+    receiver = serializers.IntegerField(allow_null=True)
+    code = serializers.IntegerField(help_text="Of the wire protocol; -1 where it cannot be read")
+    kind = serializers.CharField()
+    family = serializers.ChoiceField(choices=FAMILIES)
+    bytes = serializers.IntegerField()
+    lost = serializers.BooleanField(help_text="Sent to a broker that recorded on, and never arrived")
+    query = serializers.CharField(allow_null=True, help_text="Id of its query, as in traces")
+    text = serializers.CharField(help_text="How the datagram begins")
+
+
+class MessageListSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = MessageSerializer(many=True)
+
+
+class ChangeSerializer(serializers.Serializer):
+    """Exactly one of them; see `overlay/experiment/whatif.py`."""
+
+    add_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
+    cut_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
+    kill = serializers.IntegerField(required=False, help_text="A broker, dead from when measuring begins")
+    settings = serializers.DictField(required=False, help_text="One setting and its value")
+    record_mb = serializers.IntegerField(required=False, help_text="MB that each broker may record")
+
+
+class IntervalSerializer(serializers.Serializer):
+    """With its 95 % interval over pairs of requests."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class OutcomeSerializer(serializers.Serializer):
+    before = serializers.CharField()
+    after = serializers.CharField()
+    requests = serializers.IntegerField()
+
+
+class DifferenceSerializer(serializers.Serializer):
+    """Response times in microseconds; negative is faster than before."""
+
+    compared_with = serializers.CharField()
+    change = serializers.DictField(help_text="Empty of a run that repeats another")
+    pairs = serializers.IntegerField()
+    answered = serializers.IntegerField(help_text="Of the pairs, in both runs")
+    unpaired = serializers.IntegerField()
+    mean = IntervalSerializer()
+    median = IntervalSerializer()
+    faster = serializers.IntegerField()
+    slower = serializers.IntegerField()
+    before = serializers.FloatField(allow_null=True, help_text="Median response time of these requests in that run")
+    after = serializers.FloatField(allow_null=True)
+    outcomes = OutcomeSerializer(many=True)
+    curve = serializers.ListField(child=serializers.FloatField(), help_text="The difference at each per cent of pairs")

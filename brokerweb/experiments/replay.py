@@ -1,0 +1,37 @@
+"""The messages of a recorded run, as REST gives them and the replay page draws them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments.models import Run
+from telemetry import messages
+from telemetry.messages import Overview
+from telemetry.runs import RunFiles
+
+
+def overview(run: Run) -> Overview | None:
+    """What a slider over the run shows; ``None`` of a run that was not recorded, or not collected yet."""
+    return messages.overview(path_of(run))
+
+
+def path_of(run: Run) -> Path:
+    """Where its messages are, if it has any."""
+    return RunFiles(settings.RUNS / run.pk).messages_path
+
+
+def page(
+    run: Run, from_us: int, to_us: int, query: str | None, offset: int, limit: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many messages were sent in that time, and a part of them in their order."""
+    count, rows = messages.between(path_of(run), from_us, to_us, query, offset, limit)
+    return count, [_shown(row) for row in rows]
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    kind, family = messages.kind_of(row["code"])
+    ends = {end: row[end] if row[end] >= 0 else None for end in ("sender", "receiver")}
+    return {**row, **ends, "kind": kind, "family": family}

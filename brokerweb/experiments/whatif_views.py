@@ -1,0 +1,104 @@
+"""Pages of what-if: one thing changed in a finished run, and the difference that it made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+
+from brokerweb.doors import form_page, person
+from brokerweb.errors import NotPossible
+from brokerweb.experiments import whatif
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.replay_views import RECORD_MB
+from brokerweb.topologies import pictures
+from overlay.errors import InvalidSetting
+from overlay.experiment.whatif import CHANGES
+from overlay.settings import SettingInfo
+from overlay.systems import SYSTEMS
+
+
+@form_page
+def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The choice of what to change; taken, it makes the run and leads to it."""
+    run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
+    wrong, status = "", 200
+    if request.method == "POST":
+        try:
+            again = whatif.what_if(run, change_in(request.POST, _settings(run)), person(request))
+        except InvalidSetting as error:
+            wrong, status = f"{error.sentence[:1].upper()}{error.sentence[1:]}.", 400
+        except NotPossible as error:
+            wrong, status = str(error), 409
+        else:
+            messages.success(request, "Queued with the same seed and arrivals. It is compared once it is done.")
+            return redirect("runs:detail", again.id)
+    topology = run.configuration["topology"]
+    context = {
+        "run": run,
+        "can": run.state == RunState.DONE,
+        "wrong": wrong,
+        "given": request.POST if wrong else QueryDict("change=settings"),
+        "settings": [(info, run.configuration["settings"].get(info.name, info.default)) for info in _settings(run)],
+        "last": topology["brokers"] - 1,
+        "record_mb": RECORD_MB,
+        "graph": pictures.of_document(topology),
+    }
+    return render(request, "runs/what_if.html", context, status=status)
+
+
+@login_required
+def difference(request: HttpRequest, run_id: str) -> HttpResponse:
+    """A part of the run's page: what changed from the run that it is held against."""
+    run = get_object_or_404(Run.objects.select_related("compared_with", "rerun_of"), pk=run_id)
+    found = whatif.difference(run)
+    context = {
+        "run": run,
+        "before": whatif.baseline(run),
+        "words": whatif.words_of(run),
+        "found": found,
+        "curve": {"differences": found.curve} if found else {},
+    }
+    return render(request, "runs/difference.html", context)
+
+
+def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:
+    """The change that a form asks for. Raises ``InvalidSetting``."""
+    name = form.get("change", "")
+    if name in ("add_link", "cut_link"):
+        return {name: [_number(form.get(f"{name}_{end}", ""), name) for end in ("a", "b")]}
+    if name == "settings":
+        chosen = form.get("setting", "")
+        info = next((info for info in settings if info.name == chosen), None)
+        if info is None:
+            raise InvalidSetting("settings", "choose one of the settings")
+        return {name: {chosen: _value(form.get("value", "").strip(), info)}}
+    if name not in CHANGES:
+        raise InvalidSetting("change", "choose what is to change")
+    return {name: _number(form.get(name, ""), name)}
+
+
+def _settings(run: Run) -> list[SettingInfo]:
+    return [info for info in SYSTEMS[run.configuration["system"]].settings if info.name != "profile"]
+
+
+def _number(text: str, field: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise InvalidSetting(field, f"“{text[:20]}” is not a whole number")
+    return int(text)
+
+
+def _value(text: str, info: SettingInfo) -> Any:
+    """What was typed, as the kind of value that the setting has."""
+    if info.kind == "boolean" and text in ("on", "off", "true", "false"):
+        return text in ("on", "true")
+    if info.kind in ("integer", "number") and text != info.zero:
+        try:
+            return int(text) if info.kind == "integer" else float(text)
+        except ValueError:
+            raise InvalidSetting(info.name, f"“{text[:20]}” is not a number") from None
+    return text

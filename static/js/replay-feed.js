@@ -1,0 +1,115 @@
+// The messages of a run, fetched in parts as the clock comes near them; a part is some neighbouring bins of the density.
+
+const ROWS = 1000; // of a part, about
+const KEPT = 24; // parts; the oldest is let go
+const MOST = 10_000; // rows of one answer
+
+export class Feed {
+  constructor({ messages, first_us, last_us, bins }) {
+    this.url = messages;
+    this.first = first_us;
+    this.last = last_us;
+    this.query = "";
+    const span = last_us - first_us + 1;
+    const edge = (bin) => first_us + Math.floor((span * bin) / bins.length);
+    this.whole = [];
+    let [from, count] = [0, 0];
+    bins.forEach((number, bin) => {
+      count += number;
+      if (count < ROWS && bin < bins.length - 1) return;
+      this.whole.push({ from: edge(from), to: edge(bin + 1) });
+      [from, count] = [bin + 1, 0];
+    });
+    this.follow("");
+  }
+
+  // Only the messages of one query from now on, or all again.
+  follow(query) {
+    this.query = query;
+    this.parts = query ? [{ from: this.first, to: this.last + 1 }] : this.whole;
+    this.loaded = new Map();
+    this.asked = new Map();
+  }
+
+  partAt(time) {
+    let [low, high] = [0, this.parts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.parts[middle].from <= time) low = middle; else high = middle - 1;
+    }
+    return low;
+  }
+
+  // The rows of a part, once they are there; asking for them makes them come.
+  rows(part) {
+    if (part < 0 || part >= this.parts.length) return [];
+    if (!this.loaded.has(part)) this.load(part).catch(() => {}); // whoever waits for it is told
+    return this.loaded.get(part) || null;
+  }
+
+  load(part) {
+    if (this.loaded.has(part)) return Promise.resolve(this.loaded.get(part));
+    if (!this.asked.has(part)) this.asked.set(part, this.fetched(part));
+    return this.asked.get(part);
+  }
+
+  async fetched(part) {
+    const { parts, loaded, asked } = this;
+    const { from, to } = parts[part];
+    const rows = [];
+    let next = `${this.url}?${new URLSearchParams({ from_us: from, to_us: to, page_size: MOST, ...(this.query && { query: this.query }) })}`;
+    try {
+      while (next) {
+        const answer = await fetch(next, { headers: { Accept: "application/json" } });
+        if (!answer.ok) throw new Error(`The messages could not be fetched: the server answered ${answer.status}.`);
+        const page = await answer.json();
+        rows.push(...page.results);
+        next = page.next;
+      }
+    } finally {
+      asked.delete(part);
+    }
+    rows.forEach((row, place) => { row.part = part; row.place = place; });
+    loaded.set(part, rows);
+    if (loaded.size > KEPT) loaded.delete(loaded.keys().next().value);
+    return rows;
+  }
+
+  // The message behind (direction 1) or before (-1) a place, of those that are shown; null at an end.
+  async beside({ part, place }, direction, isShown) {
+    for (let at = part; at >= 0 && at < this.parts.length; at += direction) {
+      const rows = await this.load(at);
+      const from = at === part ? place + direction : direction > 0 ? 0 : rows.length - 1;
+      for (let i = from; i >= 0 && i < rows.length; i += direction) if (isShown(rows[i])) return rows[i];
+    }
+    return null;
+  }
+
+  // Where in its part the last message is that was sent at a time or before.
+  async placeAt(time) {
+    const part = this.partAt(time);
+    const rows = await this.load(part);
+    return { part, place: countUpTo(rows, time) - 1 };
+  }
+
+  // The messages sent within a time, as far as they are there.
+  between(from, to) {
+    const found = [];
+    for (let part = this.partAt(from); part <= this.partAt(to); part += 1) {
+      const rows = this.rows(part);
+      if (rows) found.push(...rows.slice(countUpTo(rows, from - 1), countUpTo(rows, to)));
+    }
+    this.rows(this.partAt(to) + 1); // it will be wanted soon
+    return found;
+  }
+}
+
+// How many of these rows, which are in the order of time, were sent at a time or before.
+function countUpTo(rows, time) {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].at_us <= time) low = middle + 1; else high = middle;
+  }
+  return low;
+}

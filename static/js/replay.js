@@ -1,0 +1,293 @@
+// A recorded run, message by message: a clock that is played, stopped and stepped. The address holds all that is shown.
+import { colour, size, us } from "./format.js";
+import { graphData } from "./graph.js";
+import { Feed } from "./replay-feed.js";
+import { Picture } from "./replay-picture.js";
+
+const data = JSON.parse(document.getElementById("replay-data").textContent);
+const box = document.getElementById("overlay");
+const by = (id) => document.getElementById(id);
+const [slider, clock, playButton, paceChoice, speedSlider, list] = ["time", "clock", "play", "pace", "speed", "messages"].map(by);
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+const SHOWN_MS = 350; // on the screen, however short a message was under way
+const STEP_MS = 500; // of a single step, within which its dot goes its way
+const LISTED = 24;
+const MOST_DOTS = 600;
+const LISTED_EVERY_MS = 200;
+const SAVED_EVERY_MS = 500;
+
+const asked = new URLSearchParams(location.search);
+const picture = new Picture(box, graphData(box));
+const feed = new Feed(data);
+const hidden = new Set((asked.get("hide") || "").split(",").filter(Boolean));
+const isShown = (row) => !hidden.has(row.family);
+
+const state = {
+  now: data.first_us, // µs since the launch
+  current: { part: 0, place: -1 }, // the last message sent, as the feed knows it; a row once there is one
+  playing: false,
+  pace: asked.get("pace") === "clock" ? "clock" : "step",
+  exponent: exponentOf(asked.get("speed")),
+  steppedAt: 0, // when on the screen the current message began its way; 0 where it is not under way
+  busy: false, // waiting for rows
+};
+
+function exponentOf(text) {
+  const speed = Number(text);
+  return text && speed > 0 ? Math.min(2, Math.max(-3, Math.log10(speed))) : 0;
+}
+const speed = () => 10 ** state.exponent;
+const perSecond = () => Math.min(20, Math.max(0.2, 2 * speed())); // messages, at the pace of one by one
+const brief = (number) => String(Number(number.toPrecision(2)));
+const seconds = (time) => `${(time / 1e6).toFixed(6)}\u202fs`;
+const end = (broker) => (broker === null ? "a client" : `broker ${broker}`);
+const short = (broker) => (broker === null ? "client" : broker);
+
+// ---- moving
+
+async function seek(time) {
+  state.now = Math.min(data.last_us, Math.max(data.first_us, time));
+  const moment = state.now;
+  await waiting(async () => {
+    const before = await feed.placeAt(moment);
+    const row = await feed.beside({ part: before.part, place: before.place + 1 }, -1, isShown);
+    if (state.now === moment) state.current = row || before;
+  });
+  draw();
+  tell(true);
+}
+
+async function step(direction) {
+  if (state.busy) return false;
+  const row = await waiting(() => feed.beside(state.current, direction, isShown));
+  if (!row) return false;
+  state.current = row;
+  state.now = row.at_us;
+  state.steppedAt = still.matches ? 0 : performance.now();
+  draw();
+  tell(!state.playing);
+  if (!state.playing && state.steppedAt) requestAnimationFrame(finishStep);
+  return true;
+}
+
+function finishStep() {
+  draw();
+  if (state.playing) return;
+  if (performance.now() - state.steppedAt < STEP_MS) requestAnimationFrame(finishStep);
+}
+
+async function waiting(work) {
+  state.busy = true;
+  try {
+    const found = await work();
+    by("wrong").textContent = "";
+    return found;
+  } catch (error) {
+    by("wrong").textContent = error.message;
+    play(false);
+    return null;
+  } finally {
+    state.busy = false;
+  }
+}
+
+function play(on) {
+  state.playing = on;
+  playButton.textContent = on ? "Pause" : "Play";
+  playButton.setAttribute("aria-pressed", String(on));
+  if (on) {
+    if (state.now >= data.last_us) seek(data.first_us);
+    ticked = performance.now();
+    requestAnimationFrame(tick);
+  } else {
+    tell(true);
+  }
+}
+
+let ticked = 0;
+async function tick(at) {
+  if (!state.playing) return;
+  const passed = Math.min(250, Math.max(0, at - ticked)); // a tab that was hidden does not jump
+  ticked = at;
+  if (state.pace === "step" || still.matches) {
+    if (performance.now() - state.steppedAt >= 1000 / perSecond() && !state.busy) {
+      const moved = await step(1);
+      if (!moved && !state.busy) play(false);
+      state.steppedAt = performance.now();
+    }
+    draw();
+  } else if (!state.busy) {
+    const next = Math.min(data.last_us, state.now + passed * 1000 * speed());
+    if (feed.rows(feed.partAt(next))) advance(next); // else the clock waits for its messages
+  }
+  if (state.playing) requestAnimationFrame(tick);
+}
+
+function advance(time) {
+  state.now = time;
+  const sent = feed.between(Math.max(state.current.at_us ?? data.first_us, time - 1e6 * Math.max(1, speed())), time).filter(isShown);
+  if (sent.length) state.current = sent[sent.length - 1];
+  state.steppedAt = 0;
+  draw();
+  tell(false);
+  if (time >= data.last_us) play(false);
+}
+
+// ---- showing
+
+function flights() {
+  const current = state.current.at_us === undefined ? null : state.current;
+  if (!state.playing || state.pace === "step" || still.matches) {
+    if (!current) return [];
+    const share = state.steppedAt ? Math.min(1, (performance.now() - state.steppedAt) / Math.min(STEP_MS, 1000 / perSecond())) : 1;
+    return [{ row: current, share, current: true }];
+  }
+  const least = SHOWN_MS * 1000 * speed();
+  const under = feed.between(state.now - Math.max(least, data.longest_us), state.now).filter((row) => isShown(row) && state.now < endOf(row, least));
+  const every = Math.ceil(under.length / MOST_DOTS);
+  by("thinned").hidden = every < 2;
+  by("thinned").textContent = `So many at once that one in ${every} is drawn`;
+  return under.filter((_, at) => at % every === 0).map((row) => ({ row, share: (state.now - row.at_us) / (endOf(row, least) - row.at_us) }));
+}
+
+const endOf = (row, least) => Math.max(row.arrived_us ?? row.at_us, row.at_us + least);
+
+function draw() {
+  picture.fly(flights());
+  clock.textContent = seconds(state.now);
+  slider.value = Math.round((10_000 * (state.now - data.first_us)) / Math.max(1, data.last_us - data.first_us));
+  slider.setAttribute("aria-valuetext", seconds(state.now));
+}
+
+let listedAt = 0;
+let savedAt = 0;
+function tell(atOnce) {
+  const at = performance.now();
+  if (atOnce || at - listedAt > LISTED_EVERY_MS) { listedAt = at; listMessages(); }
+  if (atOnce || at - savedAt > SAVED_EVERY_MS) { savedAt = at; save(); }
+}
+
+function listMessages() {
+  const { current } = state;
+  const rows = [];
+  for (let part = current.part, at = current.place; part >= 0 && rows.length < LISTED; part -= 1) {
+    const known = feed.rows(part);
+    if (!known) break;
+    if (part !== current.part) at = known.length - 1;
+    for (; at >= 0 && rows.length < LISTED; at -= 1) if (isShown(known[at])) rows.push(known[at]);
+  }
+  list.replaceChildren(...rows.map(item));
+  const row = current.at_us === undefined ? null : current;
+  by("told").textContent = row ? inWords(row) : "Nothing was sent yet.";
+  by("text").textContent = row ? row.text + (row.bytes > row.text.length ? "…" : "") : "";
+}
+
+function inWords(row) {
+  const way = `${row.kind}, from ${end(row.sender)} to ${end(row.receiver)}`;
+  const took = row.lost ? "lost on its way" : row.arrived_us !== null && row.sender !== null ? `under way for ${us(row.arrived_us - row.at_us)}` : "";
+  return [`${seconds(row.at_us)}: ${way}`, size(row.bytes), took].filter(Boolean).join(", ");
+}
+
+function item(row) {
+  const element = document.createElement("li");
+  element.className = `message family-${row.family}`;
+  if (row === state.current) element.setAttribute("aria-current", "true");
+  const go = Object.assign(document.createElement("button"), { type: "button", className: "go" });
+  const at = Object.assign(document.createElement("span"), { className: "at", textContent: (row.at_us / 1e6).toFixed(6) });
+  go.append(at, `${short(row.sender)} → ${short(row.receiver)}`, Object.assign(document.createElement("span"), { textContent: row.kind + (row.lost ? ", lost" : "") }));
+  go.addEventListener("click", () => { play(false); state.current = row; state.now = row.at_us; state.steppedAt = 0; draw(); tell(true); });
+  element.append(go);
+  if (row.query && !feed.query) {
+    const follow = Object.assign(document.createElement("button"), { type: "button", className: "follow", textContent: "follow" });
+    follow.setAttribute("aria-label", `Follow the query of this ${row.kind}`);
+    follow.addEventListener("click", () => followQuery(row.query, row.at_us));
+    element.append(follow);
+  }
+  return element;
+}
+
+function save() {
+  const query = new URLSearchParams({ t: (state.now / 1e6).toFixed(6), speed: brief(speed()), pace: state.pace });
+  if (feed.query) query.set("query", feed.query);
+  if (hidden.size) query.set("hide", [...hidden].join(","));
+  history.replaceState(null, "", `?${query}`);
+}
+
+// A query from its first message on, where no time is asked for.
+async function followQuery(query, time) {
+  feed.follow(query);
+  by("following").hidden = !query;
+  by("query-id").textContent = query;
+  state.current = { part: 0, place: -1 };
+  const first = await waiting(() => feed.beside(state.current, 1, isShown));
+  if (query && !first) by("wrong").textContent = "No message of this query was recorded.";
+  await seek(time ?? first?.at_us ?? data.first_us);
+}
+
+function showSpeed() {
+  speedSlider.value = state.exponent;
+  const words = state.pace === "step" ? `${brief(perSecond())} messages/s` : `${brief(speed())} ×`;
+  by("speed-shown").textContent = words;
+  speedSlider.setAttribute("aria-valuetext", words);
+}
+
+function setSpeed(exponent) {
+  state.exponent = Math.min(2, Math.max(-3, exponent));
+  showSpeed();
+  tell(!state.playing);
+}
+
+// How many messages were sent when, behind the slider; square roots, so that a quiet time is not empty.
+function drawDensity() {
+  const canvas = by("density");
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = canvas.clientWidth * ratio;
+  canvas.height = canvas.clientHeight * ratio;
+  const pen = canvas.getContext("2d");
+  const most = Math.sqrt(Math.max(...data.bins, 1));
+  const width = canvas.width / data.bins.length;
+  pen.fillStyle = colour("edge-strong");
+  data.bins.forEach((number, bin) => {
+    const height = (Math.sqrt(number) / most) * canvas.height;
+    pen.fillRect(bin * width, canvas.height - height, Math.max(1, width - 1), height);
+  });
+}
+
+// ---- being told
+
+slider.addEventListener("input", () => { play(false); seek(data.first_us + (Number(slider.value) / 10_000) * (data.last_us - data.first_us)); });
+playButton.addEventListener("click", () => play(!state.playing));
+by("step").addEventListener("click", () => { play(false); step(1); });
+by("back").addEventListener("click", () => { play(false); step(-1); });
+by("unfollow").addEventListener("click", () => followQuery("", state.now));
+speedSlider.addEventListener("input", () => setSpeed(Number(speedSlider.value)));
+paceChoice.addEventListener("change", () => { state.pace = paceChoice.value; showSpeed(); tell(true); });
+by("families").addEventListener("change", (event) => {
+  if (event.target.checked) hidden.delete(event.target.value); else hidden.add(event.target.value);
+  seek(state.now);
+});
+const KEYS = {
+  " ": () => play(!state.playing),
+  ArrowRight: () => { play(false); step(1); },
+  ArrowLeft: () => { play(false); step(-1); },
+  "+": () => setSpeed(state.exponent + 0.2),
+  "=": () => setSpeed(state.exponent + 0.2),
+  "-": () => setSpeed(state.exponent - 0.2),
+};
+document.addEventListener("keydown", (event) => {
+  const own = event.target.closest("button, select, a, input");
+  const isOwn = own && (event.key === " " || event.key.startsWith("Arrow") && own.matches("select, input[type=range]"));
+  if (isOwn || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+document.addEventListener("themechange", drawDensity);
+new ResizeObserver(drawDensity).observe(by("density"));
+
+paceChoice.value = state.pace;
+by("families").querySelectorAll("input").forEach((input) => { input.checked = !hidden.has(input.value); });
+showSpeed();
+const from = asked.get("t") === null ? undefined : Number(asked.get("t")) * 1e6;
+await followQuery(asked.get("query") || "", Number.isFinite(from) ? Math.round(from) : undefined);
+[slider, playButton, by("step"), by("back")].forEach((control) => { control.disabled = false; }); // until here nobody would have listened

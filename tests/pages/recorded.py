@@ -1,0 +1,77 @@
+"""Runs in virtual time, recorded and collected, as rows: what replay and what-if are shown of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from brokerweb.experiments import services as experiments
+from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.topologies import services as topologies
+from overlay.deployment import Deployment
+from overlay.engines import SIMULATED
+from overlay.experiment.definition import configurations
+from overlay.experiment.sweeps import configuration_hash
+from overlay.sim.engine import simulate
+from telemetry.collect import collect
+from telemetry.manifest import make_manifest
+from telemetry.runs import Lake, RunFiles
+
+
+def make_run(owner: User, record_mb: int = 8) -> Run:
+    """A run on a ring of six, done."""
+    topology = topologies.create(
+        name="Ring of six", kind="ring", brokers=6, params={"delay_ms": 4}, seed=1, owner=owner
+    )
+    body = {
+        "name": "Followed message by message",
+        "topology": topology.id,
+        "engine": SIMULATED,
+        "settings": {"trace_one_in": 1, "replication": "none"},
+        "workload": {"providers": 3, "entities": 3, "consumers": 6, "request_interval_s": 0.5, "duration_s": 5},
+        "record_mb": record_mb,
+    }
+    experiment: Experiment = experiments.create(body, owner)
+    (configuration,) = configurations(experiment.definition, experiments.find_topology)
+    run = Run.objects.create(
+        experiment=experiment,
+        configuration=configuration,
+        configuration_hash=configuration_hash(configuration),
+        seed="7",
+        owner=owner,
+    )
+    return run_it(run)
+
+
+def run_it(run: Run) -> Run:
+    """Simulate and collect it, as the worker would."""
+    configuration, files = run.configuration, RunFiles(Path(settings.RUNS) / run.id)
+    topology = configuration["topology"]
+    parts = {name: configuration[name] for name in ("system", "settings", "workload")}
+    document: dict[str, Any] = {
+        **parts,
+        "id": run.id,
+        "kind": "run",
+        "epoch": 0,
+        "directory": str(files.directory),
+        "seed": int(run.seed),
+        "topology": {name: topology.get(name) for name in ("brokers", "links", "positions")},
+        "faults": configuration["faults"],
+        "record_mb": configuration.get("record_mb", 0),
+        "lease_s": 60,
+    }
+    simulate(Deployment.from_json(document, SIMULATED))
+    manifest = make_manifest(
+        run.id, seed=int(run.seed), topology=topology, **parts, now=timezone.now(), engine=SIMULATED
+    )
+    files.write_manifest(manifest)
+    summary = collect(files, Lake(Path(settings.LAKE)))
+    Run.objects.filter(pk=run.pk).update(
+        state=RunState.DONE, progress=1, summary=summary, verdict=summary["verdict"], ended_at=timezone.now()
+    )
+    run.refresh_from_db()
+    return run
