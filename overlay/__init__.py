@@ -29,6 +29,7 @@ The network and its users:
 - ``experiment``  what an experiment may say, and the configurations it stands for
 - ``systems``     the literal registry of what can be launched; ``profiles``: named sets of a broker's settings
 - ``search_draws`` what single searches cost, in either driver's arena
+- ``costs``       what requests and updates cost between brokers, by the brokers' counters
 - ``holdings``    whether copies follow the square root of the query rate
 
 Running one: a ``deployment`` is what is wanted of a host (brokers, links, settings, a workload; one JSON document), and
@@ -39,7 +40,7 @@ three pure modules say what follows from it, each about one thing:
 - ``assembly``    of the brokers that are up, which is ordered to join whom, and to watch its neighbours
 
 The drivers: ``runtime`` (effects only; its ``hosted`` asks the three above) and ``sim`` (virtual time).
-``python -m overlay`` is ``__main__``: brokers, single exchanges, the supervisor.
+``python -m overlay`` is ``__main__``: brokers, single exchanges, the supervisor; ``cli_simulate`` a run in virtual time.
 
 The cores import no I/O; the drivers never import each other; nothing here knows of telemetry or the web. The
 contracts in ``pyproject.toml`` hold this, and ``make check`` runs them.

@@ -12,6 +12,10 @@ def main(argv: list[str]) -> int:
         from overlay.sim import cli_replay
 
         return cli_replay.main(argv[1:])
+    if argv[:1] == ["simulate"]:
+        from overlay import cli_simulate
+
+        return cli_simulate.main(argv[1:])
     from overlay.runtime import cli
 
     return cli.main(argv)

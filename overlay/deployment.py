@@ -132,6 +132,27 @@ class Deployment:
         return plan_clients(self.workload, self.brokers, self.seed, self.positions)
 
 
+def run_document(
+    configuration: Mapping[str, Any], *, run: str, seed: int, directory: str, epoch: int = 0, lease_s: float = 60.0
+) -> dict[str, Any]:
+    """The document of a run of ``configuration``, as ``overlay.experiment.definition`` has it in full."""
+    topology = configuration["topology"]
+    return {
+        "id": run,
+        "kind": RUN,
+        "epoch": epoch,
+        "directory": directory,
+        "seed": seed,
+        "system": configuration["system"],
+        "topology": {name: topology.get(name) for name in ("brokers", "links", "positions")},
+        "settings": configuration["settings"],
+        "workload": configuration["workload"],
+        "lease_s": lease_s,
+        "faults": configuration.get("faults", []),
+        RECORD.name: configuration.get(RECORD.name, RECORD.default),
+    }
+
+
 _FIELDS = {"id", "kind", "epoch", "directory", "seed", "system", "topology", "settings", "workload", "lease_s"}
 
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from overlay.churn import HAPPENED, UP
+from overlay.costs import costs
 from overlay.facts import Event, Start, Tick
 from telemetry import metrics, oracle, processes
-from telemetry.costs import costs
 from telemetry.processes import GENERATORS
 from telemetry.schedule import due_in_measuring
 from telemetry.verdict import Evidence, judge

@@ -25,6 +25,7 @@ usage: python -m overlay COMMAND ...
   stats       its counters
   settings    what can be set on a broker, and what each profile sets
   supervise   the host's supervisor of brokers and client fleets
+  simulate    one configuration in virtual time
   replay      recorded brokers done again in virtual time, compared byte for byte
 
 python -m overlay COMMAND --help says more.

@@ -45,7 +45,10 @@ orders alone would take longer than the run."""
 SLICE = 100 * MILLISECOND
 """After so much simulated time somebody may stop the run, and is told how far it is."""
 
-JOURNAL = "simulation"
+
+def journal_path(directory: Path) -> Path:
+    """The journal of a run with this directory; its recordings, if there are any, lie beside it."""
+    return directory / "journal" / "simulation.journal"
 
 
 class SimulationFailed(WaxwingError):
@@ -123,11 +126,11 @@ class _Run:
         self._phase = phases.LAUNCHING
         self._start = 0
         """Of the workload, simulated nanoseconds."""
-        directory = Path(deployment.directory) / "journal"
-        self._recorders = Recorders(directory, deployment.record_mb, lambda: self._overlay.simulator.now)
+        path = journal_path(Path(deployment.directory))
+        self._recorders = Recorders(path.parent, deployment.record_mb, lambda: self._overlay.simulator.now)
         self._overlay = _overlay(deployment, services, self._recorders)
         memory = services.memory if services else None
-        self._journal = RunJournal(directory / f"{JOURNAL}.journal", self._overlay, memory)
+        self._journal = RunJournal(path, self._overlay, memory)
         self._next_tick = 0
         churned = schedule(self._workload, deployment.brokers, deployment.seed)
         self._course = Course(churned, deployment.faults, ramp_s(self._workload))

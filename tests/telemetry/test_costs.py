@@ -3,12 +3,12 @@
 import pytest
 
 from overlay.broker.config import BrokerConfig
+from overlay.costs import costs
 from overlay.node import SECOND
 from overlay.sim.harness import Overlay
 from overlay.topologies import generate
 from overlay.workload import Workload
 from telemetry import processes
-from telemetry.costs import costs
 
 ONE_HOLDER = Workload(
     providers=1, consumers=8, holders=1, update_interval_s=60, request_interval_s=1, duration_s=10, stagger_ms=10,

@@ -1,0 +1,98 @@
+"""A definition that carries its topologies with it, for those who have no place to look them up. Pure.
+
+Where the web has a topology's id, there stands what makes one, in lists and blocks alike::
+
+    {kind: waxman, brokers: 50, params: {mean_degree: 4}, seed: 3}
+    {kind: custom, brokers: 3, links: [[0, 1], [1, 2]]}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from overlay.engines import ENGINES, LIVE
+from overlay.errors import InvalidSetting
+from overlay.experiment.definition import FindTopology
+from overlay.links import Link
+from overlay.topologies import Graph, Limits, generate
+
+FIELDS = ("name", "kind", "brokers", "params", "seed", "links")
+CUSTOM = "custom"
+
+
+def separated(body: Mapping[str, Any]) -> tuple[dict[str, Any], FindTopology]:
+    """``body`` with names in place of its topologies, and what finds them by their names. Raises ``InvalidSetting``."""
+    engine = ENGINES.get(str(body.get("engine", LIVE)), ENGINES[LIVE])
+    found = _Topologies(Limits(brokers=engine.brokers, links=engine.links))
+    separate = dict(body)
+    if "topology" in body:
+        separate["topology"] = found.named("topology", body["topology"])
+    if isinstance(blocks := body.get("blocks"), list):
+        separate["blocks"] = [
+            {**block, "topology": found.named(f"blocks.{index}.topology", block["topology"])}
+            if isinstance(block, dict) and "topology" in block
+            else block
+            for index, block in enumerate(blocks)
+        ]
+    return separate, found.documents.get
+
+
+class _Topologies:
+    """Those that were met, by the names they were given."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.documents: dict[str, dict[str, Any]] = {}
+        self._limits = limits
+
+    def named(self, field: str, value: Any) -> Any:
+        """A name for each object; alike ones have the same."""
+        if isinstance(value, list):
+            return [self.named(f"{field}.{index}", one) for index, one in enumerate(value)]
+        document = self._document(field, value)
+        name = wanted = document["name"]
+        number = 1
+        while name in self.documents and self.documents[name] != {**document, "name": name}:
+            number += 1
+            name = f"{wanted} ({number})"
+        self.documents[name] = {**document, "name": name}
+        return name
+
+    def _document(self, field: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise InvalidSetting(field, f"must be an object such as {{kind: ring, brokers: 10}}, not {value!r:.60}")
+        for name in value:
+            if name not in FIELDS:
+                raise InvalidSetting(f"{field}.{str(name)[:60]}", f"is not known; a topology has {', '.join(FIELDS)}")
+        for name in ("kind", "brokers"):
+            if name not in value:
+                raise InvalidSetting(f"{field}.{name}", "is required")
+        kind, brokers, params = value["kind"], value["brokers"], value.get("params") or {}
+        graph = self._graph(field, kind, brokers, params, value.get("seed", 0), value.get("links"))
+        return {
+            "id": "",
+            "name": str(value.get("name") or f"{kind}-{brokers}")[:100],
+            "kind": kind,
+            "brokers": graph.brokers,
+            "links": list(map(_document_of, graph.links)),
+            "positions": [list(place) for place in graph.positions] if graph.positions else None,
+        }
+
+    def _graph(self, field: str, kind: Any, brokers: Any, params: Any, seed: Any, links: Any) -> Graph:
+        if not isinstance(params, dict):
+            raise InvalidSetting(f"{field}.params", "must be an object of names and values")
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise InvalidSetting(f"{field}.seed", f"must be a whole number, not {seed!r:.40}")
+        if links is not None and not isinstance(links, list):
+            raise InvalidSetting(f"{field}.links", "must be a list")
+        try:
+            return generate(kind, brokers, params, seed, links, self._limits)
+        except InvalidSetting as error:
+            is_own = re.split(r"[.\[]", error.field)[0] in ("kind", "brokers", "links")
+            raise InvalidSetting(f"{field}.{'' if is_own else 'params.'}{error.field}", error.sentence) from None
+
+
+def _document_of(link: Link) -> dict[str, Any]:
+    """As ``dataclasses.asdict`` says it, which takes seconds for a hundred thousand brokers."""
+    return {"a": link.a, "b": link.b, "delay_ms": link.delay_ms, "jitter_ms": link.jitter_ms, "loss": link.loss}

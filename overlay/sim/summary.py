@@ -1,0 +1,86 @@
+"""What a simulated run came to, in short, from the facts in its journal. Pure.
+
+Counterpart: ``telemetry.summary`` says it at length of any run. Requests are those that were intended while measuring;
+what they cost between brokers is told of the whole run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from statistics import quantiles
+from typing import Any
+
+from overlay.costs import costs
+from overlay.facts import OUTCOMES, Fact, Sample, Tick
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Times in microseconds of the answered requests; ``None`` is what nothing was measured of."""
+
+    requests: int
+    outcomes: dict[str, int]
+    p50_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    hops: float | None
+    """Links from the broker asked to the one that had the data, mean over answers."""
+    messages_per_query: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        values = asdict(self)
+        outcomes: dict[str, int] = values.pop("outcomes")
+        return {**values, **outcomes}
+
+
+def summarise(facts: Iterable[Fact]) -> Summary:
+    """The summary of all facts of a run."""
+    outcomes: Counter[str] = Counter()
+    response_us: list[int] = []
+    counters: dict[str, list[dict[str, int]]] = defaultdict(list)
+    for fact in facts:
+        if isinstance(fact, Sample) and fact.role == "consumer" and fact.phase == "measuring":
+            outcomes[fact.outcome] += 1
+            if fact.outcome == "answered":
+                response_us.append(fact.ended_us - fact.intended_us)
+        elif isinstance(fact, Tick):
+            counters[fact.process].append(fact.counters)
+    asked = sum(_grown(rows, "requests") for name, rows in counters.items() if name.startswith("consumers-"))
+    spent = costs(_of_brokers(counters), asked)
+    p50_us, p95_us, p99_us = _percentiles(response_us)
+    return Summary(
+        requests=sum(outcomes.values()),
+        outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
+        p50_us=p50_us,
+        p95_us=p95_us,
+        p99_us=p99_us,
+        hops=spent["hops"],
+        messages_per_query=spent["messages_per_query"],
+    )
+
+
+def _of_brokers(counters: dict[str, list[dict[str, int]]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for process, rows in counters.items():
+        if process.startswith("broker"):
+            total.update({name: _grown(rows, name) for name in set().union(*rows)})
+    return dict(total)
+
+
+def _grown(rows: list[dict[str, int]], name: str) -> int:
+    """Of a counter that begins anew with each life of its process."""
+    values = [0, *(row.get(name, 0) for row in rows)]
+    return sum(later - earlier if later >= earlier else later for earlier, later in pairwise(values))
+
+
+def _percentiles(values: list[int]) -> list[float | None]:
+    """Interpolated between neighbours, as ``telemetry.metrics`` has them."""
+    if len(values) < 2:
+        return [float(values[0]) if values else None] * len(PERCENTILES)
+    cuts = quantiles(values, n=100, method="inclusive")
+    return [cuts[percent - 1] for percent in PERCENTILES]

@@ -1,0 +1,121 @@
+"""Definitions in files: YAML and JSON as people write them, and topologies inline."""
+
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay.engines import ENGINES, SIMULATED
+from overlay.errors import InvalidSetting
+from overlay.experiment.definition import checked
+from overlay.experiment.files import MAX_BYTES, parse_definition
+from overlay.experiment.inline import separated
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), plain, max_size=3))
+def test_what_json_can_say_is_read_as_it_was_written(document):
+    assert parse_definition(json.dumps(document).encode(), is_json=True) == document
+
+
+@given(st.dictionaries(st.text(st.characters(codec="ascii", min_codepoint=32)), st.integers() | st.booleans()))
+def test_yaml_is_read_as_its_own_writer_wrote_it(document):
+    assert parse_definition(yaml.safe_dump(document).encode()) == document
+
+
+@given(st.binary(max_size=60) | st.text("{}[]&*!:-,#|>'\"ab1 \n", max_size=60).map(str.encode), st.booleans())
+def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
+    try:
+        assert isinstance(parse_definition(data, is_json=is_json), dict)
+    except InvalidSetting as error:
+        assert (error.field, bool(error.sentence)) == ("spec", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "one object"),
+        ("- 1", "one object"),
+        ("a: [1", "is not YAML"),
+        ("a: &x [*x]", "refers to an anchor"),
+        ("a: &x 1\nb: *x", "refers to an anchor"),
+        ("seed: 1\nseed: 2", "says “seed” twice"),
+        ("a: 2026-01-01", "no text, number, list or object"),
+        ("a: !!python/object/apply:os.system [ls]", "is not YAML"),
+        ("a: .nan", "cannot be read"),
+        ("a: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("a" * (MAX_BYTES + 1), "at most 5,000,000"),
+    ],
+)
+def test_what_is_no_definition_gets_a_sentence(text, words):
+    with pytest.raises(InvalidSetting) as caught:
+        parse_definition(text.encode())
+    assert words in caught.value.sentence
+
+
+RING = {"kind": "ring", "brokers": 4}
+BODY = {"name": "e", "engine": SIMULATED, "topology": RING, "workload": {"providers": 1, "consumers": 2}}
+
+
+def configurations(**changes):
+    return checked(*separated({**BODY, **changes}))[1]
+
+
+def test_an_inline_topology_is_drawn():
+    [configuration] = configurations()
+    assert configuration["topology"]["name"] == "ring-4"
+    assert [(link["a"], link["b"]) for link in configuration["topology"]["links"]] == [(0, 1), (0, 3), (1, 2), (2, 3)]
+
+
+def test_lists_and_blocks_may_have_topologies_of_their_own():
+    other = {"kind": "custom", "brokers": 3, "links": [[0, 1], [1, 2]]}
+    assert len(configurations(topology=[RING, other])) == 2
+    assert len(configurations(blocks=[{"topology": RING}, {"topology": [RING, other]}])) == 2
+
+
+def test_alike_names_are_told_apart():
+    random = {"kind": "random-regular", "brokers": 10}
+    found = configurations(topology=[{**random, "seed": 1}, {**random, "seed": 2}, {**random, "seed": 1}])
+    assert [one["topology"]["name"] for one in found] == ["random-regular-10", "random-regular-10 (2)"]
+
+
+def test_faults_are_known_in_every_configuration():
+    fault = {"what": "kill", "brokers": [3], "at_s": 1}
+    assert [one["faults"] for one in configurations(faults=[fault], workload={"consumers": [1, 2]})] == [[fault]] * 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"topology": "ring"}, "topology"),
+        ({"topology": []}, "topology"),
+        ({"topology": {"kind": "ring"}}, "topology.brokers"),
+        ({"topology": {**RING, "colour": "red"}}, "topology.colour"),
+        ({"topology": {**RING, "kind": "knot"}}, "topology.kind"),
+        ({"topology": {**RING, "brokers": ENGINES[SIMULATED].brokers + 1}}, "topology.brokers"),
+        ({"topology": {**RING, "params": {"delay_ms": -1}}}, "topology.params.delay_ms"),
+        ({"topology": {**RING, "params": 3}}, "topology.params"),
+        ({"topology": {**RING, "seed": "x"}}, "topology.seed"),
+        ({"topology": {**RING, "links": [[0, 1]]}}, "topology.links"),
+        ({"topology": [RING, {"kind": "custom", "brokers": 2, "links": [[0, 5]]}]}, "topology.1.links"),
+        ({"blocks": [{"topology": {"kind": "knot", "brokers": 3}}]}, "blocks.0.topology.kind"),
+        ({"faults": [{"what": "kill", "brokers": [4], "at_s": 1}]}, "faults.0.brokers"),
+    ],
+)
+def test_what_is_wrong_with_a_topology_is_named(changes, field):
+    with pytest.raises(InvalidSetting) as caught:
+        configurations(**changes)
+    assert caught.value.field.startswith(field)
+
+
+def test_more_brokers_than_a_host_runs_are_refused_live_and_said_to_be_for_the_simulator():
+    body = {**BODY, "engine": "live", "topology": {"kind": "ring", "brokers": 1001}}
+    with pytest.raises(InvalidSetting, match="1000"):
+        checked(*separated(body))
