@@ -1,4 +1,4 @@
-"""``python -m telemetry calibrate``: measure this machine, write its model down, and hold it against live runs."""
+"""``make calibrate``: measure this machine, write its model down, and hold it against live runs."""
 
 from __future__ import annotations
 

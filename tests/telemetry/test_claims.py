@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from telemetry.claims import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Found, evaluate, found_in
-from telemetry.claims_page import page
+from telemetry.claims.criteria import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Found, evaluate, found_in
+from telemetry.claims.page import page
 from telemetry.published import Published, table_b1
 
 Response = Callable[[Published], float]

@@ -346,6 +346,8 @@ def found_in(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterato
     """What a collected run of the matrix says; nothing where it is of no configuration of the table."""
     topology, workload = manifest["topology"], manifest["workload"]
     memory = summary["memory"]["mean"]
+    if summary["mean_us"] is None:  # nothing was answered
+        return
     for row in configs(
         topology=topology["kind"],
         brokers=topology["brokers"],

@@ -1,4 +1,4 @@
-"""``python -m telemetry claims``: the claims, their criteria and, where the matrix was run, how they came out."""
+"""The claims, their criteria and, where the matrix was run, how they came out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from telemetry.claims import CLAIMS, WRITTEN, Claim, Found, Verdict, evaluate, found_in
+from telemetry.claims.criteria import CLAIMS, WRITTEN, Claim, Found, Verdict, evaluate, found_in
 from telemetry.runs import Lake, read_manifest
 
 SPEC = "docs/examples/published-matrix.yaml"
@@ -62,7 +62,7 @@ def page(verdicts: Sequence[Verdict], found: Sequence[Found], now: datetime, eng
     parts = [
         "# The published claims, and when they count as reproduced",
         f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run; they are data "
-        f"in `telemetry/claims.py`, from which this page is made (`python -m telemetry claims`). {how} The runs are "
+        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry.claims`). {how} The runs are "
         f"those of [`{SPEC}`](examples/{Path(SPEC).name}).",
         "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
         "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
