@@ -4,13 +4,14 @@
 PORT ?= 8000
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+CALIBRATE_ARGS ?=
 BIN := .venv/bin
 # The first interpreter that is new enough; `make PYTHON=...` chooses another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers python runtime-environment test-environment
+.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers calibrate python runtime-environment test-environment
 
 help: ## these targets, one line each
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-21s %s\n", $$1, $$2}'
@@ -47,6 +48,9 @@ bench-compare: test-environment ## what is slower than at REV=..., or without it
 
 bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench
 	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
+
+calibrate: runtime-environment ## measure what messages cost here, for simulated runs to cost as much (10 minutes; CALIBRATE_ARGS="--quick")
+	@exec $(BIN)/python -m telemetry.calibration $(CALIBRATE_ARGS)
 
 lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8

@@ -62,8 +62,8 @@ def page(verdicts: Sequence[Verdict], found: Sequence[Found], now: datetime, eng
     parts = [
         "# The published claims, and when they count as reproduced",
         f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run; they are data "
-        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry.claims`). {how} The runs are "
-        f"those of [`{SPEC}`](examples/{Path(SPEC).name}).",
+        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry.claims`). {how} The "
+        f"runs are those of [`{SPEC}`](examples/{Path(SPEC).name}).",
         "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
         "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
         "Response times are means over requests answered, from the intended sending"
