@@ -49,7 +49,7 @@ bench-compare: test-environment ## what is slower than at REV=..., or without it
 bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench
 	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
 
-calibrate: runtime-environment ## measure what messages cost here, for simulated runs to cost as much (10 minutes; CALIBRATE_ARGS="--quick")
+calibrate: runtime-environment ## measure what messages cost here, for simulated runs (10 min; CALIBRATE_ARGS="--quick")
 	@exec $(BIN)/python -m telemetry.calibration $(CALIBRATE_ARGS)
 
 lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes

@@ -58,6 +58,7 @@ def test_help_names_every_target_in_a_line():
         "bench",
         "bench-compare",
         "bench-peers",
+        "calibrate",
         "lock",
     ]
 
