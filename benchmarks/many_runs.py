@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Token
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.reports import schedules
@@ -29,6 +30,7 @@ from brokerweb.reports.models import Report, ReportState, Schedule
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
+from overlay.engines import LIVE
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
 from telemetry.collect import collect
@@ -110,7 +112,7 @@ def _row(experiment: Experiment, position: int, configuration: dict[str, Any], r
         configuration_hash=sweeps.configuration_hash(configuration),
         replicate=replicate,
         seed=str(derive_seed(1, replicate)),
-        estimated_s=experiments.run_estimate_s(configuration),
+        estimated_s=pace_of(LIVE).run_s(configuration),
         owner=experiment.owner,
         state=state,
         created=began,

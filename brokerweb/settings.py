@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "brokerweb.networks",
     "brokerweb.experiments",
     "brokerweb.reports",
+    "brokerweb.simulations",
     "brokerweb.live",
     "brokerweb.api",
 ]
@@ -202,6 +203,7 @@ CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in 
 # Each with an exchange of its own: on a shared one with the default key every queue would get every message.
 CELERY_TASK_ROUTES = {
     "brokerweb.reports.tasks.run_report": {"queue": "spark"},
+    "brokerweb.simulations.tasks.simulate": {"queue": "spark"},
     "brokerweb.experiments.tasks.collect": {"queue": HOST_QUEUE},
 }
 CELERY_TIMEZONE = "UTC"

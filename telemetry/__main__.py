@@ -1,4 +1,4 @@
-"""``python -m telemetry report``, a report by Spark without the web, and ``search-table``, what searches cost.
+"""What telemetry does without the web: ``report`` by Spark, ``sweep`` of simulated runs, ``search-table``.
 
 Exit code 0 done, 1 failed, 2 wrong usage.
 """
@@ -17,6 +17,8 @@ from overlay.errors import WaxwingError
 from telemetry.progress import ERROR, PROGRESS, tell
 from telemetry.runs import Lake
 from telemetry.search_table.command import add_flags, make
+from telemetry.sweep.batch import Batch
+from telemetry.sweep.command import carry_out
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,16 +33,31 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--lake", type=Path, required=True, help="directory of collected runs (var/lake)")
     report.add_argument("--out", type=Path, required=True, help="directory for result.json and report.html")
     report.add_argument("--title", default="Comparison of configurations", help="headline of the report")
-    report.add_argument(
-        "--var", type=Path, default=Path(os.environ.get("WAXWING_VAR", "var")), help="directory for data"
-    )
+    report.add_argument("--var", type=Path, default=_var(), help="directory for data")
+    batch = commands.add_parser("simulate-batch", help="carry out a batch that was written before (for the web)")
+    batch.add_argument("directory", type=Path, help="where batch.json lies")
+    batch.add_argument("--var", type=Path, default=_var(), help="directory for data")
+    batch.add_argument("--spark", action="store_true", help="by Spark instead of plain processes")
     add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
     return top
 
 
+def _var() -> Path:
+    return Path(os.environ.get("WAXWING_VAR", "var"))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
-    return _search_table(given) if given.command == "search-table" else _report(given)
+    commands = {"search-table": _search_table, "report": _report, "simulate-batch": _simulate_batch}
+    return commands[given.command](given)
+
+
+def _simulate_batch(given: argparse.Namespace) -> int:
+    try:
+        carry_out(Batch.read(given.directory), given.var, with_spark=given.spark)
+    except WaxwingError as error:
+        return _fail(error, 1)
+    return 0
 
 
 def _search_table(given: argparse.Namespace) -> int:

@@ -5,8 +5,9 @@
     {id, title, x: {label, unit, log, categories?}, y: {label, unit, log, zero}, notes: [sentence], remark?: sentence,
      series: [{name, role, topology, metric?, line, points: [{x, y, low, high, n, replicates}]}]}
 
-``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss) or ``published``;
-``topology`` gives the colour. With ``categories``, x is a position in that list. ``y`` is ``None`` for a gap.
+``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss), ``simulated`` (in
+virtual time, which its name says too) or ``published``; ``topology`` gives the colour. With ``categories``, x is a
+position in that list. ``y`` is ``None`` for a gap.
 """
 
 from __future__ import annotations

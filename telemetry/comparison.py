@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from overlay.engines import SIMULATED
 from telemetry import figures, oracle
 from telemetry.charts import KB, Chart, axis, chart, estimate, point, series
 from telemetry.configurations import ChosenRun, differing, grouped, label, links_in_words
@@ -55,6 +56,7 @@ def compare(runs: Sequence[ChosenRun], measured: Measured, title: str, provenanc
         "title": title,
         "differing": factors,
         "configurations": rows,
+        "engines": sorted({run.engine for run in runs}),
         "charts": [*_charts(rows, measured), *figures.draw_all(rows)],
         "notes": list(_notes(runs, rows)),
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
@@ -76,6 +78,7 @@ def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str],
         },
         "system": first.system,
         "engine": first.engine,
+        "faults": [dict(fault) for fault in first.faults],
         "settings": dict(first.settings),
         "workload": dict(first.workload),
         "n": len(group),
@@ -138,12 +141,13 @@ def _published(run: ChosenRun) -> dict[str, Any] | None:
 
 
 def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
-    kept = ("started", "code", "python", "libraries", "machine")
+    kept = ("started", "code", "python", "libraries", "machine", "simulated")
     return {
         "run": run.run,
         "configuration": label(run, factors),
         "replicate": run.replicate,
         "seed": run.seed,
+        "engine": run.engine,
         "verdict": run.verdict,
         "verdict_reasons": list(run.reasons),
         "links": links_in_words(run.topology.get("links") or ()),
@@ -153,11 +157,12 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
 
 def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
     categories = [row["label"] for row in rows]
+    of = ", simulated" if all(row["engine"] == SIMULATED for row in rows) else ""
     brokers = axis("Configuration", categories=categories)
     return [
         chart(
             "response-time",
-            "Mean response time against configuration",
+            f"Mean response time against configuration{of}",
             brokers,
             axis("Mean response time", "µs", log=True),
             [*_by_topology(rows), _published_points(rows)],
@@ -165,7 +170,7 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
         ),
         chart(
             "percentiles",
-            "Response time against the share of requests that it covers",
+            f"Response time against the share of requests that it covers{of}",
             axis("Share of requests", "%"),
             axis("Response time", "µs", log=True),
             [_curve(row, measured) for row in rows],
@@ -173,7 +178,7 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
         ),
         chart(
             "memory",
-            "Memory of a broker against configuration",
+            f"Memory of a broker against configuration{of}",
             brokers,
             axis("Memory of a broker", "kB", zero=True),
             [_memory_series(rows, name, word) for name, word in MEMORY.items()],
@@ -186,6 +191,8 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
 
 
 def _role(row: Mapping[str, Any]) -> str:
+    if row["engine"] == SIMULATED:
+        return "simulated"
     return "shaped" if row["topology"]["shaped"] else "measured"
 
 
@@ -193,6 +200,7 @@ def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for x, row in enumerate(rows):
         words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
+        words += ", simulated" if row["engine"] == SIMULATED else ""
         points = found.setdefault((words, _role(row), row["topology"]["kind"]), [])
         points.append(estimate(x, row["response"]["from_intended"]["mean"]))
     return [series(name, role, kind, points, line=False) for (name, role, kind), points in found.items()]
@@ -221,6 +229,12 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
         "A value is the mean of the replicates' own statistic with its 95 % interval: Student's t on the logarithm "
         "for 2 to 7 replicates, a bootstrap for more, none for one. Pooled is the statistic of all samples as one."
     )
+    if any(row["engine"] == SIMULATED for row in rows):
+        yield (
+            "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
+            "model, calibrated by live runs unless service times are “none”, and memory is what their tables hold. "
+            "They stand beside live ones and are never replicates of them."
+        )
     suspect = [run.run for run in runs if run.verdict == "suspect"]
     if suspect:
         yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from overlay.engines import SIMULATED
 from overlay.profiles import PROFILE
 from overlay.systems import SYSTEMS
 from telemetry.errors import TelemetryError
@@ -41,7 +42,14 @@ class ChosenRun:
     engine: str
     settings: Mapping[str, Any]
     workload: Mapping[str, Any]
+    faults: Sequence[Mapping[str, Any]]
+    simulation: Mapping[str, Any]
+    """What was chosen of a simulated run; empty for a live one."""
     manifest: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.engine == SIMULATED
 
     @property
     def kind(self) -> str:
@@ -62,16 +70,20 @@ class ChosenRun:
             "engine": self.engine,
             **self.settings,
             **self.workload,
+            "faults": faults_in_words(self.faults),
+            **self.simulation,
         }
 
     def key(self) -> str:
-        """The same for all replicates: a hash of topology with links, system, engine, settings and workload.
+        """The same for all replicates: a hash of topology with links, system, engine, settings, workload and faults.
 
         A profile counts by the settings that it stands for.
         """
-        parts = [self.topology.get("name"), self.kind, self.brokers, self.topology.get("links") or []]
+        parts: list[Any] = [self.topology.get("name"), self.kind, self.brokers, self.topology.get("links") or []]
         settings = {name: value for name, value in self.settings.items() if name != PROFILE.name}
-        text = json.dumps([*parts, self.system, self.engine, settings, self.workload], sort_keys=True, default=str)
+        parts += [self.system, self.engine, settings, self.workload]
+        parts += [one for one in (self.faults, self.simulation) if one]
+        text = json.dumps(parts, sort_keys=True, default=str)
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
     def is_said_by_profile(self, name: str) -> bool:
@@ -88,7 +100,8 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
 
     ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, ...}``, ``configuration`` holding any
-    of ``topology``, ``system``, ``engine``, ``settings``, ``workload``. Raises ``TelemetryError``.
+    of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``. Raises
+    ``TelemetryError``.
     """
     if not isinstance(row, Mapping) or not isinstance(row.get("run"), str):
         raise TelemetryError('Each chosen run must be an object with its id as "run".')
@@ -105,6 +118,8 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
         engine=str(given.get("engine") or manifest.get("engine") or "live"),
         settings=given.get("settings") or manifest.get("settings") or {},
         workload=given.get("workload") or manifest.get("workload") or {},
+        faults=given.get("faults") or manifest.get("faults") or [],
+        simulation=given.get("simulation") or manifest.get("simulation") or {},
         manifest=manifest,
     )
 
@@ -126,6 +141,11 @@ def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(said)
 
 
+def faults_in_words(faults: Sequence[Mapping[str, Any]]) -> str:
+    """``kill at 5 s, slow at 10 s``; empty where nothing goes wrong on purpose."""
+    return ", ".join(f"{fault['what']} at {fault['at_s']:g} s" for fault in faults)
+
+
 def grouped(runs: Iterable[ChosenRun]) -> dict[str, list[ChosenRun]]:
     """The replicates of each configuration, in the order in which configurations first appear."""
     groups: dict[str, list[ChosenRun]] = {}
@@ -143,14 +163,17 @@ def differing(runs: Sequence[ChosenRun]) -> list[str]:
 
 
 def label(run: ChosenRun, differing: Sequence[str]) -> str:
-    """What tells this configuration from the others of the report: its topology and the factors that differ."""
+    """What tells this configuration from the others of the report: its topology and the factors that differ.
+
+    A simulated one says so wherever it stands, whether or not others are live.
+    """
     factors = run.factors()
     said = [str(factors["topology"])]
     for name in differing:
-        if name in ("topology", "kind", "links") or factors.get(name) is None:
+        if name in ("topology", "kind", "links", "engine") or factors.get(name) in (None, ""):
             continue
         value = factors[name]
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         word = "broker" if name == "brokers" and value == 1 else WORDS.get(name, "")
         said.append(f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}")
-    return ", ".join(said)
+    return ", ".join([*said, SIMULATED] if run.is_simulated else said)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from overlay.engines import SIMULATED
 from telemetry.charts import KB, Chart, axis, chart, estimate, point, series
 from telemetry.configurations import WORDS
 from telemetry.intervals import interval
@@ -122,8 +123,11 @@ def _measured_series(
         own = [condition for condition in _conditions(figure, row) if condition not in shared]
         if len(links[row["topology"]["name"]]) > 1:
             own.append(f"links: {row['topology']['links'] or 'not shaped'}")
+        is_simulated = row.get("engine") == SIMULATED
+        if is_simulated:
+            own.append(SIMULATED)
         name = ", ".join(part for part in (row["topology"]["name"], word, *own) if part)
-        role = "shaped" if row["topology"]["shaped"] else "measured"
+        role = SIMULATED if is_simulated else "shaped" if row["topology"]["shaped"] else "measured"
         points = found.setdefault((name, role, row["topology"]["kind"]), {})
         points.setdefault(x, []).extend(values["replicates"])
     scale = 1 / KB if metric else 1.0

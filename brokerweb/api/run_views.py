@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 from django.http import HttpResponseBase
+from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -25,6 +26,7 @@ from brokerweb.experiments import history, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
+from overlay.engines import ENGINES
 from overlay.errors import InvalidSetting
 from telemetry import holdings
 from telemetry.runs import RunFiles
@@ -36,18 +38,26 @@ MOST_US = 10**11
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
+class RunFilter(FilterSet):
+    engine = ChoiceFilter(choices=[(name, name) for name in ENGINES])  # a generated column, of a kind it does not know
+
+    class Meta:
+        model = Run
+        fields = {
+            "experiment": ["exact"],
+            "state": ["exact", "in"],
+            "verdict": ["exact"],
+            "configuration_hash": ["exact"],
+            "replicate": ["exact"],
+            "host": ["exact"],
+        }
+
+
 class RunViewSet(Resource):
     queryset = Run.objects.select_related("experiment")
     serializer_class = shapes.RunSerializer
     summary_serializer = shapes.RunSummarySerializer
-    filterset_fields = {
-        "experiment": ["exact"],
-        "state": ["exact", "in"],
-        "verdict": ["exact"],
-        "configuration_hash": ["exact"],
-        "replicate": ["exact"],
-        "host": ["exact"],
-    }
+    filterset_class = RunFilter
     ordering_fields = ["created", "position", "state", "replicate", "launched_at", "ended_at"]
 
     def get_queryset(self) -> QuerySet[Run]:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.services import worker_missing
+from overlay.engines import LIVE
 
 
 class Reaper:
@@ -35,8 +36,8 @@ class Reaper:
 
 
 def reap_lost() -> None:
-    """Fails the runs whose lease has expired."""
-    for run in Run.objects.filter(state__in=states.ACTIVE, lease_expires__lt=timezone.now()):
+    """Fails the live runs whose lease has expired; simulated ones are queued again (``brokerweb.simulations``)."""
+    for run in Run.objects.filter(engine=LIVE, state__in=states.ACTIVE, lease_expires__lt=timezone.now()):
         sentence = worker_missing(run.host) or (
             f"Host {run.host} lost its supervisor and could not start another; log/supervisor.log there says why."
         )

@@ -14,33 +14,36 @@ from brokerweb.experiments import collection, states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Desired, Network
 from brokerweb.reports import queue as report_queue
+from brokerweb.simulations import queue as simulation_queue
 from overlay import phases
+from overlay.engines import LIVE
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
 
 log = logging.getLogger(__name__)
 
 
 def reconcile_host(host: str, owner: str, supervisor: SupervisorClient) -> bool:
-    """One round; whether runs are under way. Raises ``SupervisorUnavailable``; what was done until then stands."""
+    """One round; whether live runs are under way. Raises ``SupervisorUnavailable``; what was done until then stands."""
     known = set(supervisor.hello()["deployments"])
-    for run in Run.objects.filter(host=host, state__in=states.ON_BROKERS).select_related("experiment"):
+    for run in Run.objects.filter(engine=LIVE, host=host, state__in=states.ON_BROKERS).select_related("experiment"):
         reconcile_run(run, supervisor, known)
     for network in networks_of(host):
         reconcile_network(network, supervisor, known)
     _end_unwanted(host, supervisor, known)
-    for run in Run.objects.filter(host=host, state=RunState.COLLECTING):
+    for run in Run.objects.filter(engine=LIVE, host=host, state=RunState.COLLECTING):
         renew_lease(run)
         collection.ask(run)
     if run_claimed := claim(host, owner):
         reconcile_run(run_claimed, supervisor, known)
     report_queue.ask_due()
-    return Run.objects.filter(state__in=states.UNFINISHED).exists()
+    simulation_queue.ask_due()
+    return Run.objects.filter(engine=LIVE, state__in=states.UNFINISHED).exists()
 
 
 def _end_unwanted(host: str, supervisor: SupervisorClient, known: set[str]) -> None:
     """Stops and forgets deployments that no row wants: of ended runs, deleted networks, older databases."""
     wanted = {
-        *Run.objects.filter(host=host, state__in=states.ON_BROKERS).values_list("pk", flat=True),
+        *Run.objects.filter(engine=LIVE, host=host, state__in=states.ON_BROKERS).values_list("pk", flat=True),
         *Network.objects.filter(host=host, desired=Desired.RUNNING).values_list("pk", flat=True),
     }
     for deployment in known - wanted:

@@ -17,6 +17,8 @@ from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.reports import queue as report_queue
+from brokerweb.simulations import queue as simulation_queue
+from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
 from telemetry.errors import TelemetryError
@@ -25,13 +27,15 @@ from telemetry.runs import RunFiles
 
 
 def claim(host: str, owner: str) -> Run | None:
-    """The next queued run, launching from now on, if nothing measures on this host and no report computes."""
-    if not Run.objects.filter(state=RunState.QUEUED).exists():
+    """The next queued live run, launching from now on, if nothing measures, computes or simulates on this host."""
+    if not Run.objects.filter(engine=LIVE, state=RunState.QUEUED).exists():
         return None
     with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
-        if Run.objects.filter(host=host, state__in=states.ACTIVE).exists() or report_queue.holds_up_runs():
+        if Run.objects.filter(engine=LIVE, host=host, state__in=states.ACTIVE).exists():
             return None
-        run = Run.objects.filter(state=RunState.QUEUED).order_by("created", "position", "pk").first()
+        if report_queue.holds_up_runs() or simulation_queue.holds_up_runs():
+            return None
+        run = Run.objects.filter(engine=LIVE, state=RunState.QUEUED).order_by("created", "position", "pk").first()
         if run is None:
             return None
         run.lease_epoch += 1
@@ -49,9 +53,9 @@ def claim(host: str, owner: str) -> Run | None:
 
 def adopt(host: str, owner: str) -> None:
     """Takes over what an earlier worker of this host left, under a new epoch. Its supervisor may still be measuring."""
-    for run in Run.objects.filter(host=host, state__in=states.ACTIVE).exclude(lease_owner=owner):
+    for run in Run.objects.filter(engine=LIVE, host=host, state__in=states.ACTIVE).exclude(lease_owner=owner):
         adopted = Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch, state=run.state).update(
-            lease_owner=owner, lease_epoch=F("lease_epoch") + 1, lease_expires=_lease_end(), collect_asked_at=None
+            lease_owner=owner, lease_epoch=F("lease_epoch") + 1, lease_expires=_lease_end(), asked_at=None
         )
         if adopted:
             RunEvent.objects.create(run=run, name="adopted", detail=f"by {owner}, after {run.lease_owner}")
@@ -80,6 +84,7 @@ def deployment_of(run: Run) -> dict[str, Any]:
         "topology": {key: topology.get(key) for key in ("brokers", "links", "positions")},
         "settings": configuration["settings"],
         "workload": configuration["workload"],
+        "record_mb": configuration.get("record_mb", 0),
         "lease_s": settings.LEASE_SECONDS,
     }
 

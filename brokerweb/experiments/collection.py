@@ -32,11 +32,11 @@ def ask(run: Run) -> None:
     if run.collect_attempts >= MAX_ATTEMPTS:
         states.move(run, RunState.FAILED, f"Collecting its journals was begun {MAX_ATTEMPTS} times and never ended.")
         return
-    if run.collect_asked_at and timezone.now() - run.collect_asked_at < ASK_AGAIN:
+    if run.asked_at and timezone.now() - run.asked_at < ASK_AGAIN:
         return
     from brokerweb.experiments.tasks import collect
 
-    Run.objects.filter(pk=run.pk).update(collect_asked_at=timezone.now())
+    Run.objects.filter(pk=run.pk).update(asked_at=timezone.now())
     try:
         collect.apply_async(args=(run.id,), queue=f"host.{run.host}")
     except OperationalError as error:

@@ -9,8 +9,12 @@ from typing import Any
 from django.http import QueryDict
 
 from brokerweb import setting_forms
+from brokerweb.experiments import fault_forms
+from brokerweb.experiments.fault_forms import FaultRows
 from brokerweb.setting_forms import Input, Inputs
+from overlay.engines import LIVE, SIMULATED, Simulation
 from overlay.errors import InvalidSetting
+from overlay.settings import describe
 from overlay.systems import SYSTEMS, System
 
 MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
@@ -25,6 +29,19 @@ CHURN = {
     "churn_schedule": "file",
 }
 """What says how brokers come and go, folded away by itself, and the kind of churn with which each is shown."""
+SIMULATION = describe(Simulation)
+ENGINE_WORDS = {
+    LIVE: (
+        "Live",
+        "Real processes and real UDP on this machine: what is measured happened, and takes as long as it says.",
+    ),
+    SIMULATED: (
+        "Simulated",
+        "The same brokers in virtual time: many times faster and the same with every launch of a seed; how long a "
+        "message takes is a model, and every figure says so.",
+    ),
+}
+"""By engine, its label and what it is, in one sentence."""
 
 
 @dataclass
@@ -33,17 +50,25 @@ class ExperimentForm:
 
     name: str
     system_name: str
+    engine: str
     topologies: list[str]
     replicates: str
     seed: str
     report_when_done: bool
     workload: Inputs
     settings: Inputs
+    simulation: Inputs
+    faults: FaultRows
     errors: list[InvalidSetting] = field(default_factory=list)
 
     @property
     def system(self) -> System:
         return SYSTEMS[self.system_name]
+
+    @property
+    def engines(self) -> list[tuple[str, str, str, bool]]:
+        """(value, label, what it is, chosen)."""
+        return [(name, *ENGINE_WORDS[name], name == self.engine) for name in self.system.engines]
 
     @property
     def main_workload(self) -> list[Input]:
@@ -65,7 +90,9 @@ class ExperimentForm:
 
     def body(self) -> dict[str, Any]:
         """The definition that the form stands for. Raises ``InvalidSetting`` naming the first field that is wrong."""
-        for group, inputs in (("workload", self.workload), ("settings", self.settings)):
+        is_simulated = self.engine == SIMULATED
+        groups = [("workload", self.workload), ("settings", self.settings)]
+        for group, inputs in [*groups, *([("simulation", self.simulation)] if is_simulated else [])]:
             for one in inputs.inputs:
                 if one.wrong:
                     raise InvalidSetting(f"{group}.{one.info.name}", one.wrong)
@@ -75,9 +102,10 @@ class ExperimentForm:
             "name": self.name,
             "topology": self.topologies if len(self.topologies) > 1 else self.topologies[0],
             "system": self.system_name,
-            "engine": self.system.engines[0],
+            "engine": self.engine,
             "settings": self.settings.changed(),
             "workload": self.workload.values,
+            **({"faults": self.faults.documents(), "simulation": self.simulation.changed()} if is_simulated else {}),
             "replicates": setting_forms.whole_number("replicates", self.replicates),
             "seed": setting_forms.whole_number("seed", self.seed),
         }
@@ -85,8 +113,11 @@ class ExperimentForm:
     def blame(self, error: InvalidSetting) -> None:
         """Shows the sentence beside its field where there is one, and above the form."""
         group, _, name = error.field.rpartition(".")
-        inputs = self.settings if group == "settings" else self.workload
-        inputs.blame(name, error.sentence)
+        if error.field.startswith("faults."):
+            self.faults.blame(error.field, error.sentence)
+        else:
+            groups = {"settings": self.settings, "simulation": self.simulation}
+            groups.get(group, self.workload).blame(name, error.sentence)
         self.errors.append(error)
 
 
@@ -98,12 +129,15 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True) -> Ex
     return ExperimentForm(
         name=definition.get("name", ""),
         system_name=system_name,
+        engine=definition.get("engine", LIVE),
         topologies=list(chosen) if isinstance(chosen, list) else [chosen],
         replicates=str(definition.get("replicates", 3)),
         seed=str(definition.get("seed", 1)),
         report_when_done=report_when_done,
         workload=setting_forms.shown(system.workload, "workload-", definition.get("workload"), sweeps=True),
         settings=setting_forms.shown(system.settings, "settings-", definition.get("settings"), sweeps=True),
+        simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
+        faults=fault_forms.shown(definition.get("faults") or []),
     )
 
 
@@ -115,10 +149,13 @@ def sent(data: QueryDict) -> ExperimentForm:
     return ExperimentForm(
         name=data.get("name", "").strip(),
         system_name=system_name,
+        engine=data.get("engine", LIVE),
         topologies=data.getlist("topology"),
         replicates=data.get("replicates", "").strip(),
         seed=data.get("seed", "").strip(),
         report_when_done="report_when_done" in data,
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True),
+        simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
+        faults=fault_forms.sent(data),
     )

@@ -8,6 +8,7 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from brokerweb.ids import new_id
+from overlay.engines import SIMULATED
 
 
 class Experiment(models.Model):
@@ -83,7 +84,9 @@ class Run(models.Model):
     lease_epoch = models.PositiveIntegerField(default=0)
     lease_expires = models.DateTimeField(null=True, blank=True)
     collect_attempts = models.PositiveIntegerField(default=0)
-    collect_asked_at = models.DateTimeField(null=True, blank=True)
+    asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a worker was last asked to take it up: to collect it, or to simulate it"
+    )
 
     created = models.DateTimeField(default=timezone.now, editable=False)
     launched_at = models.DateTimeField(null=True, blank=True)
@@ -104,6 +107,12 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.experiment.name} · {self.id}"
+
+    @classmethod
+    def simulating(cls) -> models.QuerySet["Run"]:
+        """The simulated runs that a worker has taken up, those that it has not begun included."""
+        left = (RunState.QUEUED, RunState.LAUNCHING, RunState.MEASURING, RunState.COLLECTING)
+        return cls.objects.filter(engine=SIMULATED, state__in=left, lease_expires__gte=timezone.now())
 
 
 class RunEvent(models.Model):

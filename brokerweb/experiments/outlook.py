@@ -16,9 +16,13 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
+from overlay.engines import SIMULATED
+from telemetry.sweep.processes import usable_cores
 
 COLLECT_S = 3.0
 """Draining and collecting after the measurement; what is known better comes from finished runs."""
+TELLING = 0.05
+"""Of a simulated run: from this much progress on, it says itself how long the rest takes."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,9 @@ class Waiting(NamedTuple):
     """What is read of a run that has not ended: a queue may hold thousands, and is read every second."""
 
     pk: str
+    engine: str
     state: str
+    progress: float
     estimated_s: float
     launched_at: datetime | None
     ends_at: datetime | None
@@ -46,6 +52,7 @@ class Queue:
 
     def __init__(self) -> None:
         self._now = timezone.now()
+        self._paces: dict[str, float] = {}
 
     @cached_property
     def _rows(self) -> list[Waiting]:
@@ -69,11 +76,11 @@ class Queue:
     @cached_property
     def _reckoned_s(self) -> Sequence[float]:
         """By place, what it and all queued before it take as reckoned before."""
-        return list(accumulate(run.estimated_s for run in self.queued))
+        return list(accumulate(run.estimated_s * self.pace(run.engine) / self._at_a_time(run) for run in self.queued))
 
     @cached_property
     def _active_s(self) -> float:
-        return sum(self._left_s(run) for run in self.active)
+        return sum(self._left_s(run) / self._at_a_time(run) for run in self.active)
 
     @cached_property
     def queue_ends_s(self) -> float | None:
@@ -81,9 +88,23 @@ class Queue:
         return self.outlook(self.queued[-1]).eta_s if self.queued else None
 
     @cached_property
-    def pace(self) -> float:
-        """How much longer runs take than was reckoned: the median of the last twenty."""
-        done = Run.objects.filter(state=RunState.DONE, launched_at__isnull=False, estimated_s__gt=0)
+    def _simulated_at_a_time(self) -> int:
+        return max(1, min(usable_cores(), sum(run.engine == SIMULATED for run in self._rows)))
+
+    def _at_a_time(self, run: Run | Waiting) -> int:
+        """How many go at a time of the runs like this one."""
+        return self._simulated_at_a_time if run.engine == SIMULATED else 1
+
+    def pace(self, engine: str) -> float:
+        """How much longer runs of an engine take than was reckoned: the median of the last twenty."""
+        if engine not in self._paces:
+            self._paces[engine] = self._pace(engine)
+        return self._paces[engine]
+
+    def _pace(self, engine: str) -> float:
+        done = Run.objects.filter(engine=engine, state=RunState.DONE, launched_at__isnull=False, estimated_s__gt=0)
+        if engine == SIMULATED:  # one that was kept took no time, and says nothing of those that are not
+            done = done.filter(observed__simulation__was_kept=False)
         took = done.order_by("-ended_at").values_list("launched_at", "ended_at", "estimated_s")[:20]
         ratios = [
             (ended - launched).total_seconds() / estimated for launched, ended, estimated in took if launched and ended
@@ -109,7 +130,7 @@ class Queue:
             return Outlook(None, self._worker_missing)
         place = self._place.get(run.pk, 0)
         # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
-        ahead = self._active_s + self.pace * (self._reckoned_s[place] if self.queued else 0.0)
+        ahead = self._active_s + (self._reckoned_s[place] if self.queued else 0.0)
         return Outlook(round(ahead, 1), self._waiting_for(place))
 
     def _waiting_for(self, place: int) -> str:
@@ -125,5 +146,7 @@ class Queue:
             return COLLECT_S
         if run.ends_at:
             return max(0.0, (run.ends_at - self._now).total_seconds()) + COLLECT_S
-        begun = run.launched_at or self._now
-        return max(COLLECT_S, run.estimated_s * self.pace - (self._now - begun).total_seconds())
+        taken_s = (self._now - (run.launched_at or self._now)).total_seconds()
+        if run.engine == SIMULATED and run.progress > TELLING:
+            return taken_s * (1 / run.progress - 1)
+        return max(COLLECT_S, run.estimated_s * self.pace(run.engine) - taken_s)

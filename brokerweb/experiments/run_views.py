@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -18,9 +19,11 @@ from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
 from brokerweb.topologies import services as topologies
+from overlay.engines import ENGINES, SIMULATED
 from overlay.systems import SYSTEMS
 from telemetry import holdings
 from telemetry.configurations import links_in_words
+from telemetry.errors import TelemetryError
 from telemetry.runs import RunFiles
 
 COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
@@ -30,9 +33,14 @@ COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
     rows = Run.objects.select_related("experiment")
-    query = {name: request.GET.get(name, "").strip() for name in ("state", "verdict", "topology", "experiment", "q")}
+    query = {
+        name: request.GET.get(name, "").strip()
+        for name in ("state", "verdict", "engine", "topology", "experiment", "q")
+    }
     if query["state"]:
         rows = rows.filter(state=query["state"])
+    if query["engine"]:
+        rows = rows.filter(engine=query["engine"])
     if query["verdict"]:
         rows = rows.filter(verdict=query["verdict"])
     if query["topology"]:
@@ -48,6 +56,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "query": query,
         "filtered": any(query.values()),
         "states": RunState.values,
+        "engines": list(ENGINES),
         "kinds": sorted(topologies.kinds()),
         "experiment": Experiment.objects.filter(pk=query["experiment"]).first() if query["experiment"] else None,
     }
@@ -73,9 +82,25 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "memory_brokers": (run.summary.get("memory") or {}).get("brokers") or [],
         "copies": copies[:COPIES_SHOWN],
         "copies_drawn": holdings.drawn(copies, (run.summary.get("holdings") or {}).get("exponent")),
-        "live": {"run": run.id, "kind": run.configuration["topology"]["kind"], "ended": run.state in ENDED},
+        "of_engine": ", simulated" if run.engine == SIMULATED else "",
+        "service_times": _service_times(run),
+        "live": {
+            "run": run.id,
+            "engine": run.engine,
+            "kind": run.configuration["topology"]["kind"],
+            "ended": run.state in ENDED,
+        },
     }
     return render(request, "runs/detail.html", context)
+
+
+def _service_times(run: Run) -> dict[str, Any]:
+    """Where and when the service times of a simulated run were measured."""
+    try:
+        manifest = RunFiles(settings.RUNS / run.pk).read_manifest() if run.engine == SIMULATED else {}
+    except TelemetryError:
+        return {}
+    return (manifest.get("service_times") or {}).get("measured") or {}
 
 
 def with_outlook(runs: Iterable[Run], queue: Queue) -> None:

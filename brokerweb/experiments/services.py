@@ -12,16 +12,15 @@ from django.db import transaction
 from django.db.models import Count
 
 from brokerweb.errors import NotPossible
+from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.states import ENDED, move, note
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
-from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import checked, configurations, expanded
-from overlay.workload import Workload, estimate_s
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class Estimate:
     configurations: int
     count: int
     estimated_s: float
+    basis: str
+    """What the seconds of simulated runs are reckoned from; empty for live ones, which go by the clock."""
     axes: dict[str, list[Any]]
     """What varies between the configurations, and the values it takes."""
 
@@ -82,22 +83,17 @@ def estimate_of(experiment: Experiment) -> Estimate:
 
 
 def _estimate(definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> Estimate:
-    seconds = sum(run_estimate_s(configuration) for configuration in chosen) * definition["replicates"]
+    pace = pace_of(definition["engine"])
+    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * definition["replicates"])
     count = len(chosen) * definition["replicates"]
-    return Estimate(len(chosen), count, round(seconds, 1), sweeps.axes(definition))
-
-
-def run_estimate_s(configuration: Mapping[str, Any]) -> float:
-    """Seconds that one run of a configuration takes, from launch to result."""
-    return estimate_s(Workload(**configuration["workload"]))
+    return Estimate(len(chosen), count, round(seconds, 1), pace.basis, sweeps.axes(definition))
 
 
 @transaction.atomic
 def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong."""
     definition = experiment.definition
-    if definition["engine"] != LIVE:
-        raise InvalidSetting("engine", "simulated ones run by python -m overlay simulate; none is launched here yet")
+    pace = pace_of(definition["engine"])
     chosen = configurations(definition, find_topology)
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
     # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.
@@ -110,14 +106,14 @@ def launch(experiment: Experiment, owner: User | None = None) -> Launch:
             configuration_hash=sweeps.configuration_hash(configuration),
             replicate=replicate,
             seed=str(derive_seed(definition["seed"], replicate)),
-            estimated_s=run_estimate_s(configuration),
+            estimated_s=pace.run_s(configuration),
             owner=owner,
         )
         for position, (configuration, replicate) in enumerate(pairs)
     ]
     Run.objects.bulk_create(runs)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
-    return Launch(runs, round(sum(run.estimated_s for run in runs), 1))
+    return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1))
 
 
 def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]]:

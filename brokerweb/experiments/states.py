@@ -7,6 +7,8 @@
        └──────────┴───────────┴───────────┴────────────┴──> failed, cancelled
 
 A run that was stopped while warming or measuring passes through ``collecting`` too, so that what was measured is kept.
+A simulated run, whose ramp takes no time of anybody's, goes from launching to measuring; it is queued again when the
+worker that simulated it ends.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from brokerweb.experiments.models import Run, RunEvent, RunState
 _S = RunState
 TRANSITIONS: dict[str, frozenset[str]] = {
     _S.QUEUED: frozenset({_S.LAUNCHING, _S.CANCELLED, _S.FAILED}),
-    _S.LAUNCHING: frozenset({_S.WARMING, _S.COLLECTING, _S.CANCELLED, _S.FAILED}),
+    _S.LAUNCHING: frozenset({_S.WARMING, _S.MEASURING, _S.COLLECTING, _S.QUEUED, _S.CANCELLED, _S.FAILED}),
     _S.WARMING: frozenset({_S.MEASURING, _S.COLLECTING, _S.CANCELLED, _S.FAILED}),
-    _S.MEASURING: frozenset({_S.COLLECTING, _S.CANCELLED, _S.FAILED}),
-    _S.COLLECTING: frozenset({_S.DONE, _S.CANCELLED, _S.FAILED}),
+    _S.MEASURING: frozenset({_S.COLLECTING, _S.QUEUED, _S.CANCELLED, _S.FAILED}),
+    _S.COLLECTING: frozenset({_S.DONE, _S.QUEUED, _S.CANCELLED, _S.FAILED}),
 }
 """A pair that is not here is a mistake of ours and raises."""
 

@@ -18,7 +18,9 @@ def collect(run_id: str) -> None:
 @shared_task(soft_time_limit=20, time_limit=30)
 def reconcile() -> None:
     """Ends what lost its worker, and asks again for what was lost with a queue."""
-    from brokerweb.reports import queue
+    from brokerweb.reports import queue as reports
+    from brokerweb.simulations import queue as simulations
 
     _reaper.look(timezone.now())
-    queue.ask_due()
+    reports.ask_due()
+    simulations.ask_due()

@@ -22,7 +22,7 @@ from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 
 RUNS_SHOWN = 50
-LEFT_READ = ("experiment", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
+LEFT_READ = ("experiment", "engine", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
 """What is read of the runs that are left, of which there may be thousands."""
 
 

@@ -1,8 +1,4 @@
-"""Computes one report: Spark in a process group of its own, with a time limit, watched for a cancel each second.
-
-The wrapper of ``overlay.runtime.lifeline`` holds the group: when this process dies, however it does, or closes its end
-of the pipe, Python and Java end too.
-"""
+"""Computes one report: Spark in a process group of its own, with a time limit, watched for a cancel each second."""
 
 from __future__ import annotations
 
@@ -11,18 +7,16 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.utils import timezone
 
+from brokerweb.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
-from overlay.runtime.lifeline import LIFELINE_FD
 from telemetry.progress import ERROR, PROGRESS, last_told
 
 log = logging.getLogger(__name__)
@@ -31,8 +25,6 @@ LOOK_S = 0.2
 HEARTBEAT_S = 1.0
 LOG_TAIL_BYTES = 16_000
 """How much of its log is read for what the process told last."""
-_ending = threading.Event()
-"""Set once this worker is told to end."""
 
 
 def compute(report_id: str) -> None:
@@ -50,12 +42,6 @@ def compute(report_id: str) -> None:
     except Exception as error:
         log.exception("report %s", report_id)
         _end(report, ReportState.FAILED, reason=f"The report could not be made: {error}")
-
-
-@worker_shutting_down.connect
-def _break_off(**_: object) -> None:
-    """The house ends: a report does not hold it up, and is made anew when it is back."""
-    _ending.set()
 
 
 class _Ended(Exception):
@@ -87,28 +73,8 @@ def _run(report: Report) -> dict:
 
 
 def _watch(report: Report, command: list[str], output: int) -> None:
-    held, lifeline = os.pipe()
-    wrapper = [sys.executable, "-m", "overlay.runtime.lifeline", "--", *command]
-    try:
-        job = subprocess.Popen(
-            wrapper,
-            cwd=settings.BASE_DIR,
-            env={**os.environ, LIFELINE_FD: str(held)},
-            pass_fds=[held],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-        )
-    except BaseException:
-        os.close(lifeline)
-        raise
-    finally:
-        os.close(held)
-    try:
+    with guarded(command, output) as job:
         _wait(report, job)
-    finally:
-        os.close(lifeline)  # ends whatever is left of the group, the wrapper last
-        job.wait(timeout=30)
     if job.returncode:
         log = _end_of_log(report)
         words = last_told(log, ERROR) or log.strip().rpartition("\n")[2]
@@ -122,7 +88,7 @@ def _wait(report: Report, job: subprocess.Popen) -> None:
         with suppress(subprocess.TimeoutExpired):
             job.wait(timeout=LOOK_S)
             return
-        if _ending.is_set():
+        if ending.is_set():
             raise _BrokenOff("The Spark worker was told to end")
         if time.monotonic() > deadline:
             raise _Ended(f"Spark had not ended after {settings.REPORT_TIMEOUT_SECONDS // 60} minutes and was stopped.")

@@ -61,6 +61,8 @@ def waits_for(report: Report) -> str:
     other = Report.objects.filter(state=ReportState.RUNNING).exclude(pk=report.pk).first()
     if other:
         return f"Waiting for report {other.pk} to end."
+    if Run.simulating().exists():
+        return "Waiting for simulated runs to end: they have the processors."
     active = None if report.while_measuring else Run.objects.filter(state__in=ACTIVE).first()
     return f"Waiting for run {active.pk} to end: a report beside it would disturb its measurement." if active else ""
 

@@ -1,5 +1,6 @@
 // A report's charts, from the same shape that the API gives (telemetry/charts.py).
-// Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed.
+// Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
+// what was simulated is hollow and dotted.
 import { brief, colour, count, saveAs, sig3, size, toCsv, us } from "./format.js";
 
 const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -55,15 +56,16 @@ function keyTone(chart, series) {
 
 function drawn(chart, series, at, limits) {
   const published = series.role === "published";
+  const simulated = series.role === "simulated";
   const tone = keyTone(chart, series);
   const hue = toneOf(series);
   const name = legendName(series);
   const moved = shift(chart, at);
   const place = (point) => point.x + moved;
-  const estimates = { name, type: "line", symbol: published ? "diamond" : "circle", symbolSize: published ? 10 : 7, connectNulls: false,
+  const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? "emptyCircle" : "circle", symbolSize: published ? 10 : 7, connectNulls: false,
     showSymbol: series.points.length < 40, z: published ? 4 : 3,
     data: series.points.map((point) => [place(point), known(point) ? point.y : null]),
-    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && NAMED.has(series.topology) ? hue : tone, width: 2, type: published ? "dashed" : series.metric === "uss_bytes" ? "dotted" : "solid" } : { width: 0, opacity: 0 } };
+    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && NAMED.has(series.topology) ? hue : tone, width: 2, type: published ? "dashed" : simulated || series.metric === "uss_bytes" ? "dotted" : "solid" } : { width: 0, opacity: 0 } };
   const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
     data: series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
       .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]) };

@@ -32,7 +32,7 @@ const charts = [...document.querySelectorAll("[data-chart]")].map((figure) => {
   const shown = { spec: figure.dataset.chart, chart: new LiveChart(figure.querySelector("[data-plot]"), SPECS[figure.dataset.chart], !live.ended) };
   figure.addEventListener("click", (event) => {
     const { scale, save, view } = event.target.dataset;
-    const name = `run-${live.run}-${shown.spec}`;
+    const name = `run-${live.run}-${live.engine === "simulated" ? "simulated-" : ""}${shown.spec}`;
     if (save === "png") shown.chart.savePicture(name);
     if (save === "csv") shown.chart.saveData(name);
     if (scale) { press(event.target); shown.chart.setLog(scale === "log"); }

@@ -14,7 +14,7 @@ function theme() {
 function look(series, index, ink) {
   const metric = METRICS[series.metric];
   if (series.role === "published") return { color: COLOURS[series.topology] && series.line ? COLOURS[series.topology] : ink, symbol: "diamond", dash: "dashed", ink };
-  if (series.topology) return { color: COLOURS[series.topology] || OTHERS[index % OTHERS.length], symbol: metric ? metric[1] : "circle", dash: series.role === "shaped" ? [8, 3, 2, 3] : "solid" };
+  if (series.topology) return { color: COLOURS[series.topology] || OTHERS[index % OTHERS.length], symbol: metric ? metric[1] : "circle", dash: { shaped: [8, 3, 2, 3], simulated: [2, 3] }[series.role] || "solid", hollow: series.role === "simulated" };
   return { color: metric ? metric[0] : OTHERS[index % OTHERS.length], symbol: metric ? metric[1] : "circle", dash: "solid" };
 }
 
@@ -53,7 +53,9 @@ function drawn(series, index, chart, log, ink) {
   const positive = (value) => value !== null && (!log || value > 0);
   const points = series.points.map((point) => ({ ...point, x: point.x + dodge, at: point.x }));
   const marks = points.map((point) => ({ value: [point.x, positive(point.y) ? point.y : null], point }));
-  const hollow = series.role === "published" ? { color: style.ink, borderColor: style.color, borderWidth: 1.5 } : { color: style.color };
+  const published = { color: style.ink, borderColor: style.color, borderWidth: 1.5 };
+  const simulated = { color: theme().surface, borderColor: style.color, borderWidth: 2 };
+  const hollow = series.role === "published" ? published : style.hollow ? simulated : { color: style.color };
   const main = { type: series.line ? "line" : "scatter", name: legendName(series), data: marks, symbol: style.symbol,
     symbolSize: series.role === "published" ? 11 : 9, z: 4, itemStyle: hollow, connectNulls: false,
     lineStyle: { color: style.color, type: style.dash, width: 1.5 }, color: style.color };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,34 +27,37 @@ processor without it and 26 s with it."""
 SHUFFLE_PARTITIONS = 4
 """Aggregates of a few thousand rows: the default of 200 would be 200 tasks of nothing."""
 
+CODE = Path(__file__).resolve().parents[2]
+"""Where Python workers find what they run: at the same place on every machine of a cluster."""
 LISTED_AT_ONCE = 100_000
 """From this many files on they are looked up by tasks of Spark, of which each takes longer than looking up its one."""
 
 
 @contextmanager
-def spark_session(var: Path, to_read_bytes: int = 0) -> Iterator[SparkSession]:
-    """A session for one report, stopped when the block ends. Raises ``TelemetryError`` where none can be had.
+def spark_session(var: Path, to_read_bytes: int = 0, master: str = MASTER) -> Iterator[SparkSession]:
+    """A session for one report or sweep, stopped when the block ends. Raises ``TelemetryError`` where none can be had.
 
     ``to_read_bytes`` is how much it will read. A JVM that this process has already stays as it was started.
-    ``SPARK_REMOTE`` (``sc://host:port``) uses a Spark Connect server, ``SPARK_MASTER`` another master.
+    ``SPARK_REMOTE`` (``sc://host:port``) uses a Spark Connect server, ``SPARK_MASTER`` another master than ``master``.
     """
     with TemporaryDirectory(prefix="waxwing-spark-") as scratch:
-        session = _start(var, Path(scratch), to_read_bytes)
+        session = _start(var, Path(scratch), to_read_bytes, master)
         try:
             yield session
         finally:
             session.stop()
 
 
-def _start(var: Path, scratch: Path, to_read_bytes: int) -> SparkSession:
+def _start(var: Path, scratch: Path, to_read_bytes: int, master: str) -> SparkSession:
     builder = SparkSession.builder.appName("waxwing").config("spark.sql.session.timeZone", "UTC")
     remote = os.environ.get("SPARK_REMOTE")
     if remote:
         return _get(builder.remote(remote), f"the Spark Connect server {remote}")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 there is, without our libraries
     os.environ["JAVA_HOME"] = str(find_java(var))
     # Py4J says goodbye when the interpreter ends, to streams that may be closed by then.
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    master = os.environ.get("SPARK_MASTER", MASTER)
+    master = os.environ.get("SPARK_MASTER", master)
     settings = {
         "spark.driver.memory": DRIVER_MEMORY,
         "spark.driver.extraJavaOptions": SHORT_OPTIONS if to_read_bytes < LONG_BYTES else JAVA_OPTIONS,
@@ -64,6 +68,7 @@ def _start(var: Path, scratch: Path, to_read_bytes: int) -> SparkSession:
         "spark.log.level": "ERROR",
         "spark.sql.warehouse.dir": scratch / "warehouse",
         "spark.local.dir": scratch / "local",
+        "spark.executorEnv.PYTHONPATH": CODE,
     }
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -210,7 +210,7 @@ def test_a_collection_that_was_lost_is_asked_for_again(
     (run,) = launch()
     rounds_until(supervisor, lambda: state_of(run) == "collecting")
     reconcile_host("here", "test", supervisor)
-    assert Run.objects.get(pk=run).collect_asked_at
+    assert Run.objects.get(pk=run).asked_at
     app.conf.task_always_eager = True
     monkeypatch.setattr(collection, "ASK_AGAIN", timedelta(0))
     rounds_until(supervisor, lambda: state_of(run) == "done")

@@ -66,6 +66,7 @@ class EstimateSerializer(serializers.Serializer):
     configurations = serializers.IntegerField()
     count = serializers.IntegerField()
     estimated_s = serializers.FloatField()
+    basis = serializers.CharField(help_text="What a simulated run's seconds are reckoned from; empty for live ones")
     axes = ObjectField()
 
 
@@ -81,6 +82,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
     experiment: Any = serializers.CharField(source="experiment_id")
     experiment_name = serializers.CharField(source="experiment.name")
     topology = serializers.CharField(source="topology_name")
+    engine = serializers.CharField(read_only=True, help_text="live, or simulated: figures of virtual time")
     eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null while no worker answers")
     waiting_for = serializers.SerializerMethodField()
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
@@ -93,6 +95,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
             "experiment",
             "experiment_name",
             "topology",
+            "engine",
             "configuration_hash",
             "position",
             "replicate",

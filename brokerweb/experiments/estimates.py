@@ -1,0 +1,55 @@
+"""How long runs take before they were run: live ones by the clock, simulated ones by what was simulated here before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brokerweb.experiments.models import Run, RunState
+from overlay.engines import LIVE, SIMULATED
+from overlay.workload import Workload, estimate_s
+from telemetry.sweep import costs
+from telemetry.sweep.processes import usable_cores
+
+LATELY = 20
+"""Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""
+COLLECT_S = 0.5
+"""To write a simulated run's Parquet and its summary."""
+START_S = 4.0
+"""Until the first of several simulated runs begins: a worker is asked, and processes start."""
+MEASURED = "from runs that were simulated here"
+ROUGH = "roughly: nothing was simulated here yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How quick runs of one engine are."""
+
+    engine: str
+    per_s: float = 0.0
+    """Exchanges that a second of one core simulates (``telemetry.sweep.costs``)."""
+    basis: str = ""
+    """Where a figure of a simulated run comes from, in words."""
+
+    def run_s(self, configuration: Mapping[str, Any]) -> float:
+        """Seconds that a run takes from launch to result; of a simulated one, of one core."""
+        if self.engine == LIVE:
+            return estimate_s(Workload(**configuration["workload"]))
+        return costs.exchanges(configuration) / self.per_s + COLLECT_S
+
+    def all_s(self, runs_s: Sequence[float]) -> float:
+        """Seconds that runs of so many seconds each take: live ones after each other, simulated ones side by side."""
+        if self.engine == LIVE or not runs_s:
+            return sum(runs_s)
+        return START_S + max(sum(runs_s) / usable_cores(), *runs_s)
+
+
+def pace_of(engine: str) -> Pace:
+    """As of now."""
+    if engine == LIVE:
+        return Pace(LIVE)
+    done = Run.objects.filter(engine=SIMULATED, state=RunState.DONE, observed__simulation__was_kept=False)
+    known = done.order_by("-ended_at").values_list("configuration", "observed__simulation__computed_s")[:LATELY]
+    found = costs.pace((costs.exchanges(configuration), computed_s) for configuration, computed_s in known)
+    return Pace(SIMULATED, found or costs.ROUGH_PER_S, MEASURED if found else ROUGH)

@@ -1,0 +1,164 @@
+"""Faults as rows of a form: what, where, how much, from when until when. Counterpart: ``overlay.faults``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from overlay.errors import InvalidSetting
+from overlay.faults import KILL, LOSSY, PARTITION, RESTART, SLOW
+
+WHERE = {KILL: "brokers", RESTART: "brokers", PARTITION: "islands", SLOW: "links", LOSSY: "links"}
+"""By kind, the field of the document that says where."""
+AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
+"""By kind, the field that says how much."""
+SAID = {
+    KILL: "Kill brokers",
+    RESTART: "Restart brokers",
+    PARTITION: "Partition",
+    SLOW: "Slow links",
+    LOSSY: "Lossy links",
+}
+EXAMPLES = {"brokers": "brokers: 3, 5-8", "islands": "islands: 0-4 | 5-9", "links": "links: 0-1, 1-2 or all"}
+AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, 0 to 1"}
+COLUMNS = ("what", "where", "amount", "at_s", "until_s")
+MAX_RANGE = 100_000
+_RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
+_PAIR = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
+
+
+@dataclass
+class FaultRow:
+    """One fault as it is typed."""
+
+    what: str = KILL
+    where: str = ""
+    """``3, 5-8`` for brokers, ``0-4 | 5-9`` for islands, ``0-1, 1-2`` or ``all`` for links."""
+    amount: str = ""
+    at_s: str = ""
+    until_s: str = ""
+    wrong: str = ""
+
+    @property
+    def kinds(self) -> list[tuple[str, str, bool]]:
+        """(value, label, chosen)."""
+        return [(what, said, what == self.what) for what, said in SAID.items()]
+
+    @property
+    def example(self) -> str:
+        return EXAMPLES[WHERE.get(self.what, "brokers")]
+
+    @property
+    def amount_label(self) -> str:
+        return AMOUNT_LABELS.get(self.what, "Amount")
+
+    def document(self, index: int) -> dict[str, Any]:
+        """Raises ``InvalidSetting`` naming the field that cannot be read; whether it fits is checked with the rest."""
+        name = f"faults.{index}"
+        if self.what not in SAID:
+            raise InvalidSetting(f"{name}.what", f"must be one of {', '.join(SAID)}, not {self.what[:40]!r}")
+        where = WHERE[self.what]
+        found: dict[str, Any] = {"what": self.what, where: self._where(f"{name}.{where}")}
+        if self.what in AMOUNT:
+            amount = AMOUNT[self.what]
+            found[amount] = _number(f"{name}.{amount}", self.amount)
+        found["at_s"] = _number(f"{name}.at_s", self.at_s)
+        if self.until_s and self.what != RESTART:
+            found["until_s"] = _number(f"{name}.until_s", self.until_s)
+        return found
+
+    def _where(self, name: str) -> Any:
+        if self.what in (KILL, RESTART):
+            return _brokers(name, self.where)
+        if self.what == PARTITION:
+            return [_brokers(name, island) for island in self.where.split("|")]
+        return "all" if self.where.strip().lower() == "all" else _links(name, self.where)
+
+
+@dataclass
+class FaultRows:
+    """All faults of a form."""
+
+    rows: list[FaultRow] = field(default_factory=list)
+
+    @property
+    def empty(self) -> FaultRow:
+        """What a new row looks like."""
+        return FaultRow()
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Raises ``InvalidSetting``."""
+        return [row.document(index) for index, row in enumerate(self.rows)]
+
+    def blame(self, field_name: str, sentence: str) -> None:
+        """Puts a sentence beside the row that ``faults.2.brokers`` names."""
+        parts = field_name.split(".")
+        if len(parts) > 1 and parts[0] == "faults" and parts[1].isdigit() and int(parts[1]) < len(self.rows):
+            self.rows[int(parts[1])].wrong = f"{parts[2].removesuffix('_s') if len(parts) > 2 else 'this'} {sentence}"
+
+
+def shown(documents: list[Mapping[str, Any]]) -> FaultRows:
+    """Rows that show ``documents``."""
+    return FaultRows([_row(document) for document in documents])
+
+
+def sent(data: QueryDict) -> FaultRows:
+    """Rows as they were sent."""
+    columns = [data.getlist(f"fault-{name}") for name in COLUMNS]
+    return FaultRows([FaultRow(*(text.strip() for text in row)) for row in zip(*columns, strict=False)])
+
+
+def _row(document: Mapping[str, Any]) -> FaultRow:
+    what = document["what"]
+    where, amount = document[WHERE[what]], document.get(AMOUNT.get(what, ""))
+    if what == PARTITION:
+        text = " | ".join(_ranges(island) for island in where)
+    elif what in (SLOW, LOSSY):
+        text = where if isinstance(where, str) else ", ".join(f"{a}-{b}" for a, b in where)
+    else:
+        text = _ranges(where)
+    return FaultRow(what, text, _text(amount), _text(document["at_s"]), _text(document.get("until_s")))
+
+
+def _ranges(brokers: list[int]) -> str:
+    return ", ".join(map(str, brokers))
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidSetting(name, f"must be a number, not {text[:40]!r}" if text else "is required") from None
+
+
+def _brokers(name: str, text: str) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            sentence = f"must be brokers such as “3, 5-8”, not {text[:40]!r}"
+            raise InvalidSetting(name, sentence if text else "is required")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first > MAX_RANGE:
+            raise InvalidSetting(name, f"{part.strip()!r} is no range of brokers")
+        found += range(first, last + 1)
+    return found
+
+
+def _links(name: str, text: str) -> list[list[int]]:
+    found = []
+    for part in text.split(","):
+        match = _PAIR.fullmatch(part.strip())
+        if match is None:
+            sentence = f"must be “all” or links such as “0-1, 1-2”, not {text[:40]!r}"
+            raise InvalidSetting(name, sentence if text else "is required")
+        found.append([int(match[1]), int(match[2])])
+    return found

@@ -1,0 +1,181 @@
+"""Carries a batch of simulated runs out in a process group of its own, and moves their rows on as they are told of."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from brokerweb.experiments import states
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.services import seed_of
+from brokerweb.guarded import ending, guarded
+from brokerweb.simulations import queue
+from telemetry.progress import ERROR, last_told
+from telemetry.runs import Lake, read_manifest
+from telemetry.simulation import Order, Places
+from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, ENDED, FAILED, MEASURING, Batch, Told
+
+log = logging.getLogger(__name__)
+
+PLAIN = 4
+"""Up to so many runs are simulated by plain processes: Spark takes longer to start than most of them take."""
+LOOK_S = 0.2
+HEARTBEAT_S = 1.0
+STALLED_S = 300.0
+"""Without a word from any run for so long, a batch is stuck."""
+SIMULATED_SHARE = 0.95
+"""Of a run's progress; the rest is collecting."""
+
+
+def compute() -> None:
+    """Computes the next batch, if one is due."""
+    owner = f"{settings.HOST_NAME}:{os.getpid()}:{time.monotonic_ns()}"
+    runs = queue.begin(owner)
+    if runs:
+        _Job(owner, runs).carry_out()
+
+
+class _BrokenOff(Exception):
+    """Why a batch came to nothing, though the next one may not."""
+
+
+class _Job:
+    """One batch, from its claim until each of its runs has ended or is queued again."""
+
+    def __init__(self, owner: str, runs: Sequence[Run]) -> None:
+        self._owner = owner
+        self._rows = {run.pk: run for run in runs}
+        self._left = set(self._rows)
+        self._seen: dict[str, int] = {}
+        directory = Path(settings.VAR) / "simulations" / f"{runs[0].pk}-{runs[0].lease_epoch}"
+        orders = [_order(run) for run in runs]
+        places = Places(Path(settings.RUNS), Path(settings.LAKE), Path(settings.VAR))
+        self._batch = Batch.write(directory, places, orders, [run.estimated_s for run in runs])
+
+    def carry_out(self) -> None:
+        reason = "The simulation ended before it did"
+        try:
+            self._watch()
+        except _BrokenOff as broken_off:
+            reason = str(broken_off)
+        except Exception:
+            log.exception("a batch of %d simulated runs", len(self._rows))
+            reason = "The simulation failed, and the worker's log holds the details"
+        finally:
+            for run in Run.objects.filter(pk__in=self._left, lease_owner=self._owner):
+                queue.give_back(run, reason)
+            shutil.rmtree(self._batch.directory, ignore_errors=True)
+
+    def _watch(self) -> None:
+        command = [sys.executable, "-m", "telemetry", "simulate-batch", str(self._batch.directory)]
+        command += ["--var", str(settings.VAR), *(["--spark"] if len(self._rows) > PLAIN else [])]
+        words = self._batch.directory / "log.txt"
+        with words.open("wb") as output, guarded(command, output.fileno()) as job:
+            self._wait(job)
+        if self._left:
+            text = words.read_text(errors="replace")
+            log.warning("simulate-batch ended with code %s: %s", job.returncode, text[-4_000:])
+            raise _BrokenOff(last_told(text, ERROR).rstrip(".") or "The simulation ended before it did")
+
+    def _wait(self, job: subprocess.Popen[bytes]) -> None:
+        beat_at = 0.0
+        heard_at = time.monotonic()
+        is_running = True
+        while is_running and self._left:
+            with suppress(subprocess.TimeoutExpired):
+                job.wait(timeout=LOOK_S)
+                is_running = False
+            if ending.is_set():
+                raise _BrokenOff("The worker was told to end")
+            if self._follow():
+                heard_at = time.monotonic()
+            if time.monotonic() - heard_at > STALLED_S:
+                raise _BrokenOff(f"Nothing was heard of the simulation for {STALLED_S / 60:.0f} min")
+            if time.monotonic() > beat_at:
+                beat_at = time.monotonic() + HEARTBEAT_S
+                self._beat()
+
+    def _beat(self) -> None:
+        """Keeps the lease, and passes on what is no longer wanted."""
+        queue.renew(self._owner, self._left)
+        still_mine = Run.objects.filter(pk__in=self._left, lease_owner=self._owner, cancel_requested=False)
+        wanted = set(still_mine.filter(state__in=states.UNFINISHED).values_list("pk", flat=True))
+        for run in self._left - wanted:
+            self._batch.stop(run)
+
+    def _follow(self) -> bool:
+        """Moves on every row that was told of; whether there was one."""
+        news = self._batch.news(self._seen)
+        for run, told in news:
+            if run in self._left:
+                self._move(self._rows[run], told)
+        return bool(news)
+
+    def _move(self, run: Run, told: Told) -> None:
+        if told.state in ENDED:
+            self._left.discard(run.pk)
+            self._end(run, told)
+        elif told.state == MEASURING:
+            self._advance(run, RunState.MEASURING)
+            progress = round(SIMULATED_SHARE * told.share, 4)
+            Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(progress=progress)
+        elif told.state == COLLECTING:
+            self._advance(run, RunState.COLLECTING)
+
+    def _end(self, run: Run, told: Told) -> None:
+        observed = {"simulation": dict(told.result)}
+        if told.state == FAILED:
+            self._advance(run, RunState.FAILED, told.reason, observed=observed)
+        elif told.state == DONE:
+            self._advance(run, RunState.COLLECTING)
+            self._advance(run, RunState.DONE, **_measured(run), observed=observed)
+        elif told.state == CANCELLED and told.result:
+            reason = "Cancelled; what was simulated until then is kept."
+            self._advance(run, RunState.CANCELLED, reason, **_measured(run), observed=observed)
+        elif Run.objects.filter(pk=run.pk, cancel_requested=True).exists():
+            self._advance(run, RunState.CANCELLED, "Cancelled before it began.")
+
+    @staticmethod
+    def _advance(run: Run, to: str, reason: str = "", **fields: Any) -> None:
+        """Moves a row to ``to`` through the states between; one that somebody else moved stays where that was."""
+        order = (RunState.QUEUED, RunState.LAUNCHING, RunState.MEASURING, RunState.COLLECTING, RunState.DONE)
+        now = timezone.now()
+        begun: dict[str, dict[str, Any]] = {
+            RunState.LAUNCHING: {"launched_at": now},
+            RunState.MEASURING: {"measuring_at": now},
+        }
+        if to in order:
+            for state in order[order.index(RunState(run.state)) + 1 : order.index(RunState(to))]:
+                if not states.move(run, state, **begun.get(state, {})):
+                    return
+        if run.state != to:
+            states.move(run, to, reason, **{**begun.get(to, {}), **fields})
+
+
+def _order(run: Run) -> Order:
+    """A run that is the same again is simulated anew, to see that the same comes out."""
+    return Order(
+        run.pk, run.configuration, seed_of(run), run.replicate, run.experiment_id, anew=run.rerun_of_id is not None
+    )
+
+
+def _measured(run: Run) -> dict[str, Any]:
+    """What the collected run says of itself, as fields of its row."""
+    manifest: Mapping[str, Any] = read_manifest(Lake(Path(settings.LAKE)).manifest_path(run.pk))
+    summary = manifest.get("summary") or {}
+    return {
+        "summary": summary,
+        "verdict": summary.get("verdict", ""),
+        "verdict_reasons": summary.get("verdict_reasons", []),
+    }

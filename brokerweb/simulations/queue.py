@@ -1,0 +1,135 @@
+"""Which simulated runs make the next batch, and when: one batch at a time, never beside a live run or a report.
+
+A batch ends after some minutes, so that live runs and reports, which it would disturb or keep waiting, have their turn;
+of live and simulated runs those go first that were queued first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from brokerweb.experiments import states
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.reports import queue as reports
+from overlay.engines import LIVE, SIMULATED
+from telemetry.sweep.processes import usable_cores
+
+log = logging.getLogger(__name__)
+
+BATCH_S = 600.0
+"""What a batch is expected to take, unless its first run takes longer. Spark's start is 1 % of it."""
+ASK_AGAIN = timedelta(seconds=10)
+HEAD_START = timedelta(seconds=5)
+"""How long live runs hold back for a batch that was just asked for."""
+MAX_ATTEMPTS = 3
+"""A run that was in so many batches whose worker ended would end the next one's too."""
+
+
+def holds_up_runs() -> bool:
+    """Whether a live run that began now would measure beside a batch."""
+    first = _first(SIMULATED)
+    if first and first.asked_at and first.asked_at > timezone.now() - HEAD_START and not _live_goes_first(first):
+        return True
+    return Run.simulating().exists()
+
+
+def waits_for() -> str:
+    """What keeps the next batch from computing now."""
+    if report := reports.computing():
+        return f"behind report {report.pk}"
+    active = Run.objects.filter(engine=LIVE, state__in=states.ACTIVE).select_related("experiment").first()
+    if active is None and reports.holds_up_runs():
+        return "behind a report"
+    if active is None and (first := _first(SIMULATED)) and _live_goes_first(first):
+        active = _first(LIVE)
+    return f"behind run {active.position + 1} of {active.experiment.name}, which is live" if active else ""
+
+
+def ask_due() -> None:
+    """Takes up what was lost and asks for the next batch."""
+    take_up_lost()
+    first = _first(SIMULATED)
+    if first is None or Run.simulating().exists() or waits_for():
+        return
+    if first.asked_at is None or timezone.now() - first.asked_at > ASK_AGAIN:
+        _ask(first)
+
+
+def _ask(first: Run) -> None:
+    from brokerweb.simulations.tasks import simulate
+
+    Run.objects.filter(pk=first.pk).update(asked_at=timezone.now())
+    try:
+        simulate.apply_async()
+    except OperationalError as error:
+        log.warning("simulated runs could not be queued and will be asked for again: %s", error)
+
+
+def begin(owner: str) -> list[Run]:
+    """The runs of the next batch, ``owner``'s from now on; none if it is not to be computed now."""
+    with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
+        if Run.simulating().exists() or waits_for():
+            return []
+        chosen: list[str] = []
+        expected_s = 0.0
+        for pk, estimated_s in _queued(SIMULATED).values_list("pk", "estimated_s").iterator():
+            expected_s += estimated_s / usable_cores()
+            if chosen and expected_s > BATCH_S:
+                break
+            chosen.append(pk)
+        Run.objects.filter(pk__in=chosen).update(
+            host=settings.HOST_NAME,
+            lease_owner=owner,
+            lease_epoch=F("lease_epoch") + 1,
+            lease_expires=_lease_end(),
+        )
+    return list(Run.objects.filter(pk__in=chosen).order_by("created", "position", "pk"))
+
+
+def renew(owner: str, runs: Collection[str]) -> None:
+    """``owner`` still computes these."""
+    Run.objects.filter(pk__in=runs, lease_owner=owner).update(lease_expires=_lease_end())
+
+
+def give_back(run: Run, reason: str) -> None:
+    """Queues a run that ``reason`` broke off, as it was read."""
+    if run.state in states.ENDED:
+        return
+    if run.lease_epoch >= MAX_ATTEMPTS and run.state != RunState.QUEUED:
+        states.move(run, RunState.FAILED, f"{reason}, {MAX_ATTEMPTS} times.")
+        return
+    free = {"lease_owner": "", "lease_expires": None, "asked_at": None}
+    if run.state == RunState.QUEUED:
+        Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(**free)
+    else:
+        states.move(run, RunState.QUEUED, f"{reason}; it is simulated again.", progress=0.0, **free)
+
+
+def take_up_lost() -> None:
+    """Queues again the runs whose worker ended without a word."""
+    for run in Run.objects.filter(engine=SIMULATED, state__in=states.UNFINISHED, lease_expires__lt=timezone.now()):
+        give_back(run, "The worker that simulated it ended")
+
+
+def _queued(engine: str) -> QuerySet[Run]:
+    return Run.objects.filter(engine=engine, state=RunState.QUEUED).order_by("created", "position", "pk")
+
+
+def _first(engine: str) -> Run | None:
+    return _queued(engine).defer("configuration").select_related("experiment").first()
+
+
+def _live_goes_first(simulated: Run) -> bool:
+    return _queued(LIVE).filter(Q(created__lt=simulated.created)).exists()
+
+
+def _lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)

@@ -1,0 +1,11 @@
+"""Celery's door to simulated runs."""
+
+from celery import shared_task
+
+from brokerweb.simulations import job
+
+
+@shared_task
+def simulate() -> None:
+    """On the queue ``spark``, whose worker does one thing at a time."""
+    job.compute()

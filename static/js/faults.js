@@ -1,0 +1,28 @@
+// The rows of the faults of a new experiment: added, removed, and told what their fields mean.
+const rows = document.getElementById("fault-rows");
+const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all", lossy: "links: 0-1, 1-2 or all" };
+const AMOUNTS = { slow: "Added ms", lossy: "Loss, 0 to 1" };
+
+function explain(row) {
+  const what = row.querySelector("select").value;
+  row.querySelector('[name="fault-where"]').placeholder = EXAMPLES[what];
+  row.querySelector("[data-amount]").textContent = AMOUNTS[what] || "Amount";
+}
+
+// The form reckons anew what a launch would make when one of its fields changes.
+const changed = () => rows.closest("form").dispatchEvent(new Event("change", { bubbles: true }));
+
+document.getElementById("fault-add")?.addEventListener("click", () => {
+  rows.append(document.getElementById("fault-template").content.cloneNode(true));
+  rows.lastElementChild.querySelector("select").focus();
+  changed();
+});
+rows?.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-remove-fault]")) return;
+  const row = event.target.closest("li");
+  const next = row.nextElementSibling || row.previousElementSibling;
+  row.remove();
+  (next?.querySelector("select") || document.getElementById("fault-add")).focus();
+  changed();
+});
+rows?.addEventListener("change", (event) => { if (event.target.matches("select")) explain(event.target.closest("li")); });

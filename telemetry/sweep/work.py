@@ -1,0 +1,78 @@
+"""One order of a batch carried out, in whatever process: every end is told, and none ends the others."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from overlay.errors import WaxwingError, describe_os_error
+from telemetry.simulation import Result, simulate_run
+from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, FAILED, Batch, Told
+
+LOOK_S = 0.25
+"""How often it is told how far a run is, and looked whether it is still wanted."""
+MAX_ATTEMPTS = 2
+"""A run that ended its process so often, by taking all memory perhaps, would end the next one too."""
+
+
+def perform(batch: Batch, run: str) -> Told:
+    """Carry ``run`` out and tell how it ended."""
+    attempts = batch.told(run).attempts + 1
+    if batch.is_to_stop(run):
+        told = Told(CANCELLED, attempts=attempts)
+    elif attempts > MAX_ATTEMPTS:
+        told = Told(FAILED, reason=f"The process that simulated it ended {MAX_ATTEMPTS} times.", attempts=attempts)
+    else:
+        told = _performed(batch, run, attempts)
+    batch.tell(run, told)
+    return told
+
+
+def _performed(batch: Batch, run: str, attempts: int) -> Told:
+    try:
+        watch = _Watch(batch, run, attempts)
+        result = simulate_run(batch.order(run), batch.places, datetime.now(UTC), watch.tell, watch.should_stop)
+    except WaxwingError as error:
+        return Told(FAILED, reason=str(error), attempts=attempts)
+    except OSError as error:
+        return Told(FAILED, reason=describe_os_error(error), attempts=attempts)
+    except Exception as error:  # noqa: BLE001  a bug that one configuration meets is no reason to end the others
+        where = "".join(traceback.format_exception(error)[-2:])
+        return Told(FAILED, reason=f"It could not be simulated: {error!r}. {where}", attempts=attempts)
+    return Told(*_end(result), attempts=attempts, result=asdict(result))
+
+
+def _end(result: Result) -> tuple[str, float, str]:
+    if result.was_stopped:
+        return CANCELLED, 0.0, ""
+    if result.differs_from:
+        sentence = (
+            f"Simulated anew it came out differently: its digest is {result.digest} and was {result.differs_from}. "
+            "Equal configuration, seed and code must give equal runs; this is a bug."
+        )
+        return FAILED, 1.0, sentence
+    return DONE, 1.0, ""
+
+
+class _Watch:
+    """What a run tells and asks while it is simulated, seldom enough to cost nothing."""
+
+    def __init__(self, batch: Batch, run: str, attempts: int) -> None:
+        self._batch, self._run, self._attempts = batch, run, attempts
+        self._told_at = self._asked_at = 0.0
+        self._stop = False
+
+    def tell(self, state: str, share: float) -> None:
+        now = time.monotonic()
+        if now - self._told_at > LOOK_S or state == COLLECTING:
+            self._told_at = now
+            self._batch.tell(self._run, Told(state, share, attempts=self._attempts))
+
+    def should_stop(self) -> bool:
+        now = time.monotonic()
+        if now - self._asked_at > LOOK_S:
+            self._asked_at = now
+            self._stop = self._batch.is_to_stop(self._run)
+        return self._stop

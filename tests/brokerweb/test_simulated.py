@@ -1,0 +1,195 @@
+"""Simulated runs from launch to pages: real simulations of a few brokers, in the processes that a worker starts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from brokerweb.control import runs as live_runs
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.guarded import ending
+from brokerweb.networks.models import Host
+from brokerweb.reports import queue as reports
+from brokerweb.simulations import job, queue
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SMALL = {"providers": 2, "consumers": 3, "duration_s": 5, "stagger_ms": 10, "request_interval_s": 1}
+
+
+def launched(api: APIClient, ring: dict, **changes: Any) -> list[Run]:
+    simulated = {"engine": "simulated", "simulation": {"service_times": "none"}}
+    body = {"name": "virtual", "topology": ring["id"], "workload": SMALL, "seed": 5, **simulated, **changes}
+    made = api.post("/api/experiments/", body, format="json")
+    assert made.status_code == 201, made.content
+    answer = api.post(f"/api/experiments/{made.json()['id']}/launch/")
+    assert answer.status_code == 201, answer.content
+    return list(Run.objects.filter(pk__in=answer.json()["runs"]).order_by("position"))
+
+
+def simulated_all() -> None:
+    """Computes the next batch; what fails says why."""
+    job.compute()
+    assert not Run.objects.filter(state=RunState.FAILED).values_list("reason", flat=True)
+
+
+def shown(api: APIClient, run: Run) -> dict[str, Any]:
+    return api.get(f"/api/runs/{run.pk}/").json()
+
+
+@pytest.fixture
+def looking(operator: Any) -> Client:
+    """The operator's browser."""
+    browser = Client()
+    browser.force_login(operator)
+    return browser
+
+
+def test_a_launch_is_simulated_and_its_pages_say_so(api: APIClient, ring: dict, looking: Client) -> None:
+    first, second = launched(api, ring, replicates=2)
+    assert shown(api, first)["state"] == "queued"
+    job.compute()
+    run = shown(api, first)
+    assert (run["state"], run["engine"], run["progress"], run["verdict"]) == ("done", "simulated", 1.0, "valid")
+    assert (run["summary"]["requests"], run["summary"]["answered"]) == (15, 15)
+    assert shown(api, second)["state"] == "done"
+    course = [event["name"] for event in api.get(f"/api/runs/{first.pk}/events/").json()["results"]]
+    assert [name for name in course if name in RunState.values][:5] == [
+        "queued",
+        "launching",
+        "measuring",
+        "collecting",
+        "done",
+    ]
+    assert api.get(f"/api/runs/{first.pk}/samples/").json()["count"] > 15
+    assert api.get(f"/api/runs/{first.pk}/series/").json()["series"]["t"]
+    assert api.get("/api/runs/?engine=simulated").json()["count"] == 2
+    assert api.get("/api/runs/?engine=live").json()["count"] == 0
+    pages = (f"/runs/{first.pk}/", "/runs/", "/experiments/", f"/experiments/{first.experiment_id}/", "/")
+    for page in pages:
+        assert 'class="simulated"' in looking.get(page).content.decode(), page
+
+
+def test_the_same_seed_is_linked_and_never_computed_twice(api: APIClient, ring: dict) -> None:
+    (first,) = launched(api, ring)
+    job.compute()
+    (second,) = launched(api, ring)
+    job.compute()
+    rows = {run.pk: run.observed["simulation"] for run in Run.objects.all()}
+    assert (rows[first.pk]["was_kept"], rows[second.pk]["was_kept"]) == (False, True)
+    assert rows[first.pk]["digest"] == rows[second.pk]["digest"]
+    assert len(list((settings.VAR / "simulated").iterdir())) == 1
+
+
+def test_the_same_again_is_computed_again_and_its_digest_compared(api: APIClient, ring: dict) -> None:
+    (first,) = launched(api, ring)
+    job.compute()
+    again = api.post(f"/api/runs/{first.pk}/rerun/").json()
+    job.compute()
+    observed = Run.objects.get(pk=again["id"]).observed["simulation"]
+    assert (observed["was_kept"], observed["differs_from"]) == (False, "")
+    (kept,) = (settings.VAR / "simulated").iterdir()
+    outcome = kept / "outcome.json"
+    outcome.write_text(outcome.read_text().replace(observed["digest"], "0" * 32))
+    other = api.post(f"/api/runs/{first.pk}/rerun/").json()
+    job.compute()
+    run = api.get(f"/api/runs/{other['id']}/").json()
+    assert run["state"] == "failed"
+    assert "its digest is" in run["reason"]
+
+
+def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClient, ring: dict) -> None:
+    body = {"name": "e", "topology": ring["id"], "workload": SMALL, "engine": "simulated", "replicates": 100}
+    assert "roughly" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
+    launched(api, ring)
+    job.compute()
+    assert "simulated here" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
+    live = api.post("/api/experiments/estimate/", {**body, "engine": "live"}, format="json").json()
+    assert (live["basis"], live["estimated_s"] > 1000) == ("", True)
+
+
+def test_a_batch_waits_for_a_live_run_and_a_live_run_for_a_batch(api: APIClient, ring: dict) -> None:
+    Host.objects.create(name="here", heartbeat=timezone.now())
+    (simulated,) = launched(api, ring)
+    (live,) = launched(api, ring, engine="live", simulation={}, name="real")
+    assert live_runs.claim("here", "me") == live  # the batch was not asked for yet
+    assert queue.begin("worker") == []
+    assert "behind run 1 of real" in shown(api, simulated)["waiting_for"]
+    Run.objects.filter(pk=live.pk).update(state=RunState.DONE)
+    (other,) = launched(api, ring, engine="live", simulation={}, name="later")
+    assert queue.begin("worker") == [simulated]
+    assert live_runs.claim("here", "me") is None
+    assert "behind run 1 of virtual" in shown(api, other)["waiting_for"]
+
+
+def test_a_report_waits_for_a_batch(api: APIClient, ring: dict) -> None:
+    (done,) = launched(api, ring)
+    Run.objects.filter(pk=done.pk).update(state=RunState.DONE)
+    launched(api, ring)
+    assert queue.begin("worker")
+    report = api.post("/api/reports/", {"kind": "comparison", "runs": [done.pk]}, format="json").json()
+    reports.ask_due()
+    assert "simulated runs" in api.get(f"/api/reports/{report['id']}/").json()["progress"]
+
+
+def test_runs_of_a_worker_that_died_are_queued_again_but_not_for_ever(api: APIClient, ring: dict) -> None:
+    (run,) = launched(api, ring)
+
+    def die() -> dict[str, Any]:
+        (begun,) = queue.begin("worker")
+        Run.objects.filter(pk=begun.pk).update(
+            state=RunState.MEASURING, lease_expires=timezone.now() - timedelta(minutes=1)
+        )
+        queue.take_up_lost()
+        return shown(api, run)
+
+    assert die()["state"] == "queued"
+    assert die()["state"] == "queued"
+    assert (die()["state"], "3 times" in shown(api, run)["reason"]) == ("failed", True)
+
+
+def test_a_batch_is_given_back_when_the_house_ends(api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = {**SMALL, "duration_s": 3000, "consumers": 200}
+    (run,) = launched(api, ring, workload=long)
+    monkeypatch.setattr(ending, "is_set", lambda: True)
+    job.compute()
+    run.refresh_from_db()
+    assert (run.state, run.lease_expires) == (RunState.QUEUED, None)
+    assert not list((settings.VAR / "simulations").iterdir())
+
+
+def test_a_queued_one_is_cancelled_at_once_and_one_under_way_keeps_what_it_has(
+    api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = {**SMALL, "duration_s": 3000, "consumers": 200}
+    first, second = launched(api, ring, workload=long, replicates=2)
+    assert api.post(f"/api/runs/{second.pk}/cancel/").json()["state"] == "cancelled"
+    beat = job._Job._beat
+
+    def cancel_and_beat(self: Any) -> None:
+        if Run.objects.get(pk=first.pk).state == RunState.MEASURING:
+            api.post(f"/api/runs/{first.pk}/cancel/")
+        beat(self)
+
+    monkeypatch.setattr(job._Job, "_beat", cancel_and_beat)
+    monkeypatch.setattr(job, "HEARTBEAT_S", 0.1)
+    job.compute()
+    run = shown(api, first)
+    assert (run["state"], "kept" in run["reason"]) == ("cancelled", True)
+    assert shown(api, second)["state"] == "cancelled"
+    assert not (settings.VAR / "simulated").exists() or not list((settings.VAR / "simulated").glob("*/outcome.json"))
+
+
+def test_what_cannot_be_simulated_fails_alone(api: APIClient, ring: dict) -> None:
+    first, second = launched(api, ring, replicates=2)
+    broken = {**first.configuration, "workload": {**first.configuration["workload"], "duration_s": -1}}
+    Run.objects.filter(pk=first.pk).update(configuration=broken, estimated_s=0)
+    job.compute()
+    assert (shown(api, first)["state"], "duration_s" in shown(api, first)["reason"]) == ("failed", True)
+    assert shown(api, second)["state"] == "done"
