@@ -1,6 +1,6 @@
 """The context broker as a value: datagrams and time go in, datagrams and events come out.
 
-This module only composes. What comes most is read in ``lanes``, the rest by ``wire``. What a message does
+This module only composes. What comes most is read in ``hits`` and ``lanes``, the rest by ``wire``. What a message does
 lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or in ``structured`` (2,
 3, 26 to 31); all of them send through one ``Station``.
 """
@@ -24,6 +24,7 @@ from overlay.broker.extensions import (
     QuietRequest,
     ReplicaRefresh,
 )
+from overlay.broker.hits import Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
 from overlay.broker.lanes import Lanes
@@ -77,36 +78,35 @@ class Timed(Protocol):
     def next_timer(self) -> int | None: ...
 
 
-class Broker:
+class Broker(Hits):
     """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``."""
 
     def __init__(self, config: BrokerConfig, address: Address, chance: Chance, wall_offset_ns: int = 0) -> None:
         self._members = Members(address, config.neighbour_capacity)
         self._awaited: set[Address] = set()
-        self._station = Station(config, address, chance, wall_offset_ns, self._is_known)
-        self._joining = Joining(self._station, self._members, self._awaited)
+        station = Station(config, address, chance, wall_offset_ns, self._is_known)
+        self._joining = Joining(station, self._members, self._awaited)
         preference = MEMBERSHIPS[config.membership]
-        self._neighbour_search = NeighbourSearch(self._station, self._members, self._joining, preference)
-        self._suspecting = Suspecting(self._station, self._members)
-        self._monitor = Monitor(self._station, self._members, self._suspecting, self._note_crash)
-        self._storing = Storing(self._station)
-        self._searching = Searching(self._station, self._members, self._joining, self._storing)
-        self._departures = Departures(
-            self._station, self._members, self._monitor, self._searching, self._neighbour_search
-        )
+        self._neighbour_search = NeighbourSearch(station, self._members, self._joining, preference)
+        self._suspecting = Suspecting(station, self._members)
+        self._monitor = Monitor(station, self._members, self._suspecting, self._note_crash)
+        self._storing = Storing(station)
+        self._searching = Searching(station, self._members, self._joining, self._storing)
+        self._departures = Departures(station, self._members, self._monitor, self._searching, self._neighbour_search)
+        is_structured = config.arm == "structured"
+        super().__init__(station, self._searching.pending, {} if is_structured else self._storing.table.index)
         self._started: int | None = None
         """The instant of the first input."""
         self._next_timer = _UNKNOWN
         """When to look what is due: never too late, and too early by what was settled since it was found out."""
-        self._trusts = self._station.open_network.trusted_hosts
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._structured: Structured | None = None
-        self._lane = Lanes(self._station, self._members, self._joining, self._searching, self._storing)
+        self._lane = Lanes(station, self._members, self._joining, self._searching, self._storing)
         self._lanes = self._lane.by_head()
-        if config.arm == "structured":
+        if is_structured:
             self._lanes.clear()
-            self._structured = Structured(self._station, self._members, self._joining, self._storing)
+            self._structured = Structured(station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
         self._handlers = _handlers(config)
 
@@ -129,7 +129,7 @@ class Broker:
         self._next_timer = _UNKNOWN
         self._station.wall_offset_ns = offset_ns
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+    def _receive(self, data: bytes, source: Address, now: int) -> None:
         if self._started is None:
             self._started = now
         station = self._station
@@ -209,6 +209,7 @@ class Broker:
 
         Each datagram received is counted as ``rejected_unreadable`` or under one code.
         """
+        self._settle_hits()
         self._lane.settle()
         return self._station.counted()
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from overlay.addresses import Address
 from overlay.broker.extensions import QuietRequest
 from overlay.broker.forwards import Forwards, are_plain
-from overlay.broker.hits import Hits
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
 from overlay.broker.messages import ContextRequest, ContextUpdateAdvertisement
@@ -34,17 +33,15 @@ class Lanes:
         self._searching = searching
         self._storing = storing
         pending, table = searching.pending, storing.table
-        self._hits = Hits(station, pending, table, self._take_request)
         self._forwards = Forwards(station, members, joining, pending, table) if are_plain(station.config) else None
 
     def by_head(self) -> dict[bytes, Lane]:
         """By the first two bytes of a datagram; one with another code that begins so is none of theirs."""
-        request = self._hits.answer
+        request = self._take_request
         return {b"2|": self._take_update, b"3|": request, b"4|": self._take_answer, b"32": request}
 
     def settle(self) -> None:
         """Bring the station's counters up to date."""
-        self._hits.settle()
         if self._forwards is not None:
             self._forwards.settle()
 
@@ -55,8 +52,8 @@ class Lanes:
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self._storing.handle_update(Entry.of(message), source, now)
 
-    def _take_request(self, code: bytes, stamp: bytes, rest: bytes, source: Address, now: int) -> int | None:
-        request = read_request(code, stamp, rest)
+    def _take_request(self, data: bytes, source: Address, now: int) -> int | None:
+        request = read_request(data)
         if request is None:
             return None
         if self._forwards is not None:

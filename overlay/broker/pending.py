@@ -100,7 +100,7 @@ class Pending:
         self._branches = 0
         self._next_expiry = 0
         """When to look who has waited until its deadline; never too late."""
-        self._queries: OrderedDict[tuple[int, bytes], Query] = OrderedDict()
+        self.queries: OrderedDict[tuple[int, bytes], Query] = OrderedDict()
         """By timestamp and route, that is, by all that makes two requests the same."""
         self._by_response: dict[bytes, Query | list[Query]] = {}
         """By route."""
@@ -114,10 +114,10 @@ class Pending:
         """How many waited until their deadline, ever."""
 
     def __len__(self) -> int:
-        return len(self._queries)
+        return len(self.queries)
 
     def __contains__(self, query: Query) -> bool:
-        return self._queries.get((query.timestamp, query.route)) is query
+        return self.queries.get((query.timestamp, query.route)) is query
 
     def has_room(self, now: int, branches: int = 1) -> bool:
         """Whether so many more neighbours can be waited for."""
@@ -127,13 +127,13 @@ class Pending:
     def holds(self, timestamp: int, route: bytes, now: int) -> bool:
         """Whether a request identical in timestamp, entity, scope and hops, its sender's too, still waits."""
         self.expire(now)
-        return (timestamp, route) in self._queries
+        return (timestamp, route) in self.queries
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
         hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self._lifetime_ns
         query = Query(name, hops, path, request.is_quiet, deadline, is_lookahead=is_lookahead)
-        known = self._queries.get((query.timestamp, query.route))
+        known = self.queries.get((query.timestamp, query.route))
         if known is not None:  # a wider Lookahead of the same query, on the same path
             self.remove(known)
         return query
@@ -149,14 +149,14 @@ class Pending:
         """Whether ``walk`` may follow: there is room, and no request identical to this one waits."""
         if now >= self._next_expiry:
             self._expire(now)
-        return self._branches < self._capacity and (timestamp, route) not in self._queries
+        return self._branches < self._capacity and (timestamp, route) not in self.queries
 
     def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> Query:
         """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour."""
         query = Query(name, hops, route[len(name[2]) :], is_quiet, now + self._lifetime_ns)
         query.moves = 1
         query.open[neighbour] = True
-        self._queries[name[1], route] = query
+        self.queries[name[1], route] = query
         _add(self._by_response, route, query)
         _add(self._by_refusal, (name[1], query.path), query)
         self._branches += 1
@@ -171,7 +171,7 @@ class Pending:
         if wake is not None:
             self._wake_count += 1
             heappush(self._wakes, (wake, self._wake_count, query))
-            if len(self._wakes) > 2 * len(self._queries) + 64:  # queries that were answered before
+            if len(self._wakes) > 2 * len(self.queries) + 64:  # queries that were answered before
                 self._wakes = [item for item in self._wakes if item[2].wake == item[0]]
                 heapify(self._wakes)
 
@@ -192,7 +192,7 @@ class Pending:
         if not isinstance(query, Query) or query.looked or len(query.open) > 1 or source not in query.open:
             return None
         del self._by_response[route]
-        del self._queries[query.name[1], route]
+        del self.queries[query.name[1], route]
         _discard(self._by_refusal, (query.name[1], query.path), query)
         self._branches -= 1
         return query
@@ -218,7 +218,7 @@ class Pending:
 
     def asked_of(self, neighbour: Address) -> list[Query]:
         """The queries that wait for a neighbour's answer."""
-        return [query for query in self._queries.values() if neighbour in query.open]
+        return [query for query in self.queries.values() if neighbour in query.open]
 
     def doubt(self, query: Query, neighbour: Address) -> bool:
         """Expect nothing of this neighbour, and yet take what it says; ``False`` where that is settled."""
@@ -231,7 +231,7 @@ class Pending:
         """The query is settled. What others than ``but`` still say to it is late."""
         if query not in self:
             return
-        del self._queries[query.timestamp, query.route]
+        del self.queries[query.timestamp, query.route]
         _discard(self._by_response, query.route, query)
         _discard(self._by_refusal, (query.timestamp, query.path), query)
         looked, asked = query.looked, query.open
@@ -250,15 +250,15 @@ class Pending:
             self._expire(now)
 
     def _expire(self, now: int) -> None:
-        while self._queries and (query := next(iter(self._queries.values()))).deadline <= now:
+        while self.queries and (query := next(iter(self.queries.values()))).deadline <= now:
             self.remove(query)
             self.expired += 1
             self._on_expired(query, now)
         while self._late and next(iter(self._late.values())) <= now:
             self._late.popitem(last=False)
         self._next_expiry = now + self._lifetime_ns
-        if self._queries:
-            self._next_expiry = next(iter(self._queries.values())).deadline
+        if self.queries:
+            self._next_expiry = next(iter(self.queries.values())).deadline
         if self._late:
             self._next_expiry = min(self._next_expiry, next(iter(self._late.values())))
 
@@ -273,9 +273,9 @@ class Pending:
         return due
 
     def next_timer(self) -> int | None:
-        if not self._queries:
+        if not self.queries:
             return None
-        deadline = next(iter(self._queries.values())).deadline
+        deadline = next(iter(self.queries.values())).deadline
         while self._wakes and self._wakes[0][2].wake != self._wakes[0][0]:
             heappop(self._wakes)
         if not self._wakes:
@@ -284,13 +284,13 @@ class Pending:
 
     def _add(self, query: Query) -> None:
         if query not in self:
-            self._queries[query.timestamp, query.route] = query
+            self.queries[query.timestamp, query.route] = query
             _add(self._by_response, query.route, query)
             _add(self._by_refusal, (query.timestamp, query.path), query)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the indices disagree."""
-        queries = self._queries.values()
+        queries = self.queries.values()
         assert self._branches == sum(len(query.open) + len(query.looked) for query in queries) <= self._capacity
         assert _listed(self._by_response) == {(query.route, query) for query in queries}
         assert _listed(self._by_refusal) == {((query.timestamp, query.path), query) for query in queries}

@@ -78,13 +78,13 @@ def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Reques
     return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
 
 
-def read_request(code: bytes, stamp: bytes, rest: bytes) -> Request | None:
-    """What a datagram asks that was split at its first two separators."""
+def read_request(data: bytes) -> Request | None:
     try:
+        code, stamp, rest = data.split(b"|", 2)
         first, second, third, *path = rest.split(b"|")
         if not (stamp.isdigit() and stamp >= ONE and len(stamp) <= MAX_DIGITS and first and second and third):
             return None
-        if len(path) & 1 or len(rest) > MAX_DATAGRAM - len(code) - len(stamp) - 2:
+        if len(path) & 1 or len(data) > MAX_DATAGRAM:
             return None
         if not rest.isascii():
             rest.decode()

@@ -67,6 +67,7 @@ class Told:
         self.broker = Broker(config, A, Stream(3), WALL * MILLISECOND)
         if plainly:
             self.broker._lanes.clear()
+            self.broker._index = {}
 
     def hear(self, text, source, now):
         broker = self.broker

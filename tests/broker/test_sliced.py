@@ -31,7 +31,7 @@ def agree(data):
         message = None
     request, answer, entry = None, None, None
     if data[: data.find(b"|")] in (b"3", b"32"):
-        request = sliced.read_request(*data.split(b"|", 2)) if data.count(b"|") > 1 else None
+        request = sliced.read_request(data)
     elif data.startswith(b"4|"):
         answer = sliced.read_answer(data) if message else None  # without it, its hops are those of no request
     elif data.startswith(b"2|"):
