@@ -18,7 +18,7 @@ import socket
 from collections.abc import Mapping, Sequence
 
 from overlay.addresses import Address
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES, Datagram, PlainSocket
+from overlay.runtime.datagrams import LOOK, MAX_DATAGRAM_BYTES, Datagram, PlainSocket
 
 BATCH = 32
 HEAD_BYTES = 2048
@@ -28,8 +28,6 @@ FEW = 3
 """So few datagrams, one request's answers, are sent one by one; the batched call begins to pay above."""
 SINGLES = 4
 """After so many batches of one in a row a socket counts as alone."""
-LOOK = 64
-"""One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
 
 _MSG_WAITFORONE = 0x10000  # linux/socket.h; Python has no name for it
 

@@ -30,6 +30,10 @@ CHOICE = "WAXWING_DATAGRAMS"
 """The environment variable that names one of ``KINDS``, to compare them."""
 
 MAX_DATAGRAM_BYTES = 65_535
+PLAIN_BATCH = 16
+"""Datagrams received in a row before they are handled."""
+LOOK = 64
+"""One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
 MOST_ADDRESSES = 1024
 """Kept in both spellings, the kernel's and ours."""
 
@@ -61,18 +65,29 @@ class DatagramSocket(Protocol):
 
 
 class PlainSocket:
-    """One system call for each datagram."""
+    """One system call for each datagram; under a backlog several are received in a row, to be handled as one batch."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._recvfrom, self._sendto = sock.recvfrom, sock.sendto
         self._is_v6 = sock.family != socket.AF_INET
+        self._alone_for = 0
+        """Datagrams to take one by one before the next look for a second: in vain, that costs as much as a datagram."""
 
     def receive(self, wait: bool, /) -> Sequence[Datagram]:
+        recvfrom = self._recvfrom
         try:
-            datagram = self._recvfrom(MAX_DATAGRAM_BYTES, 0 if wait else socket.MSG_DONTWAIT)
+            batch = [recvfrom(MAX_DATAGRAM_BYTES, 0 if wait else socket.MSG_DONTWAIT)]
         except BlockingIOError:
             return ()
-        return ((datagram[0], datagram[1][:2]),) if self._is_v6 else (datagram,)
+        if self._alone_for:
+            self._alone_for -= 1
+        else:
+            try:
+                while len(batch) < PLAIN_BATCH:
+                    batch.append(recvfrom(MAX_DATAGRAM_BYTES, socket.MSG_DONTWAIT))
+            except OSError:  # no more, or an ICMP error, by which nothing is lost either
+                self._alone_for = LOOK if len(batch) == 1 else 0
+        return [(data, source[:2]) for data, source in batch] if self._is_v6 else batch
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
         lost = 0
