@@ -98,7 +98,7 @@ class Overlay:
         self._incarnations = [0] * graph.brokers
         self.leaving: dict[int, NodeActor] = {}
         """Brokers that still say farewell."""
-        self._stopped: dict[int, Stopped] = {}
+        self.stopped: dict[int, Stopped] = {}
         """Brokers that are stopped; they are among ``brokers``, too."""
         self._awaited: set[int] = set()
         """Those of them that are to come back at once."""
@@ -153,20 +153,20 @@ class Overlay:
     def kill(self, index: int) -> None:
         """As ``kill -9`` does: without a word to anybody."""
         actor = self.brokers.pop(index)
-        self.simulator.remove(self._stopped.pop(index, actor))
+        self.simulator.remove(self.stopped.pop(index, actor))
         del self.controller.up[index]
         self._tell("process_ended", index)
 
     def stop(self, index: int) -> None:
         """As SIGSTOP does: it reads and does nothing, and what arrives waits for it."""
         actor = self.brokers[index]
-        self._stopped[index] = Stopped(actor)
+        self.stopped[index] = Stopped(actor)
         self.simulator.remove(actor)
-        self.simulator.listen(actor.address, self._stopped[index])
+        self.simulator.listen(actor.address, self.stopped[index])
 
     def resume(self, index: int) -> None:
         """As SIGCONT does; nothing for one that was killed meanwhile."""
-        stopped = self._stopped.pop(index, None)
+        stopped = self.stopped.pop(index, None)
         if stopped is not None:
             self.simulator.remove(stopped)
             stopped.hand_over(self.simulator.now)
@@ -175,7 +175,7 @@ class Overlay:
     def step_clock(self, index: int, by: int) -> None:
         """Let a broker's wall clock be ``by`` nanoseconds ahead of the right time from now on."""
         self.broker(index).set_wall_clock(WALL_OFFSET_NS + by)
-        if index not in self._stopped:
+        if index not in self.stopped:
             self.simulator.wake(self.brokers[index])
 
     def leave(self, index: int) -> None:

@@ -54,6 +54,7 @@ def test_help_names_every_target_in_a_line():
         "test",
         "check",
         "accelerator",
+        "soak",
         "search-table",
         "bench",
         "bench-compare",

@@ -9,7 +9,6 @@ The figure of a hundred brokers and a thousand keys takes half a minute and is p
 
 import os
 from collections import Counter
-from dataclasses import replace
 from math import log2
 from random import Random
 
@@ -24,7 +23,6 @@ from overlay.links import LinkShape
 from overlay.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
 from overlay.topologies import generate
-from tests.sim.test_swarm import CALM, STORM, draw_plan, storm, traffic
 from tests.sim.witness import Witness
 
 KEYS = int(os.environ.get("WAXWING_KEYS", "200"))
@@ -231,35 +229,6 @@ def test_both_arms_in_one_overlay_serve_their_own_clients() -> None:
     assert outcomes(exchanges) == {"answered": 20}
     by_walk = [network.get(0, key) for key in keys if 0 not in network.holders(key)]
     assert outcomes(by_walk) == {"answered": len(by_walk)}
-
-
-@pytest.mark.parametrize("loss", [None, 0.3])
-@pytest.mark.parametrize("seed", range(8))
-def test_in_any_storm_every_exchange_ends_in_time(seed: int, loss: float | None) -> None:
-    """Loss, duplicates, deaths, partitions and leaves as the swarm draws them, over intact bytes."""
-    random = Random(seed)
-    plan = draw_plan(random)
-    plan.faults -= {"corruption"}  # a changed byte may name a broker that never was, which the simulator forbids
-    plan.shape = replace(plan.shape, corruption=0)
-    if loss is not None:  # and tables that do not fill up, so that the witness sees what is served after newer data
-        plan.shape = replace(plan.shape, loss=loss, loss_burst=0)
-        plan.config = replace(plan.config, table_entries=100_000, table_bytes=1 << 20)
-    settings = {
-        "dht_replicas": random.choice([1, 2, 3]),
-        "dht_bucket": random.choice([3, 16]),
-        "dht_parallel": random.choice([1, 3]),
-        "dht_refresh_ms": random.choice([500, 5000]),
-        "dht_deadline_ms": random.choice([300, 5000]),
-    }
-    overlay = Overlay(plan.graph, replace(plan.config, arm="structured", **settings), seed)
-    Witness(overlay)
-    overlay.start()
-    exchanges: list[Exchange] = []
-    traffic(overlay, random, exchanges)
-    storm(overlay, plan, random)
-    overlay.run_for(STORM + CALM + 12 * SECOND)
-    assert all(exchange.is_over and exchange.outcome for exchange in exchanges)
-    assert max(overlay.statistics("pending")) == 0
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

@@ -11,7 +11,17 @@ from collections import Counter, defaultdict, deque
 from ipaddress import ip_address
 
 from overlay.addresses import Address, parse_networks
-from overlay.broker.extensions import ClosestBrokers, DataFound, DataStored, HopData, IndirectPing, Lookahead
+from overlay.broker.extensions import (
+    ClosestBrokers,
+    DataFound,
+    DataStored,
+    HopData,
+    IndirectPing,
+    Lookahead,
+    Record,
+    ReplicaRefresh,
+    StoreData,
+)
 from overlay.broker.messages import (
     BrokerJoining,
     ContextRequest,
@@ -19,23 +29,26 @@ from overlay.broker.messages import (
     ContextUpdateAdvertisement,
     Nack,
     NeighborsResponse,
+    Status,
 )
-from overlay.broker.wire import MAX_DATAGRAM, parse
-from overlay.errors import WireError
+from overlay.broker.wire import MAX_DATAGRAM
 from overlay.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay, broker_address
-from overlay.sim.simulator import WALL_OFFSET_NS
+from overlay.sim.harness import Overlay
+from tests.swarm.reading import read, unwrapped
+from tests.swarm.watcher import Watcher
 
 
-class Witness:
-    """Attach before the overlay starts. ``honest`` is whether links leave the bytes of datagrams alone."""
+class Witness(Watcher):
+    """``honest`` is whether links leave the bytes of datagrams alone; else what was received counts as written."""
 
     def __init__(self, overlay: Overlay, honest: bool = True) -> None:
-        self._brokers = {broker_address(i) for i in range(overlay.graph.brokers)}
+        super().__init__(overlay)
         floods = overlay.config.search in ("flood", "normalized-flood")
         self._ttl = overlay.config.flood_ttl if floods else overlay.config.walk_ttl
         self._honest = honest
         self._told: dict[Address, set[Address]] = defaultdict(set)
+        self._keepers: dict[Address, set[Address]] = defaultdict(set)
+        """Whom a broker may refresh: those on the way of a request that it got."""
         self._written: set[tuple] = set()
         self._asked: Counter[tuple] = Counter()
         self._answered: Counter[tuple] = Counter()
@@ -43,33 +56,28 @@ class Witness:
         self._updates: dict[tuple, list[tuple[int, int, int]]] = defaultdict(list)
         self._valid_ends: dict[tuple, int] = {}
         self._keeps_for_others = overlay.config.arm == "structured"
+        self._has_room = overlay.config.table_entries >= 1000 and overlay.config.table_bytes >= 100_000
+        """A table that may fill up promises nothing."""
         self._trusted = parse_networks(overlay.config.trusted_networks, "trusted_networks")
         self._flows: dict[tuple[Address, Address], deque[tuple[int, int]]] = defaultdict(deque)
         self._wrapped: set[tuple[Address, Address, int]] = set()
-        self._overlay = overlay
-        overlay.simulator.on_sent.append(self._sent)
-        overlay.simulator.on_delivered.append(self._delivered)
 
-    def _delivered(self, now: int, data: bytes, source: Address, to: Address) -> None:
+    def heard(self, now: int, data: bytes, source: Address, to: Address) -> None:
         """What a broker may know from now on."""
-        if to not in self._brokers:
-            return
         self._told[to].add(source)
-        self._flows[source, to].append((now, len(data)))
-        try:
-            message = parse(data)
-        except WireError:
-            assert not self._honest, data
+        if not self._is_trusted(source):
+            self._flows[source, to].append((now, len(data)))
+        message = unwrapped(read(data))
+        if message is None:
+            assert not self._honest or self._is_stranger(source), data
             return
-        if isinstance(message, HopData):
-            try:
-                message = parse(message.message)
-            except WireError:
-                assert not self._honest, data
-                return
-        if isinstance(message, ContextRequest | Lookahead):
-            self._told[to].update(message.hops)
-        if isinstance(message, BrokerJoining | NeighborsResponse):
+        if isinstance(message, Lookahead):
+            self._keepers[to].update(message.hops)
+        elif isinstance(message, ContextRequest):
+            self._keepers[to].update(message.hops)
+            if source not in self.brokers:
+                self._asked[source, to] += 1
+        elif isinstance(message, BrokerJoining | NeighborsResponse):
             self._told[to].update(message.neighbours)
         elif isinstance(message, IndirectPing):
             self._told[to].add(message.broker)
@@ -78,73 +86,90 @@ class Witness:
         elif isinstance(message, ContextUpdateAdvertisement):
             self._written.add(entry_of(message))
             self._valid_ends[message.timestamp, message.provider_id, message.key] = message.valid_end
-            if not self._keeps_for_others:
+            if not self._keeps_for_others and not self._is_from_the_future(message.timestamp, to, now):
                 self._note_update(message.timestamp, message.provider_id, message.key, to, now)
-        elif isinstance(message, ContextRequest) and source not in self._brokers:
-            self._asked[source, to] += 1
         elif isinstance(message, ContextResponse):
             at, responses = self._responses_at.get(to, (now, set()))
             self._responses_at[to] = (now, (responses if at == now else set()) | {entry_of(message)})
+        if not self._honest and isinstance(message, ContextResponse | Record):
+            self._written.add(entry_of(message))
 
-    def _sent(self, now: int, data: bytes, source: Address, to: Address) -> None:
+    def said(self, now: int, data: bytes, source: Address, to: Address) -> None:
         """What a broker may say."""
         assert len(data) <= MAX_DATAGRAM
-        message = parse(data)  # whatever the links do, our own nodes send what can be read
-        if source not in self._brokers:
-            return
-        assert to in self._told[source], f"{source} was never told of {to}"
-        self._is_within_budget(len(data), source, to, now)
+        message = read(data)
+        assert message is not None, f"{source} said what cannot be read: {data[:100]!r}"
+        is_told = to in self._told[source] or (isinstance(message, ReplicaRefresh) and to in self._keepers[source])
+        assert is_told, f"{source} was never told of {to}"
+        if not (isinstance(message, ContextResponse | Nack) and message.hops):  # wire-protocol section 5 exempts these
+            self._is_within_budget(len(data), source, to, now)
         if isinstance(message, HopData):
-            assert to in self._brokers or not self._honest, f"{source} wrapped something for the client {to}"
+            assert to in self.brokers or not self._honest, f"{source} wrapped something for the client {to}"
             if (source, to, message.sequence) in self._wrapped:  # sent again as it was, in whatever became of it
                 return
             self._wrapped.add((source, to, message.sequence))
-            message = parse(message.message)
+            message = unwrapped(message)
         if isinstance(message, ContextRequest):
             assert len(message.hops) <= self._ttl
-        if isinstance(message, ContextResponse | Nack) and to not in self._brokers:
+        if isinstance(message, ContextResponse | Nack) and to not in self.brokers:
             self._answer_was_asked(message, source, to)
-        if isinstance(message, ContextResponse | DataFound) and self._honest:
+        if isinstance(message, ContextResponse | DataFound):
             self._is_true(message, source, now)
+        elif isinstance(message, StoreData | ReplicaRefresh):
+            assert entry_of(message) in self._written, f"{source} made up {message}"
         elif isinstance(message, DataStored) and self._honest:
             key = message.entity_type, message.entity_id, message.scope
             self._note_update(message.timestamp, message.provider_id, key, source, now)
 
     def _answer_was_asked(self, message: ContextResponse | Nack, source: Address, to: Address) -> None:
-        assert not message.hops
-        if isinstance(message, ContextResponse) or message.operation == "ContextRequest":
+        is_terminal = isinstance(message, ContextResponse) or message.status != Status.BAD_REQUEST
+        if is_terminal and (isinstance(message, ContextResponse) or message.operation == "ContextRequest"):
             self._answered[to, source] += 1
             assert self._answered[to, source] <= self._asked[to, source], f"{source} answered {to} unasked"
 
     def _is_true(self, message: ContextResponse | DataFound, source: Address, now: int) -> None:
         """Written once; and valid, unless it is only passed on, when it may have expired on its way."""
         assert entry_of(message) in self._written, f"{source} made up {message}"
+        if isinstance(message, ContextResponse) and message.marks and self._honest:
+            lasts = message.valid_end - message.valid_begin
+            assert lasts >= self.overlay.config.replication_threshold_ms, f"{source} has others keep {message}"
         at, responses = self._responses_at.get(source, (-1, set()))
-        if at != now or entry_of(message) not in responses:
-            wall_ms = (now + WALL_OFFSET_NS) // MILLISECOND
-            assert message.valid_begin <= wall_ms < message.valid_end, f"{source} served invalid data at {wall_ms}"
-            before = [
-                update[1:]
-                for update in self._updates[self._row(message.provider_id, message.key, source)]
-                if update[0] < now
-            ]
-            timestamp, valid_end = max(before, default=(0, 0))
-            assert message.timestamp >= timestamp or valid_end <= wall_ms, f"{source} served what was overwritten"
+        if at == now and entry_of(message) in responses:
+            return
+        wall_ms = self._wall_ms(source, now)
+        assert message.valid_begin <= wall_ms < message.valid_end, f"{source} served invalid data at {wall_ms}"
+        if not (self._has_room and self._honest):
+            return
+        updates = self._updates[self._row(message.provider_id, message.key, source)]
+        timestamp, valid_end = max((update[1:] for update in updates if update[0] < now), default=(0, 0))
+        assert message.timestamp >= timestamp or valid_end <= wall_ms, f"{source} served what was overwritten"
 
     def _note_update(self, timestamp: int, provider: str, key: tuple, broker: Address, now: int) -> None:
-        """A table that may fill up promises nothing."""
-        if self._overlay.config.table_entries >= 1000 and self._overlay.config.table_bytes >= 100_000:
+        if self._has_room:
             valid_end = self._valid_ends[timestamp, provider, key]
             self._updates[self._row(provider, key, broker)].append((now, timestamp, valid_end))
 
     def _row(self, provider: str, key: tuple, broker: Address) -> tuple:
         """A broker that was started again is another one, whose table is empty."""
-        there = [*self._overlay.brokers.values(), *self._overlay.leaving.values()]
-        incarnation = next(actor for actor in there if actor.address == broker)
-        return incarnation, provider, key
+        return self.actor(broker), provider, key
+
+    def _wall_ms(self, broker: Address, now: int) -> int:
+        """By its own clock."""
+        return (now + self.actor(broker).node._station.wall_offset_ns) // MILLISECOND
+
+    def _is_from_the_future(self, timestamp: int, broker: Address, now: int) -> bool:
+        return timestamp > self._wall_ms(broker, now) + self.overlay.config.clock_window_ms
+
+    def _is_trusted(self, address: Address) -> bool:
+        return address in self.brokers or any(ip_address(address[0]) in network for network in self._trusted)
+
+    @staticmethod
+    def _is_stranger(address: Address) -> bool:
+        """One who may say anything."""
+        return not ip_address(address[0]).is_loopback
 
     def _is_within_budget(self, size: int, source: Address, to: Address, now: int) -> None:
-        if to in self._brokers or any(ip_address(to[0]) in network for network in self._trusted):
+        if self._is_trusted(to):
             return
         self._flows[source, to].append((now, size))
         received, sent = self._in_window(to, source, now), self._in_window(source, to, now)
@@ -157,5 +182,6 @@ class Witness:
         return sum(size for _, size in flow)
 
 
-def entry_of(message: ContextUpdateAdvertisement | ContextResponse | DataFound) -> tuple:
-    return message.timestamp, message.provider_id, message.key, message.valid_begin, message.valid_end, message.payload
+def entry_of(message: ContextUpdateAdvertisement | ContextResponse | Record) -> tuple:
+    key = message.entity_type, message.entity_id, message.scope
+    return message.timestamp, message.provider_id, key, message.valid_begin, message.valid_end, message.payload

@@ -1,0 +1,332 @@
+"""A bank of planted bugs: each takes the place of a piece of the real code while a seed runs, and must be found.
+
+A bug that no seed finds means that an invariant is not watched. To plant one, write a function here that is given the
+real function and returns the wrong one; ``python -m tests.swarm --bugs`` then says which seed is the first to find it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from overlay.broker.broker import Broker
+from overlay.broker.departures import Departures
+from overlay.broker.hops import Window
+from overlay.broker.lanes import Lanes
+from overlay.broker.members import Members
+from overlay.broker.messages import OPERATIONS, Nack, Status
+from overlay.broker.opennet import Ledger
+from overlay.broker.pending import Pending
+from overlay.broker.pings import Monitor
+from overlay.broker.searching import Searching
+from overlay.broker.sliced import Answer
+from overlay.broker.station import Station
+from overlay.broker.storing import Storing
+from overlay.broker.structured.arm import Structured
+from overlay.broker.structured.getting import Getting
+from overlay.broker.structured.putting import Putting
+from overlay.broker.suspicion import Suspecting
+from overlay.broker.table import Stored, Table
+from overlay.node import SECOND
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Bug:
+    name: str
+    what: str
+    owner: type
+    function: str
+    wrong: Function
+    """What takes its place."""
+    seed: int
+    """The first from 0 on that finds it."""
+
+    @contextmanager
+    def planted(self) -> Iterator[None]:
+        with patch.object(self.owner, self.function, self.wrong):
+            yield
+
+
+BUGS: dict[str, Bug] = {}
+
+
+def plant(owner: type, function: str, *, seed: int) -> Callable[[Callable[[Function], Function]], None]:
+    """Put into the bank what a function makes of the real ``owner.function``; its docstring says what is wrong."""
+
+    def into_the_bank(make: Callable[[Function], Function]) -> None:
+        name = make.__name__.replace("_", " ")
+        BUGS[name] = Bug(name, str(make.__doc__), owner, function, make(getattr(owner, function)), seed)
+
+    return into_the_bank
+
+
+# ---- requests and their answers
+
+
+@plant(Pending, "_expire", seed=1)
+def pending_never_expires(real: Function) -> Function:
+    """A request that nobody answers waits for ever."""
+    return lambda self, now: None
+
+
+@plant(Pending, "has_room", seed=5)
+def pending_without_cap(real: Function) -> Function:
+    """More requests wait than may."""
+    return lambda *_: True
+
+
+@plant(Searching, "_answer", seed=1)
+def path_is_followed(real: Function) -> Function:
+    """A Response goes to the last hop of the request's path, not to whom the request came from."""
+
+    def answer(self, entry, request, name, source, now, **options):
+        real(self, entry, request, name, request.hops[-1] if request.hops else source, now, **options)
+
+    return answer
+
+
+@plant(Searching, "__init__", seed=1)
+def no_ttl(real: Function) -> Function:
+    """A walk goes on however many hops it holds."""
+
+    def begin(self, *parts):
+        real(self, *parts)
+        self._ttl = 1 << 20
+
+    return begin
+
+
+@plant(Pending, "holds", seed=6)
+def duplicates_run_on(real: Function) -> Function:
+    """A request that still waits here is sent on once more when it comes once more."""
+    return lambda *_: False
+
+
+@plant(Window, "note", seed=18)
+def repeated_hops_count(real: Function) -> Function:
+    """A message that is acknowledged from hop to hop takes effect each time that it is sent."""
+    return lambda *_: True
+
+
+@plant(Broker, "_handle", seed=2)
+def nack_to_a_nack(real: Function) -> Function:
+    """A NACK that belongs to nothing is refused with a NACK."""
+
+    def handle(self, message, source, now):
+        strays = self._station.counters["rejected_stray"]
+        real(self, message, source, now)
+        if isinstance(message, Nack) and self._station.counters["rejected_stray"] > strays:
+            self._station.nack(Status.BAD_REQUEST, OPERATIONS[3], message.timestamp, source, now)
+
+    return handle
+
+
+# ---- data
+
+
+@plant(Storing, "next_timer", seed=0)
+def expired_is_kept(real: Function) -> Function:
+    """Nobody looks for data that have ended."""
+    return lambda self: None
+
+
+@plant(Answer, "replica", seed=5)
+def replica_outlives_its_value(real: Function) -> Function:
+    """A replica is kept a minute longer than it is valid."""
+
+    def replica(self):
+        kept = real(self)
+        kept.valid_end += 60_000
+        return kept
+
+    return replica
+
+
+@plant(Searching, "_keepers", seed=3)
+def short_lived_is_replicated(real: Function) -> Function:
+    """Data are replicated however soon they end."""
+
+    def keepers(self, entry, request, source):
+        config = self._station.config
+        self._station.config = replace(config, replication_threshold_ms=0)
+        chosen = real(self, entry, request, source)
+        self._station.config = config
+        return chosen
+
+    return keepers
+
+
+@plant(Storing, "store", seed=3)
+def acknowledged_and_not_stored(real: Function) -> Function:
+    """What finds no room is acknowledged."""
+
+    def store(self, entry, now):
+        stored = real(self, entry, now)
+        return Stored.UNCHANGED if stored is Stored.FULL else stored
+
+    return store
+
+
+@plant(Table, "store", seed=5)
+def full_table_evicts(real: Function) -> Function:
+    """Room is made by dropping valid data."""
+
+    def store(self, entry, wall_ms):
+        while (stored := real(self, entry, wall_ms)) is Stored.FULL and self.entries:
+            self._drop(next(iter(self)))
+        return stored
+
+    return store
+
+
+@plant(Table, "_fits", seed=0)
+def table_without_cap(real: Function) -> Function:
+    """The table takes what is too much for it."""
+    return lambda *_: True
+
+
+@plant(Table, "store", seed=27)
+def older_overwrites_newer(real: Function) -> Function:
+    """The update that comes last wins, whatever its timestamp."""
+
+    def store(self, entry, wall_ms):
+        known = self._live(entry, wall_ms)
+        if known is not None and known.timestamp > entry.timestamp and entry.valid_end > wall_ms:
+            self._drop(known)
+        return real(self, entry, wall_ms)
+
+    return store
+
+
+# ---- neighbours
+
+
+@plant(Monitor, "_ping_neighbours", seed=5)
+def one_miss_kills(real: Function) -> Function:
+    """A neighbour is dropped when it misses one ping."""
+
+    def ping(self, now):
+        config = self._station.config
+        self._station.config = replace(config, ping_misses=1)
+        real(self, now)
+        self._station.config = config
+
+    return ping
+
+
+@plant(Monitor, "_drop", seed=5)
+def dead_for_good(real: Function) -> Function:
+    """A neighbour that was dropped is pinged no more."""
+
+    def drop(self, address, now):
+        real(self, address, now)
+        self._members.dropped[address].next_ping = now + 1_000_000 * SECOND
+
+    return drop
+
+
+@plant(Suspecting, "is_dead", seed=5)
+def suspects_live_for_ever(real: Function) -> Function:
+    """Who does not answer is suspected, and never declared dead."""
+    return lambda *_, **__: False
+
+
+@plant(Members, "forget", seed=1)
+def farewell_is_not_heard(real: Function) -> Function:
+    """A neighbour that takes its leave stays one."""
+    return lambda self, address: address in self
+
+
+@plant(Broker, "_may_command", seed=2)
+def anybody_commands(real: Function) -> Function:
+    """Orders are obeyed wherever they come from."""
+    return lambda *_: True
+
+
+@plant(Departures, "handle_notice", seed=59)
+def anybody_is_believed(real: Function) -> Function:
+    """Whoever says that a broker is gone is believed."""
+
+    def handle(self, notice, source, now):
+        if notice.broker in self._members:
+            self._monitor.doubt(notice.broker, now)
+
+    return handle
+
+
+@plant(Monitor, "next_timer", seed=0)
+def timer_in_the_past(real: Function) -> Function:
+    """Monitoring asks to be called before now, and so for ever."""
+
+    def next_timer(self):
+        timer = real(self)
+        return None if timer is None else timer - 10 * SECOND
+
+    return next_timer
+
+
+# ---- strangers and counters
+
+
+@plant(Ledger, "may_send", seed=2)
+def no_three_times_rule(real: Function) -> Function:
+    """A stranger gets whatever it asks for."""
+    return lambda *_: True
+
+
+@plant(Lanes, "_take_update", seed=1)
+def uncounted_update(real: Function) -> Function:
+    """An update that is read on the short way counts as no message."""
+
+    def take(self, data, source, now):
+        is_taken = real(self, data, source, now)
+        self._station.received[2] -= is_taken
+        return is_taken
+
+    return take
+
+
+@plant(Station, "ack", seed=0)
+def uncounted_ack(real: Function) -> Function:
+    """An acknowledgement counts as nothing sent."""
+
+    def ack(self, *what):
+        real(self, *what)
+        self.sent[5] -= 1
+
+    return ack
+
+
+# ---- the structured arm
+
+
+@plant(Putting, "handle_update", seed=0)
+def acknowledged_before_it_is_kept(real: Function) -> Function:
+    """An update is acknowledged when the search for its keepers begins."""
+
+    def handle(self, update, source, now):
+        real(self, update, source, now)
+        self._station.ack(Status.REQ_PROCESSED, OPERATIONS[2], source, now)
+
+    return handle
+
+
+@plant(Structured, "_serves", seed=2)
+def strangers_store(real: Function) -> Function:
+    """Entries are taken from whoever sends them."""
+    return lambda *_, **__: True
+
+
+@plant(Getting, "_end", seed=1192)
+def own_table_is_forgotten(real: Function) -> Function:
+    """A lookup does not see what was stored here since it began (a real one, see ``docs/bugs.md``)."""
+
+    def end(self, get, lookup, now):
+        with patch.object(self, "_table", SimpleNamespace(find=lambda *_: None)):
+            real(self, get, lookup, now)
+
+    return end

@@ -1,0 +1,98 @@
+"""Who is a neighbour changes for a reason that a broker was given, and requests go to neighbours only."""
+
+from collections import defaultdict
+
+from overlay.addresses import Address, format_address
+from overlay.broker.broker import Broker
+from overlay.broker.events import (
+    NeighbourJoined,
+    NeighbourLeft,
+    NeighbourLost,
+    NeighbourReturned,
+    NetworkLeft,
+)
+from overlay.broker.extensions import BrokerGone, HopData, Lookahead
+from overlay.broker.messages import OPERATIONS, Ack, BrokerJoining, BrokerLeaving, ContextRequest, PingResponse
+from overlay.node import MILLISECOND
+from overlay.sim.actors import NodeActor
+from overlay.sim.harness import Overlay
+from tests.swarm.reading import read, unwrapped
+from tests.swarm.watcher import Watcher
+
+
+class Causes(Watcher):
+    def __init__(self, overlay: Overlay) -> None:
+        super().__init__(overlay)
+        self._patience = overlay.config.ping_misses * overlay.config.ping_interval_ms * MILLISECOND
+        self._heard: dict[tuple, int] = {}
+        """When a broker was last told something of somebody: (what, broker, who)."""
+        self._before: dict[Address, set[Address]] = defaultdict(set)
+        """Its neighbours after its last step."""
+        self._farewells: dict[Address, set[Address]] = defaultdict(set)
+        """Who said farewell to a broker since its last step."""
+        self._stepped_at: dict[Address, int] = defaultdict(int)
+        self._read: dict[NodeActor, int] = defaultdict(int)
+        """How many of its events."""
+        self._sequences: set[tuple] = set()
+
+    def heard(self, now: int, data: bytes, source: Address, broker: Address) -> None:
+        message = read(data)
+        who = format_address(source)
+        if isinstance(message, PingResponse):
+            self._heard["answer", broker, who] = now
+        elif (isinstance(message, BrokerJoining) and message.passed_on) or (
+            isinstance(message, Ack) and message.operation == OPERATIONS[8]
+        ):
+            self._heard["join", broker, who] = now
+            self._farewells[broker].discard(source)
+        elif isinstance(message, BrokerLeaving):
+            what = "farewell" if message.passed_on else "order" if self._is_controller(source) else "forged order"
+            self._heard[what, broker, who if message.passed_on else ""] = now
+            if message.passed_on:
+                self._farewells[broker].add(source)
+        elif isinstance(message, BrokerGone) and source in self.actor(broker).node.neighbours:
+            self._heard["notice", broker, format_address(message.broker)] = now
+
+    def said(self, now: int, data: bytes, broker: Address, to: Address) -> None:
+        message = read(data)
+        if isinstance(message, HopData):
+            if (broker, to, message.sequence) in self._sequences:  # sent again, to whoever it is by now
+                return
+            self._sequences.add((broker, to, message.sequence))
+            message = unwrapped(message)
+        if isinstance(message, ContextRequest | Lookahead):
+            neighbours = self._before[broker].union(self.actor(broker).node.neighbours)
+            assert to in neighbours, f"{broker} asked {to}, which is no neighbour"
+
+    def stepped(self, now: int, actor: NodeActor, broker: Broker) -> None:
+        before, self._stepped_at[broker.address] = self._stepped_at[broker.address], now
+        neighbours = self._before[broker.address] = set(broker.neighbours)
+        stayed = self._farewells.pop(broker.address, set()) & neighbours
+        assert not stayed, f"{broker.address} keeps {stayed}, who said farewell"
+        events = actor.history[self._read[actor] :]
+        if not events:
+            return
+        self._read[actor] = len(actor.history)
+        for _, event in events:
+            self._has_cause(event, broker.address, before, now)
+
+    def _has_cause(self, event: object, broker: Address, before: int, now: int) -> None:
+        """``before`` is when it stepped last."""
+        if isinstance(event, NeighbourJoined):
+            assert ("join", broker, event.neighbour) in self._heard, f"{broker} took in {event.neighbour} unasked"
+        elif isinstance(event, NeighbourLeft):
+            assert ("farewell", broker, event.neighbour) in self._heard, (
+                f"{event.neighbour} left {broker} without a word"
+            )
+        elif isinstance(event, NeighbourReturned):
+            assert ("answer", broker, event.neighbour) in self._heard, f"{event.neighbour} never answered {broker}"
+        elif isinstance(event, NetworkLeft):
+            was_told = self.brokers[broker] in self.overlay.leaving or ("order", broker, "") in self._heard
+            assert was_told, f"{broker} left, and no controller had said so"
+        elif isinstance(event, NeighbourLost) and self._heard.get(("notice", broker, event.neighbour), -1) < before:
+            silent = now - self._heard.get(("answer", broker, event.neighbour), -self._patience)
+            assert silent >= self._patience, f"{broker} gave up {event.neighbour} {silent / 1e9:g} s after its answer"
+
+    @staticmethod
+    def _is_controller(source: Address) -> bool:
+        return source[0].startswith("127.")

@@ -1,0 +1,168 @@
+"""When each fault of a plan begins and ends. All of them are over when the storm is; some that were killed stay so."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+
+from overlay.broker.membership import GIVEN
+from overlay.churn import CRASH, LEAVE, UP
+from overlay.clients import questions
+from overlay.links import LinkShape
+from overlay.node import MILLISECOND, SECOND
+from overlay.sim.harness import Overlay, broker_address
+from overlay.workload import Workload
+from tests.swarm.plan import Plan
+from tests.swarm.stranger import Stranger
+
+STORM = 8 * SECOND
+RETURNED = STORM - SECOND
+"""By then everybody is started again."""
+
+
+class Storm:
+    """Schedules the faults of ``plan`` on ``overlay`` from now on."""
+
+    def __init__(self, overlay: Overlay, plan: Plan, random: Random) -> None:
+        self._overlay = overlay
+        self._plan = plan
+        self._random = random
+        self._begin = overlay.simulator.now
+        self.end = self._begin + STORM
+        self._untouched = random.sample(range(plan.graph.brokers), plan.graph.brokers)
+        """Brokers that no fault of their own was drawn for, which none has twice."""
+        self.leavers: set[int] = set()
+        """Brokers that are ordered to leave."""
+        self._sides: dict[str, Iterable[Iterable[int]]] = {}
+        """Partitions that there are now."""
+        self._shape_links()
+        for fault, schedule in {
+            "kill": self._kill,
+            "churn": self._churn,
+            "stop": self._stop,
+            "clock": self._step_clocks,
+            "partition": self._separate,
+            "one way": self._separate_one_way,
+            "swizzle": self._swizzle,
+            "cut": self._cut,
+            "leave": self._leave,
+            "stranger": self._let_strangers_in,
+        }.items():
+            if fault in plan.faults:
+                schedule()
+
+    def _at(self, time: int, action: Callable[[], None]) -> None:
+        self._overlay.at(time, action)
+
+    def _span(self, end: int) -> tuple[int, int]:
+        """When something begins and ends, between now and ``end``."""
+        first, last = sorted(self._begin + self._random.randrange(end - MILLISECOND) for _ in range(2))
+        return first, last + MILLISECOND
+
+    def _some(self) -> list[int]:
+        """Some of those that nothing has happened to."""
+        count = self._random.randint(1, max(1, len(self._untouched) // 2))
+        chosen, self._untouched = self._untouched[:count], self._untouched[count:]
+        return chosen
+
+    # ---- brokers
+
+    def _kill(self) -> None:
+        for victim in self._some():
+            first, last = self._span(RETURNED)
+            self._at(first, lambda victim=victim: self._overlay.kill(victim))
+            if self._random.random() < 0.7:
+                self._at(last, lambda victim=victim: self._overlay.restart(victim))
+
+    def _churn(self) -> None:
+        rows = []
+        for broker in self._some():
+            how = self._random.choice([LEAVE, CRASH])
+            first, last = ((time - self._begin) / SECOND for time in self._span(RETURNED))
+            rows += [f"{first:.3f} {broker} {how}", f"{last:.3f} {broker} {UP}"]
+        self._overlay.add_churn(
+            Workload(churn="file", churn_schedule="; ".join(rows), duration_s=STORM / SECOND, stagger_ms=0)
+        )
+
+    def _stop(self) -> None:
+        for broker in self._some():
+            first, last = self._span(RETURNED)
+            self._at(first, lambda broker=broker: self._overlay.stop(broker))
+            self._at(last, lambda broker=broker: self._overlay.resume(broker))
+
+    def _step_clocks(self) -> None:
+        for broker in self._some():
+            by = self._random.choice([-86_400, -300, -5, 5, 300, 86_400]) * SECOND
+            first, last = self._span(STORM)
+            self._at(first, lambda broker=broker, by=by: self._overlay.step_clock(broker, by))
+            self._at(last, lambda broker=broker: self._overlay.step_clock(broker, 0))
+
+    def _leave(self) -> None:
+        leaver = self._random.randrange(self._plan.graph.brokers)
+        self.leavers.add(leaver)
+        self._at(self._span(STORM)[0], lambda: self._overlay.ask(leaver, questions.leave()))
+
+    def _let_strangers_in(self) -> None:
+        stranger = Stranger(self._overlay, self._random)
+        for _ in range(30):
+            self._at(self._span(STORM)[0], stranger.speak)
+
+    # ---- links
+
+    def _shape_links(self) -> None:
+        """Those of the graph, and all others that brokers may come to use."""
+        config, graph, overlay = self._plan.config, self._plan.graph, self._overlay
+        clean = {link.ends: link.shape() for link in graph.links}
+        if config.arm == "structured" or config.membership != GIVEN or config.replica_refresh:
+            clean = dict.fromkeys(combinations(range(graph.brokers), 2), self._plan.local) | clean
+        for ends, shape in clean.items():
+            overlay.lay(*ends, self._plan.shape)
+            self._at(self.end, lambda ends=ends, shape=shape: overlay.lay(*ends, shape))
+
+    def _cut(self) -> None:
+        if self._plan.graph.links:
+            ends = self._random.choice(self._plan.graph.links).ends
+            gone = replace(self._plan.shape, partition=True)
+            self._at(self._span(STORM)[0], lambda: self._overlay.lay(*ends, gone))
+
+    def _separate_one_way(self) -> None:
+        """From one half nothing reaches the other, and all comes back."""
+        half, others = self._halves()
+        first, _ = self._span(STORM)
+        gone = LinkShape(partition=True)
+        network = self._overlay.simulator.network
+        graph_links = {link.ends for link in self._plan.graph.links}
+        for a in half:
+            for b in others:
+                if (min(a, b), max(a, b)) in graph_links:
+                    ways = broker_address(a), broker_address(b)
+                    self._at(first, lambda ways=ways: network.lay_one_way(*ways, gone))
+
+    def _separate(self) -> None:
+        halves, (first, last) = self._halves(), self._span(STORM)
+        self._at(first, lambda: self._divide("halves", halves))
+        self._at(last, lambda: self._divide("halves"))
+
+    def _swizzle(self) -> None:
+        """Brokers are clogged one after the other and unclogged in another order (FoundationDB's swizzle-clog)."""
+        brokers = range(self._plan.graph.brokers)
+        for broker in self._random.sample(brokers, self._random.randint(1, len(brokers))):
+            first, last = self._span(STORM)
+            alone = [broker], [other for other in brokers if other != broker]
+            self._at(first, lambda broker=broker, alone=alone: self._divide(f"broker {broker}", alone))
+            self._at(last, lambda broker=broker: self._divide(f"broker {broker}"))
+
+    def _halves(self) -> tuple[list[int], list[int]]:
+        brokers = range(self._plan.graph.brokers)
+        half = self._random.sample(brokers, len(brokers) // 2)
+        return half, [broker for broker in brokers if broker not in half]
+
+    def _divide(self, name: str, islands: Iterable[Iterable[int]] | None = None) -> None:
+        """Begin a partition, or end the one of this name."""
+        if islands is None:
+            self._sides.pop(name, None)
+        else:
+            self._sides[name] = islands
+        self._overlay.simulator.network.divide(
+            [[broker_address(i) for i in island] for island in islands] for islands in self._sides.values()
+        )

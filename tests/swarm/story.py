@@ -1,0 +1,169 @@
+"""One seed from its start to its end."""
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from overlay.broker.config import LOOPBACK
+from overlay.broker.membership import GIVEN
+from overlay.clients import questions
+from overlay.clients.exchange import Exchange
+from overlay.node import SECOND
+from overlay.sim.harness import Overlay
+from tests.sim.witness import Witness
+from tests.swarm.answers import Answers
+from tests.swarm.books import Books
+from tests.swarm.causes import Causes
+from tests.swarm.faults import STORM, Storm
+from tests.swarm.keeping import Keeping
+from tests.swarm.plan import Plan, draw
+
+CALM = 15 * SECOND
+"""So soon after the storm, at the latest, brokers have the right neighbours again."""
+ASKING = 4 * SECOND
+"""For how long into the calm clients go on to ask."""
+EXCHANGES = 60
+LATE_MS = 2_000
+ENDED = 22 * SECOND
+"""From the last question until brokers have forgotten it: clients wait 10 s, brokers 10 s for those they ask."""
+
+
+@dataclass
+class Told:
+    """What a seed came to."""
+
+    digest: str
+    delivered: int
+    """Datagrams."""
+    simulated_s: float
+
+
+def run(seed: int) -> Told:
+    """Raises ``AssertionError`` where an invariant does not hold."""
+    plan = draw(seed)
+    overlay = Overlay(plan.graph, plan.config, seed, local=plan.local, strict=plan.is_honest)
+    Witness(overlay, honest=plan.is_honest)
+    Answers(overlay, plan.is_honest)
+    for watcher in (Books, Keeping, Causes):
+        watcher(overlay)
+    overlay.start()
+    are_right(overlay, plan, left=set())
+    random = Random(seed + 1)
+    exchanges = ask_throughout(overlay, random)
+    left = Storm(overlay, plan, random).leavers
+    overlay.run_for(STORM)
+    until_right(overlay, plan, left)
+    overlay.run_for(ASKING)
+    calm_questions(overlay, plan, random)
+    until_over(overlay, exchanges)
+    are_right(overlay, plan, left)
+    assert len(exchanges) == EXCHANGES
+    for exchange in exchanges:
+        assert exchange.outcome, "an exchange has no end"
+        assert exchange.ended_at - exchange.sent_at <= 10 * SECOND, "an exchange ended after its deadline"
+    return Told(overlay.simulator.digest, overlay.simulator.delivered, overlay.simulator.now / SECOND)
+
+
+def ask_throughout(overlay: Overlay, random: Random) -> list[Exchange]:
+    """Updates and requests about a few entities, of any broker, throughout the storm and some of the calm."""
+    now, brokers = overlay.simulator.now, overlay.graph.brokers
+    exchanges: list[Exchange] = []
+    for i in range(EXCHANGES):
+        key = ("room", f"r{random.randrange(4)}", "climate")
+        if random.random() < 0.3:
+            valid_ms = random.choice([500, 5000, 60_000, 120_000])
+            question = questions.update("U", f"p{random.randrange(3)}", key, valid_ms, b"n=%d|*" % i)
+            if random.random() < 0.2:
+                question = late(question)
+        else:
+            question = questions.request(key, is_quiet=random.random() < 0.2)
+        asked, at = random.randrange(brokers), now + random.randrange(STORM + ASKING)
+        overlay.at(at, lambda q=question, b=asked: exchanges.append(overlay.ask(b, q)))
+    return exchanges
+
+
+def late(question: questions.Question) -> questions.Question:
+    """Of a provider whose clock is behind."""
+    return replace(question, write=lambda stamp: question.write(stamp - LATE_MS))
+
+
+# ---- neighbours
+
+
+def until_right(overlay: Overlay, plan: Plan, left: set[int]) -> None:
+    """Let the calm last until neighbours are right, and no longer than ``CALM``."""
+    limit = overlay.simulator.now + CALM
+    while overlay.simulator.now < limit and wrong(overlay, plan, left):
+        overlay.run_for(SECOND)
+    are_right(overlay, plan, left)
+
+
+def are_right(overlay: Overlay, plan: Plan, left: set[int]) -> None:
+    """Symmetric, and those of the topology that are up. Who ``left`` stays away until it is ordered to join again."""
+    assert not wrong(overlay, plan, left), f"wrong neighbours: {wrong(overlay, plan, left)}"
+
+
+def wrong(overlay: Overlay, plan: Plan, left: set[int]) -> dict[int, tuple[set[int], set[int]]]:
+    """The brokers with wrong neighbours: those they have and those they should have."""
+    links = overlay.graph.neighbours()
+    there = {i: overlay.neighbours(i) - left for i in overlay.brokers if i not in left}
+    if plan.config.membership == GIVEN:
+        right = {i: links[i] & there.keys() for i in there}
+        return {i: (there[i], right[i]) for i in there if there[i] != right[i]}
+    least = plan.config.neighbours_least
+    return {
+        i: (those, there.keys() - {i})
+        for i, those in there.items()
+        if not those <= there.keys() or (len(those) < min(least, len(links[i] & there.keys())) and not left)
+    }
+
+
+# ---- questions
+
+
+def calm_questions(overlay: Overlay, plan: Plan, random: Random) -> None:
+    """When nothing is wrong any more, everybody is answered, and what is there is found."""
+    config = plan.config
+    roomy = min(config.pending_capacity, config.table_entries) >= 10_000 and config.table_bytes >= 100_000
+    if plan.faults & {"leave", "clients' links"} or config.trusted_networks != LOOPBACK or not roomy:
+        return
+    if config.pending_deadline_ms < 10_000 or config.dht_deadline_ms < 5_000:
+        return
+    finds_all = config.arm == "structured" or (
+        config.membership == GIVEN
+        and config.search in ("walk", "k-walkers")
+        and config.walk_policy == "backtrack"
+        and not config.walk_ttl
+        and is_connected(overlay)
+    )
+    for i in range(2):
+        key = ("room", f"calm {i}", "climate")
+        stored = overlay.put(random.choice(list(overlay.brokers)), key, b"calm=%d" % i)
+        assert stored.outcome == "answered", f"in the calm an update was {stored.outcome}"
+        overlay.run_for(SECOND // 10)  # stamps run ahead of the clock where several are made in a millisecond
+        found = overlay.get(random.choice(list(overlay.brokers)), key)
+        assert found.outcome in (["answered"] if finds_all else ["answered", "not_found"]), (
+            f"in the calm a request was {found.outcome}, {found.status}"
+        )
+
+
+def is_connected(overlay: Overlay) -> bool:
+    """Whether everybody who is up can be reached from everybody else."""
+    reached: set[int] = set()
+    edge = [next(iter(overlay.brokers))]
+    while edge:
+        broker = edge.pop()
+        reached.add(broker)
+        edge += overlay.neighbours(broker) - reached
+    return reached == overlay.brokers.keys()
+
+
+def until_over(overlay: Overlay, exchanges: list[Exchange]) -> None:
+    """Nobody waits for ever, neither a client nor a broker."""
+    limit = overlay.simulator.now + ENDED
+    while overlay.simulator.now < limit and not is_over(overlay, exchanges):
+        overlay.run_for(SECOND)
+    assert is_over(overlay, exchanges), f"still pending: {overlay.statistics('pending')}"
+
+
+def is_over(overlay: Overlay, exchanges: list[Exchange]) -> bool:
+    return all(exchange.is_over for exchange in exchanges) and not any(overlay.statistics("pending"))
