@@ -45,6 +45,9 @@ WORDINGS = {
     "churn_left": Wording("{who} went by churn, saying farewell", "{who} went by churn, saying farewell", "{who} away"),
     "churn_crashed": Wording("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
     "churn_returned": Wording("{who} came back by churn", "{who} came back by churn", "{who} back"),
+    "fault_began": Wording("fault: {reason}", "", "{reason}"),
+    "fault_ended": Wording("fault over: {reason}", "", "{reason}: over"),
+    "digest": Wording("the digest of all that was delivered is {reason}", ""),
     "noted": Wording("{reason}", "{reason}"),
     "MonitoringStarted": Wording("{who} began to watch its neighbours", "{who} began to watch their neighbours"),
     "NeighbourJoined": Wording("{who} is now a neighbour of {other}", "{who} have new neighbours"),
@@ -138,7 +141,7 @@ def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
     for event in sorted(events, key=lambda one: one["t_s"]):
         detail = event["detail"]
         kind = kind_of(event["name"], detail)
-        reason, limit = str(detail.get("reason") or ""), str(detail.get("limit") or "")
+        reason, limit = _reason(detail), str(detail.get("limit") or "")
         subject = _subject(event)
         alike = kind, reason, limit, broker_index(subject) is None
         group = newest.get(alike)
@@ -149,6 +152,11 @@ def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
         if neighbour := detail.get("neighbour"):
             group.others.append(f"broker-{names[neighbour]}" if neighbour in names else str(neighbour))
     return found
+
+
+def _reason(detail: Mapping[str, Any]) -> str:
+    """What else is said of an event: why, which fault, or which digest."""
+    return next((str(detail[name]) for name in ("reason", "label", "digest") if detail.get(name)), "")
 
 
 def _subject(event: Mapping[str, Any]) -> str:

@@ -16,6 +16,8 @@ from overlay.facts import Tick
 
 BROKER = "broker-"
 """What the process name of a broker begins with; its index follows."""
+ALL_BROKERS = "brokers"
+"""What the sum of all brokers is called where they are too many to be told apart."""
 GENERATORS = ("consumers-", "providers-", "clients-")
 """What the process name of a load generator begins with."""
 _STATE = ("entries", "bytes", "neighbours", "neighbours_dropped", "pending", "uptime")
@@ -36,6 +38,11 @@ def broker_index(process: str) -> int | None:
     """The index in ``broker-3``; ``None`` for another kind of process."""
     index = process.removeprefix(BROKER)
     return int(index) if process.startswith(BROKER) and index.isdigit() else None
+
+
+def is_of_brokers(process: str) -> bool:
+    """Whether it is a broker, or the sum of all."""
+    return process == ALL_BROKERS or broker_index(process) is not None
 
 
 def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:
@@ -75,19 +82,20 @@ def cores_used(ticks: Sequence[Tick], begin_us: int, end_us: int) -> float | Non
     return growth([tick.cpu_us for tick in rows]) / (rows[-1].at_us - rows[0].at_us)
 
 
-def memory_of(tick: Tick) -> dict[str, int]:
-    """Each kind of memory, bytes."""
-    return {name: getattr(tick, name) for name in MEMORY}
+def memory_of(tick: Tick) -> dict[str, int | None]:
+    """Each kind of memory, bytes; ``None`` of what the platform or the simulation cannot tell."""
+    return {name: getattr(tick, name) or None for name in MEMORY}
 
 
-def private(memory: Mapping[str, int]) -> int:
+def private(memory: Mapping[str, int | None]) -> int | None:
     """USS, what the process's end would give back; RSS where the platform cannot tell."""
     return memory["uss_bytes"] or memory["rss_bytes"]
 
 
-def private_bytes(tick: Tick) -> int:
-    """``private`` of a tick."""
-    return private(memory_of(tick))
+def over_idle(memory: Mapping[str, int | None], idle: Mapping[str, int | None]) -> int | None:
+    """How much private memory there is beyond that of the idle process; ``None`` where either is not known."""
+    now, before = private(memory), private(idle)
+    return None if now is None or before is None else now - before
 
 
 def broker_memory(
@@ -102,18 +110,18 @@ def broker_memory(
     idle = [tick for tick in ticks if tick.at_us < clients_began_us]
     row: dict[str, Any] = {"index": index, "ticks": len(inside)}
     for name in MEMORY:
-        row[name] = fmean(getattr(tick, name) for tick in inside) if inside else None
-    row["over_idle_bytes"] = (
-        fmean(private_bytes(tick) for tick in inside) - private_bytes(idle[-1]) if inside and idle else None
-    )
-    tables = [tick.counters["bytes"] for tick in inside if "bytes" in tick.counters]
-    row["table_bytes"] = fmean(tables) if tables else None
+        row[name] = _mean(memory_of(tick)[name] for tick in inside)
+    row["over_idle_bytes"] = _mean(over_idle(memory_of(tick), memory_of(idle[-1])) for tick in inside) if idle else None
+    row["table_bytes"] = _mean(tick.counters.get("bytes") for tick in inside)
     return row
 
 
 def mean_memory(brokers: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """The mean over brokers of each kind of memory, leaving out what was not measured."""
-    return {
-        name: fmean(known) if (known := [row[name] for row in brokers if row[name] is not None]) else None
-        for name in (*MEMORY, "over_idle_bytes", "table_bytes")
-    }
+    return {name: _mean(row[name] for row in brokers) for name in (*MEMORY, "over_idle_bytes", "table_bytes")}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -12,7 +12,10 @@ from typing import Any
 
 from telemetry import histograms
 from telemetry.metrics import STATISTICS, rate
-from telemetry.processes import MEMORY, private
+from telemetry.processes import MEMORY, over_idle
+
+Memories = Mapping[str, Mapping[str, int | None]]
+"""By process, its memory by kind, bytes."""
 
 POINTS = 600
 SECOND_US = 1_000_000
@@ -25,7 +28,7 @@ class Bucket:
     response_us: Counter[int] = field(default_factory=Counter)
     """How often each response time was seen."""
     counts: Counter[str] = field(default_factory=Counter)
-    memory: dict[str, dict[str, int]] = field(default_factory=dict)
+    memory: dict[str, dict[str, int | None]] = field(default_factory=dict)
     """The last memory of each broker by kind, bytes."""
     spread: dict[str, Any] | None = None
     """Of ``response_us``, computed when it is first asked for."""
@@ -72,11 +75,11 @@ class Series:
                 halved[index // 2] = bucket
         self._buckets = halved
 
-    def columns(self, rates: Sequence[str], idle: Mapping[str, int] | None = None) -> dict[str, list[Any]]:
+    def columns(self, rates: Sequence[str], idle: Memories | None = None) -> dict[str, list[Any]]:
         """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, counts in ``rates`` per second.
 
-        Memory is the mean over the brokers; ``over_idle_bytes`` over those whose private memory while idle is known,
-        by process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
+        Memory is the mean over the brokers; ``over_idle_bytes`` over those whose memory while idle is known, by
+        process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
         """
         if not self._buckets:
             return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *rates)}
@@ -99,9 +102,10 @@ class Series:
 _NOTHING = Bucket()
 
 
-def _over_idle(bucket: Bucket, idle: Mapping[str, int]) -> list[int]:
-    return [private(row) - idle[process] for process, row in bucket.memory.items() if process in idle]
+def _over_idle(bucket: Bucket, idle: Memories) -> list[int | None]:
+    return [over_idle(row, idle[process]) for process, row in bucket.memory.items() if process in idle]
 
 
-def _mean(values: Sequence[int]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _mean(values: Sequence[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -6,6 +6,7 @@ Only requests *intended* in measuring count. Response time is that of answered r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,9 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from overlay.churn import HAPPENED, UP
+from overlay.churn import DEPARTURES, HAPPENED, UP
 from overlay.costs import costs
+from overlay.engines import LIVE
 from overlay.facts import Event, Start, Tick
+from overlay.faults import BEGAN, ENDED, KILL, RESTART
 from telemetry import metrics, oracle, processes
 from telemetry.processes import GENERATORS
 from telemetry.schedule import due_in_measuring
@@ -50,7 +53,7 @@ def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
     counters = processes.summed(
         processes.counters_between(rows, begin_us, end_us)
         for process, rows in ticks.items()
-        if processes.broker_index(process) is not None
+        if processes.is_of_brokers(process)
     )
     asked = processes.summed(
         processes.counters_between(rows, begin_us, end_us)
@@ -69,7 +72,8 @@ def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
         "processor": _processor(ticks, begin_us, end_us, manifest),
         "window_us": [begin_us, end_us],
     }
-    evidence = _evidence(run, summary, ticks, due_in_measuring(manifest))
+    is_live = manifest.get("engine", LIVE) == LIVE
+    evidence = _evidence(run, summary, ticks, due_in_measuring(manifest), is_live=is_live)
     verdict, reasons = judge(evidence)
     return {**summary, "verdict": verdict, "verdict_reasons": reasons}
 
@@ -171,7 +175,10 @@ def _evidence(
     summary: Mapping[str, Any],
     ticks: Mapping[str, Sequence[Tick]],
     due: Mapping[str, int] | None,
+    *,
+    is_live: bool,
 ) -> Evidence:
+    """A busy simulated processor is no fault of the measurement: each has one to itself, and queues are the result."""
     by_process = summary["processor"]["by_process"]
     busiest = max(by_process, key=by_process.__getitem__, default="")
     begin_us, end_us = summary["window_us"]
@@ -179,9 +186,9 @@ def _evidence(
         requests=summary["requests"],
         answered=summary["answered"],
         cores=summary["processor"]["cores"],
-        cores_used=summary["processor"]["cores_used"],
+        cores_used=summary["processor"]["cores_used"] if is_live else None,
         busiest_process=busiest,
-        busiest_cores=by_process.get(busiest, 0.0),
+        busiest_cores=by_process.get(busiest, 0.0) if is_live else 0.0,
         late_p99_us=summary["lateness"]["p99"],
         late_mean_us=summary["lateness"]["mean"],
         response_mean_us=summary["mean_us"],
@@ -228,14 +235,25 @@ def _silent(ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) ->
 
 
 def _away(events: Iterable[Event], end_us: int) -> set[str]:
-    """The brokers that churn kept away, or brought back too late to report, when measuring ended."""
-    away: set[str] = set()
-    for event in sorted(_by_churn(events), key=lambda event: event.at_us):
-        if event.name != HAPPENED[UP]:
-            away.add(_churned(event))
-        elif event.at_us < end_us - SILENT_US:
-            away.discard(_churned(event))
-    return away
+    """The brokers that churn or a fault kept away, or brought back too late to report, when measuring ended."""
+    kept: Counter[str] = Counter()
+    for event in sorted(events, key=lambda event: event.at_us):
+        goes = event.name in _GOES and event.detail.get("what") != RESTART
+        if goes or (event.name in _COMES and event.at_us < end_us - SILENT_US):
+            kept.update(dict.fromkeys(_sent_away(event), 1 if goes else -1))
+    return {process for process, count in kept.items() if count > 0}
+
+
+_GOES, _COMES = {BEGAN, *(HAPPENED[what] for what in DEPARTURES)}, {ENDED, HAPPENED[UP]}
+
+
+def _sent_away(event: Event) -> set[str]:
+    """The brokers that an event of churn, or of a fault that ends brokers, is about."""
+    if event.name in HAPPENED.values():
+        return {f"{processes.BROKER}{event.detail.get('broker')}"}
+    if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
+        return set()
+    return {f"{processes.BROKER}{index}" for index in event.detail.get("brokers", ())}
 
 
 def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int) -> bool:
@@ -251,17 +269,8 @@ def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], beg
         and begin_us <= event.at_us <= end_us
         for event in events
     )
-    churned = any(_churned(event) == process for event in _by_churn(events))
-    return said or (not churned and _fell_back(ticks, begin_us, end_us))
-
-
-def _by_churn(events: Iterable[Event]) -> list[Event]:
-    return [event for event in events if event.name in HAPPENED.values()]
-
-
-def _churned(event: Event) -> str:
-    """The process that an event of churn is about."""
-    return f"{processes.BROKER}{event.detail.get('broker')}"
+    was_sent_away = any(process in _sent_away(event) for event in events)
+    return said or (not was_sent_away and _fell_back(ticks, begin_us, end_us))
 
 
 def _fell_back(ticks: Sequence[Tick], begin_us: int, end_us: int) -> bool:

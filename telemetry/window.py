@@ -197,8 +197,8 @@ class LiveWindow:
 
     def _columns(self) -> dict[str, list[Any]]:
         idle = {process: tick for _, process in self._brokers() if (tick := self._idle(process))}
-        private = {process: processes.private_bytes(tick) for process, tick in idle.items()}
-        return self._series.columns(_RATES, private)
+        memories = {process: processes.memory_of(tick) for process, tick in idle.items()}
+        return self._series.columns(_RATES, memories)
 
     def _newest_load(self, process: str) -> dict[str, float]:
         """Of the last second of measuring, once it has ended: brokers that wait for their end are not loaded."""
@@ -216,10 +216,11 @@ class LiveWindow:
 
     def _broker_memory(self, index: int, process: str) -> dict[str, Any]:
         tick, idle = self._last[process], self._idle(process)
+        memory = processes.memory_of(tick)
         return {
             "index": index,
-            **processes.memory_of(tick),
-            "over_idle_bytes": processes.private_bytes(tick) - processes.private_bytes(idle) if idle else None,
+            **memory,
+            "over_idle_bytes": processes.over_idle(memory, processes.memory_of(idle)) if idle else None,
             "table_bytes": tick.counters.get("bytes"),
         }
 

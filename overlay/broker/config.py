@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from overlay.addresses import parse_networks
 from overlay.broker.membership import GIVEN, MEMBERSHIPS
@@ -16,6 +16,9 @@ LOOPBACK = "127.0.0.0/8,::1/128"
 
 DEFAULT_TTL = 64
 """Hops, where nobody knows the number of brokers."""
+
+MOST_HOPS = 4000
+"""So many, named in a request, still fit into a datagram."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,9 @@ class BrokerConfig:
         0,
         unit="hops",
         low=0,
-        high=4000,
-        help="A request that holds so many hops goes no further. 0 means 4 x the number of brokers where the launcher "
-        "knows it, else 64. More finds rarer data and costs more messages when there is none.",
+        high=MOST_HOPS,
+        help="A request that holds so many hops goes no further. 0 means 4 x the number of brokers (at most 4000) where "
+        "the launcher knows it, else 64. More finds rarer data and costs more messages when there is none.",
     )
     walkers: int = setting(
         4,
@@ -318,6 +321,10 @@ class BrokerConfig:
             raise InvalidSetting("dht_bucket", f"must be at least dht_replicas, {self.dht_replicas}")
         parse_networks(self.controller_networks, "controller_networks")
         parse_networks(self.trusted_networks, "trusted_networks")
+
+    def among(self, brokers: int) -> BrokerConfig:
+        """As a launcher of so many brokers has it, who knows what a walk's length of 0 means."""
+        return replace(self, walk_ttl=self.walk_ttl or min(4 * brokers, MOST_HOPS))
 
     @property
     def ttl(self) -> int:

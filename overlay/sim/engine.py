@@ -292,7 +292,7 @@ def _overlay(deployment: Deployment, services: ServiceModel | None, recorders: R
         make_client = served.client
     return Overlay(
         graph,
-        deployment.settings,
+        deployment.settings.among(deployment.brokers),
         deployment.seed,
         monitoring=deployment.monitoring,
         local=LinkShape() if services else LOCAL,  # what a delivery takes is in the model

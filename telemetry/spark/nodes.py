@@ -91,7 +91,8 @@ def _tally(column: str, words: Sequence[str]) -> Column:
 
 def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
     """Mean memory of each broker while measuring, bytes; over idle is against its last tick before the clients."""
-    private = F.when(F.col("uss_bytes") > 0, F.col("uss_bytes")).otherwise(F.col("rss_bytes"))
+    known = {name: F.when(F.col(name) > 0, F.col(name)) for name in MEMORY}  # 0 is what nobody could tell
+    private = F.coalesce(known["uss_bytes"], known["rss_bytes"])
     inside = F.col("at_us").between(F.col("begin_us"), F.col("end_us"))
     early = F.col("at_us") < F.col("clients_began_us")
     idle = F.max_by(F.when(early, F.col("private")), F.when(early, F.col("at_us")))
@@ -101,7 +102,7 @@ def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
         .withColumn("private", private)
         .groupBy("run", "process")
         .agg(
-            *(F.mean(F.when(inside, F.col(name))).alias(name) for name in MEMORY),
+            *(F.mean(F.when(inside, known[name])).alias(name) for name in MEMORY),
             (F.mean(F.when(inside, F.col("private"))) - idle).alias("over_idle_bytes"),
             F.mean(F.when(inside, F.col("counters")["bytes"])).alias("table_bytes"),
         )

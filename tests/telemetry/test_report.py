@@ -249,7 +249,7 @@ def test_memory_is_the_mean_while_measuring_over_the_last_idle_tick(spark):
     ]
     window = spark.createDataFrame([("a", 5, 10, 20)], ["run", "clients_began_us", "begin_us", "end_us"])
     found = nodes.broker_memory(spark.createDataFrame(ticks, columns), window)
-    assert rows(found) == [("a", "broker-0", 800.0, 80.0, 5.0, (700 + 10) / 2 - 6, 200.0)]
+    assert rows(found) == [("a", "broker-0", 800.0, 80.0, 10.0, (700 + 10) / 2 - 6, 200.0)]
 
 
 def command(*arguments):
