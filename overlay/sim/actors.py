@@ -24,8 +24,9 @@ class NodeActor(Actor):
         self.node = node
         self.history: list[tuple[int, Event]] = []
 
-    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
         self.node.receive_datagram(data, source, now)
+        return None
 
     def step(self, now: int) -> Iterable[Outgoing]:
         node = self.node
@@ -111,8 +112,9 @@ class ClientActor(Actor):
         """Whether this port of its host is open."""
         return self._simulator.is_taken(address)
 
-    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
         self.client.receive_datagram(to[1] - FIRST_PORT, data, source, now)
+        return None
 
     def step(self, now: int) -> Iterable[Outgoing]:
         timer = self.client.next_timer()

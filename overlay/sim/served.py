@@ -2,7 +2,7 @@
 
 Counterparts: ``overlay.services`` says how long everything takes; ``actors`` are the same without time. An actor's
 inputs are collected while it wakes or is busy, and served as one batch, as ``overlay.runtime.udp`` does: they share a
-``now``, which is when service begins, and what they lead to leaves when it ends::
+``now``, which is when service begins, and what a broker makes of them leaves when it ends::
 
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
@@ -15,10 +15,11 @@ would have to share the cores of a machine is not modelled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
+from overlay.broker.wire import CODES
 from overlay.chance import Chance, Stream, derive_seed
 from overlay.clients.scheduled import ScheduledClient
 from overlay.services import MICROSECOND, Delays, ServiceModel, Work
@@ -28,6 +29,8 @@ from overlay.workload import fleet_of
 
 BATCH = 32
 """Datagrams that a broker receives at once, as ``overlay.runtime.datagrams`` does."""
+
+_CODES = {b"%d" % code: code for code in CODES.values()}
 
 Incoming = tuple[bytes, Address, Address]
 """A datagram, the address it came from and the one it came to."""
@@ -51,8 +54,9 @@ class Core:
 class Served(ABC):
     """Mixed in before an actor. It says how long deliveries and services take; this lets them take it."""
 
-    sends_first = False
-    """Whether its datagrams leave when a service begins, not when it ends."""
+    heeds_wakes = True
+    """Whether somebody may change it between its inputs, and wake it to have that sent."""
+    leaves_at = 0
 
     def __init__(self, core: Core, chance: Chance, timer: Delays) -> None:
         self._core = core
@@ -61,9 +65,6 @@ class Served(ABC):
         self._waiting: list[Incoming] = []
         self._begins: int | None = None
         """When what waits is served, if something does."""
-        self._ends: int | None = None
-        """When the service that goes on is over."""
-        self._outgoing: Sequence[Outgoing] = ()
 
     @abstractmethod
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
@@ -79,58 +80,52 @@ class Served(ABC):
     def _next_timer(self) -> int | None:
         """The actor's own."""
 
-    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> int:
         self._waiting.append((data, source, to))
-        if self._ends is None and self._begins is None:
-            self._wake(self._delivery(source), now)
+        if self._begins is None:
+            self._begins = self._read_at(self._delivery(source), now)
+        return self._begins
 
-    def step(self, now: int) -> Iterator[Outgoing]:
-        left: Sequence[Outgoing] = ()
-        if self._ends is not None:
-            if now < self._ends:
-                return iter(())
-            left, self._outgoing, self._ends = self._outgoing, (), None
-            if self._waiting:
-                self._begins = now
+    def step(self, now: int) -> Sequence[Outgoing]:
+        core = self._core
         if self._begins is None:
             timer = self._next_timer()
-            if timer is None or timer > now:
-                return iter((*left, *self._begin((), now)))  # it may be woken because somebody changed it
-            self._wake(self._timer, now)
-        if self._begins is not None and self._begins <= now:
-            if self._core.free_at > now:  # another one's service, on the same core
-                self._begins = self._core.free_at
-            else:
-                batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
-                left = (*left, *self._begin(batch, now))
-        return iter(left)
+            if timer is not None and timer <= now:
+                self._begins = self._read_at(self._timer, now)
+            elif not self.heeds_wakes:
+                return ()
+        elif self._begins <= now < core.free_at:  # another one was served first, on the same core
+            self._begins = core.free_at
+        if self._begins is not None and self._begins > now:
+            return ()
+        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        outgoing = self._serve(batch, now)
+        if self._begins is not None or outgoing:
+            self._take_time(self._cost_ns(batch, outgoing, core.idle(now)), now)
+        self._begins = core.free_at if self._waiting else None
+        return outgoing
 
     def next_timer(self) -> int | None:
-        if self._ends is not None:
-            return self._ends
-        return self._begins if self._begins is not None else self._next_timer()
+        if self._begins is not None:
+            return self._begins
+        timer = self._next_timer()
+        return None if timer is None else max(timer, self._core.free_at)
 
     def busy_us(self) -> int:
         return self._core.busy // 1000
 
-    def _wake(self, delays: Delays, now: int) -> None:
-        self._begins = max(self._core.free_at, now + delays.ns(self._core.idle(now), self._chance.random()))
-
-    def _begin(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
-        """Serve; what leaves at once."""
-        outgoing = self._serve(batch, now)
-        is_idle = self._begins is None and not outgoing
-        self._begins = None
-        if is_idle:
-            return ()
+    def _read_at(self, delays: Delays, now: int) -> int:
+        """When it has read what arrives now: at once after what it is busy with, else once it is awake."""
         core = self._core
-        cost = max(1, self._cost_ns(batch, outgoing, core.idle(now)))
-        self._ends = core.free_at = now + cost
-        core.busy += cost
-        if self.sends_first:
-            return outgoing
-        self._outgoing = outgoing
-        return ()
+        if core.free_at > now:
+            return core.free_at
+        return now + delays.ns(now - core.free_at, self._chance.random())
+
+    def _take_time(self, cost_ns: int, now: int) -> None:
+        core = self._core
+        cost_ns = max(1, cost_ns)
+        core.free_at = max(core.free_at, now) + cost_ns
+        core.busy += cost_ns
 
 
 class ServedBroker(Served, NodeActor):
@@ -146,18 +141,23 @@ class ServedBroker(Served, NodeActor):
         self._broker = broker
         self._compared = (0, 0)
 
+    def _take_time(self, cost_ns: int, now: int) -> None:
+        super()._take_time(cost_ns, now)
+        self.leaves_at = self._core.free_at
+
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
             NodeActor.receive(self, data, source, to, now)
-        return list(NodeActor.step(self, now))
+        return tuple(NodeActor.step(self, now))
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         (scanned, matched), before = self._broker.compared, self._compared
         self._compared = scanned, matched
+        received, sent = [data for data, _, _ in batch], [data for data, _, _ in outgoing]
         work = Work(
-            [_code(data) for data, _, _ in batch],
-            [_code(data) for data, _, _ in outgoing],
-            sum(len(data) for data, _, _ in batch) + sum(len(data) for data, _, _ in outgoing),
+            [_code(data) for data in received],
+            [_code(data) for data in sent],
+            sum(map(len, received)) + sum(map(len, sent)),
             scanned - before[0],
             matched - before[1],
         )
@@ -173,7 +173,7 @@ class ServedBroker(Served, NodeActor):
 class ServedClient(Served, ClientActor):
     """A client of a fleet, on the core that this fleet has."""
 
-    sends_first = True
+    heeds_wakes = False
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class ServedClient(Served, ClientActor):
         for data, source, to in batch:
             if self.has(to):  # else its port was closed while it waited
                 ClientActor.receive(self, data, source, to, now)
-        return list(ClientActor.step(self, now))
+        return tuple(ClientActor.step(self, now))
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         model = self._model
@@ -227,4 +227,4 @@ class Services:
 def _code(data: bytes) -> int:
     """The code of a message; -1 of what has none that can be read."""
     head = data[: data.find(b"|")]
-    return int(head) if head.isdigit() else -1
+    return _CODES.get(head, -1)

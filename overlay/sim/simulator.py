@@ -32,6 +32,9 @@ class Actor(ABC):
 
     __slots__ = ("is_ready", "rings")
 
+    leaves_at = 0
+    """When what a step gave leaves, if later than that step."""
+
     def __init__(self) -> None:
         self.is_ready = False
         """Whether it steps in this instant."""
@@ -39,7 +42,9 @@ class Actor(ABC):
         """The times at which it is scheduled to step, the next one last. It is asked then what else it wants."""
 
     @abstractmethod
-    def receive(self, data: bytes, source: Address, to: Address, now: int) -> None: ...
+    def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
+        """When it is to step because of this, if not in this instant."""
+
     @abstractmethod
     def step(self, now: int) -> Iterable[Outgoing]: ...
     @abstractmethod
@@ -162,18 +167,20 @@ class Simulator:
         actor.is_ready, time = False, self._schedule.now
         self.stepped += 1
         for data, source, to in actor.step(time):
-            self._send(data, source, to)
+            self._send(data, source, to, actor.leaves_at or time)
         timer = actor.next_timer()
         if timer is not None:
             assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
-            if not actor.rings or timer < actor.rings[-1]:
-                actor.rings += (timer,)
-                self._schedule.at(timer, STEP, self._ring, actor, timer)
+            self._arm(actor, timer)
         for watch in self.on_stepped:
             watch(time, actor)
 
-    def _send(self, data: bytes, source: Address, to: Address) -> None:
-        now = self._schedule.now
+    def _arm(self, actor: Actor, time: int) -> None:
+        if not actor.rings or time < actor.rings[-1]:
+            actor.rings += (time,)
+            self._schedule.at(time, STEP, self._ring, actor, time)
+
+    def _send(self, data: bytes, source: Address, to: Address, now: int) -> None:
         for watch in self.on_sent:
             watch(now, data, source, to)
         if self._strict and to not in self._names:
@@ -193,8 +200,10 @@ class Simulator:
             self._hash()
         for watch in self.on_delivered:
             watch(now, data, source, to)
-        actor.receive(data, source, to, now)
-        if not actor.is_ready:
+        later = actor.receive(data, source, to, now)
+        if later is not None and later > now:
+            self._arm(actor, later)
+        elif not actor.is_ready:
             actor.is_ready = True
             self._ready.append(actor)
 
