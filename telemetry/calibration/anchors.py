@@ -74,6 +74,14 @@ ANCHORS = (
     ),
 )
 
+PROVIDERS = (50, 500, 1000)
+GROWTH = tuple(
+    Anchor(f"central, {table} table of {providers:,}", "central", 1, _load(providers, 200, 30.0, 6.0), {"table": table})
+    for table in ("linear", "indexed")
+    for providers in PROVIDERS
+)
+"""Whether a linear table makes a central broker slower with every provider, at as many requests as in the thesis."""
+
 
 @dataclass(frozen=True)
 class Compared:

@@ -16,7 +16,7 @@ from typing import Any
 from overlay.runtime.calibrated import FILE
 from overlay.services import ServiceModel
 from telemetry.calibration import probes
-from telemetry.calibration.anchors import ANCHORS, Anchor, Compared, Responses, compare, run_live, run_simulated
+from telemetry.calibration.anchors import ANCHORS, GROWTH, Anchor, Compared, Responses, compare, run_live, run_simulated
 from telemetry.calibration.fit import fit
 from telemetry.calibration.live import supervisor
 from telemetry.calibration.page import RESIDUALS, residuals_of, write_page
@@ -38,6 +38,9 @@ def add_flags(command: ArgumentParser) -> None:
     """What can be told to ``python -m telemetry calibrate``."""
     command.add_argument("--quick", action="store_true", help="a third of the time, for wider intervals")
     command.add_argument("--no-anchors", action="store_true", help="only measure; hold nothing against live runs")
+    command.add_argument(
+        "--growth", action="store_true", help="also hold a central broker with a linear table against an indexed one"
+    )
     command.add_argument("--name", default="this machine", help="what it is called in what is written")
     command.add_argument("--model", type=Path, help="the model's file (default: calibration.json in --var)")
     command.add_argument("--page", type=Path, help="write the residuals' page and chart here, as Markdown and SVG")
@@ -46,7 +49,8 @@ def add_flags(command: ArgumentParser) -> None:
 def calibrate(given: Namespace, say: Say, now: datetime) -> Path:
     """Measure, fit, compare and write; the model's file. Raises ``WaxwingError``, with the old one as it was."""
     rounds, scale = (1, 1 / ROUNDS) if given.quick else (ROUNDS, 1 / ROUNDS)
-    model, compared = measure(rounds, scale, given.name, say, now, () if given.no_anchors else ANCHORS)
+    anchors = () if given.no_anchors else (*ANCHORS, *(GROWTH if given.growth else ()))
+    model, compared = measure(rounds, scale, given.name, say, now, anchors)
     path: Path = given.model or given.var / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, model.to_json())

@@ -25,6 +25,8 @@ from telemetry.metrics import Numbers
 
 LEAST = 10
 """Requests of a pace below which its legs are left out."""
+DIGITS = 4
+"""After the point, of microseconds: below what any clock here tells."""
 NAMES_BYTES = 90
 """Of a Response beside its payload, roughly; of the order of a per cent of what it is used for."""
 ANSWER_ON = "traced: quiet"
@@ -111,7 +113,7 @@ def _between(runs: Mapping[str, Stages], known: Mapping[str, float], cold: Curve
         rows[idle] = stages.hop[:, 1] - known["traced: passed on"] - extra
         short.append(stages.back_us - known[ANSWER_ON] - extra)
         slept.append(float(np.median(stages.hop[:, 1] + stages.back_us)) / 1e6)
-    rows[min(slept)] = short[int(np.argmin(slept))]
+    rows[round(min(slept), 6)] = short[int(np.argmin(slept))]
     return _delays(rows)
 
 
@@ -124,15 +126,15 @@ def _level(leg: str, runs: Mapping[str, Stages], service: float = 0.0) -> Delays
 def _delays(rows: Mapping[float, Numbers]) -> Delays:
     idle = sorted(rows)
     quantiles = [np.quantile(np.maximum(rows[one], 0.0), RANKS) for one in idle]
-    return Delays(tuple(idle), tuple(tuple(float(value) for value in row) for row in quantiles))
+    return Delays(tuple(idle), tuple(tuple(round(float(value), DIGITS) for value in row) for row in quantiles))
 
 
 def _idle(table: Numbers) -> float:
-    return float(np.nanmedian(table[:, 0]))
+    return round(float(np.nanmedian(table[:, 0])), 6)
 
 
 def _median(values: Any) -> float:
-    return float(np.median(np.asarray(values)))
+    return round(float(np.median(np.asarray(values))), DIGITS)
 
 
 def _precision(costs: Costs) -> dict[str, Any]:
