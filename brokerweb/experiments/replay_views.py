@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments import replay
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
 from telemetry.messages import FAMILIES
 
@@ -33,7 +32,6 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     overview = replay.overview(run)
     context = {
         "run": run,
-        "ended": run.state in ENDED,
         "overview": overview,
         "record_mb": RECORD_MB,
         "graph": pictures.of_document(run.configuration["topology"]),

@@ -96,6 +96,7 @@ function play(on) {
   state.playing = on;
   playButton.textContent = on ? "Pause" : "Play";
   playButton.setAttribute("aria-pressed", String(on));
+  by("message").setAttribute("aria-live", on ? "off" : "polite"); // nobody listens to five messages a second
   if (on) {
     if (state.now >= data.last_us) seek(data.first_us);
     ticked = performance.now();

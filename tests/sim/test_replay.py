@@ -62,6 +62,17 @@ def recorded(path: Path, seed: int = 1) -> Path:
     return path
 
 
+def replayed_elsewhere(directory: Path) -> subprocess.CompletedProcess[str]:
+    """By another process, in which sets and dictionaries of addresses are in another order."""
+    return subprocess.run(
+        [sys.executable, "-m", "overlay", "replay", str(directory)],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
 def test_four_live_brokers_say_the_same_again(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:  # noqa: F811
     flags = ("--brokers", "4", "--record", "8", "--trace-one-in", "1")
     daemons = [start_daemon(*flags, "--journal", str(tmp_path / f"broker-{index}.journal")) for index in range(4)]
@@ -78,13 +89,7 @@ def test_four_live_brokers_say_the_same_again(tmp_path: Path, start_daemon: Call
     daemons[3].end()  # killed: its recording has no end
     for daemon in daemons[:3]:
         assert daemon.stop() == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "overlay", "replay", str(tmp_path)],
-        env={**os.environ, "PYTHONHASHSEED": "7"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = replayed_elsewhere(tmp_path)
     assert (done.returncode, done.stdout[:22]) == (0, "identical: 4 brokers, "), done.stdout + done.stderr
     inputs, datagrams = (int(word) for word in done.stdout.split() if word.isdigit() and word != "4")
     assert inputs > 200
@@ -190,6 +195,21 @@ def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: 
     with pytest.raises(BadRecording):
         Recording(path)
     assert recordings_in(path.parent)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"arm": "structured"},
+        {"search": "flood", "replica_refresh": True},
+        {"search": "k-walkers", "indirect_probes": 2, "gone_ttl": 2},
+    ],
+    ids=lambda settings: next(iter(settings.values())),
+)
+def test_every_kind_of_search_replays_under_another_hash_seed(tmp_path: Path, settings: dict) -> None:
+    simulate(Deployment.from_json(document(tmp_path, settings=settings, record_mb=4), SIMULATED))
+    done = replayed_elsewhere(tmp_path)
+    assert (done.returncode, done.stdout[:22]) == (0, "identical: 6 brokers, "), done.stdout + done.stderr
 
 
 def test_a_recorded_run_in_virtual_time_is_the_same_run_and_replays(tmp_path: Path) -> None:
