@@ -42,7 +42,7 @@ class RunJournal:
         self._writer = JournalWriter(path, self._start(SUPERVISOR))
         self._fleets: list[_FleetReporter] = []
         for index in range(overlay.graph.brokers):
-            self._writer.write(self._start(_name(index), format_address(overlay.address(index))))
+            self._begin(_name(index), format_address(overlay.address(index)))
 
     @property
     def interval_s(self) -> int:
@@ -50,7 +50,7 @@ class RunJournal:
         return max(1, self._overlay.graph.brokers // TOLD_APART)
 
     def add_fleet(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
-        self._writer.write(self._start(process))
+        self._begin(process)
         self._fleets.append(_FleetReporter(process, fleet, clients))
 
     def tell(self, name: str, detail: Mapping[str, Any]) -> None:
@@ -84,6 +84,10 @@ class RunJournal:
         for index in sorted(self._overlay.brokers):
             held = self._overlay.broker(index).held_keys(now)
             self._writer.write(make_holdings(_name(index), self._now_us, held))
+        if self._are_told_apart:
+            ended = [*map(_name, sorted(self._overlay.brokers)), *(fleet.process for fleet in self._fleets)]
+            for process in ended:
+                self.tell("process_ended", {"process": process, "reason": "exit 0"})
         self._writer.close()
 
     # ---- parts of the above
@@ -95,6 +99,11 @@ class RunJournal:
     @property
     def _are_told_apart(self) -> bool:
         return self._overlay.graph.brokers <= TOLD_APART
+
+    def _begin(self, process: str, address: str = "") -> None:
+        self._writer.write(self._start(process, address))
+        if self._are_told_apart:
+            self.tell("process_started", {"process": process, "after": ""})
 
     def _start(self, process: str, address: str = "") -> Start:
         return Start(process, 0, self._overlay.zero_unix_us, __version__, address)
@@ -125,7 +134,7 @@ class _FleetReporter:
     """Samples and ticks of the clients that would share a process."""
 
     def __init__(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
-        self._process = process
+        self.process = process
         self._fleet = fleet
         self._clients = clients
         self._response_times = ResponseTimes()
@@ -140,7 +149,7 @@ class _FleetReporter:
         del counters["held_dropped"]  # which no client has
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
         busy_us = self._clients[0].busy_us()  # they share a core
-        yield Tick(self._process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)
+        yield Tick(self.process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)
 
 
 def _name(index: int) -> str:
