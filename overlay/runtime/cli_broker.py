@@ -14,7 +14,7 @@ from overlay.broker.config import BrokerConfig
 from overlay.errors import InvalidSetting, WireError
 from overlay.profiles import PLAIN, PROFILE, PROFILES, resolved
 from overlay.runtime.cli import OneLineParser, address
-from overlay.runtime.daemon import run_broker
+from overlay.runtime.daemon import BrokerProcess, run_broker
 from overlay.runtime.udp import CannotBind
 from overlay.settings import SettingInfo, build, describe
 
@@ -97,16 +97,16 @@ def main(argv: list[str]) -> int:
         parser.error("--record: the recording lies beside the journal; add --journal")
     seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
     try:
-        return run_broker(
+        process = BrokerProcess(
             config,
             bind,
             seed=seed,
             journal=options["journal"],
             record_mb=options["record"],
-            on_ready=_say_ready,
             lifeline_fd=_lifeline(),
             address=known_as,
         )
+        return run_broker(process, _say_ready)
     except (CannotBind, InvalidSetting) as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
     except OSError as error:

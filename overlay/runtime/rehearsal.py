@@ -6,7 +6,6 @@ of types and functions are filled. Done before the fork, it is done once and sha
 
 from __future__ import annotations
 
-import signal
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +23,7 @@ from overlay.broker.messages import (
 from overlay.broker.wire import encode
 from overlay.node import MILLISECOND
 from overlay.runtime.clock import unix_ms
-from overlay.runtime.daemon import run_broker
+from overlay.runtime.daemon import BrokerProcess
 
 TIMES = 20
 """Bytecode is specialised after some eight times."""
@@ -37,25 +36,11 @@ def rehearse(directory: Path) -> None:
     What goes wrong, such as a full disk, will be said by the real ones.
     """
     journal = directory / "rehearsal.journal"
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    # Held back: they are meant for the supervisor, and the broker that is played would take them for itself.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, handlers)
-    try:
-        with suppress(OSError):
-            run_broker(
-                BrokerConfig(),
-                ("127.0.0.1", 0),
-                seed=0,
-                journal=journal,
-                on_ready=_play_clients,
-                until=monotonic_ns() + LONG_ENOUGH,
-            )
-    finally:
-        with suppress(OSError):
-            journal.unlink()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with suppress(OSError):
+        process = BrokerProcess(BrokerConfig(), ("127.0.0.1", 0), seed=0, journal=journal)
+        process.run(_play_clients, until=monotonic_ns() + LONG_ENOUGH)
+    with suppress(OSError):
+        journal.unlink()
 
 
 def _play_clients(broker: Address) -> None:

@@ -14,7 +14,7 @@ from overlay.facts import Event, Holdings, Start, Tick
 from overlay.journal import read_journal
 from overlay.links import LinkShape
 from overlay.runtime.client import ContextClient, NoAnswer
-from overlay.runtime.daemon import run_broker
+from overlay.runtime.daemon import BrokerProcess, run_broker
 from tests.runtime.daemons import WAIT_S, Daemon, ring
 
 ROOM = ("room", "r1", "climate")
@@ -124,7 +124,7 @@ def test_a_journal_begins_with_its_start_and_holds_ticks_and_events(tmp_path: Pa
     path = tmp_path / "broker-0.journal"
     pid, text = run_in_child(
         lambda on_ready: run_broker(
-            BrokerConfig(), ("127.0.0.1", 0), seed=1, journal=path, process="broker-0", on_ready=on_ready
+            BrokerProcess(BrokerConfig(), ("127.0.0.1", 0), seed=1, journal=path, process="broker-0"), on_ready
         )
     )
     try:
@@ -148,7 +148,7 @@ def test_a_journal_begins_with_its_start_and_holds_ticks_and_events(tmp_path: Pa
 def test_what_goes_over_a_shaped_link_is_delayed_and_nothing_else_is(daemon: Daemon) -> None:
     shapes = {daemon.address: LinkShape(delay_ms=80)}
     pid, text = run_in_child(
-        lambda on_ready: run_broker(BrokerConfig(), ("127.0.0.1", 0), seed=1, links=shapes, on_ready=on_ready)
+        lambda on_ready: run_broker(BrokerProcess(BrokerConfig(), ("127.0.0.1", 0), seed=1, links=shapes), on_ready)
     )
     shaped, far = ContextClient([parse_address(text)]), ContextClient([daemon.address])
     try:
