@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from overlay.errors import WaxwingError
+from overlay.errors import InvalidSetting, WaxwingError
 from telemetry.progress import ERROR, PROGRESS, tell
 from telemetry.runs import Lake
 from telemetry.search_table.command import add_flags, make
+from telemetry.sweep import command as sweep
 from telemetry.sweep.batch import Batch
-from telemetry.sweep.command import carry_out
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,6 +34,9 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, required=True, help="directory for result.json and report.html")
     report.add_argument("--title", default="Comparison of configurations", help="headline of the report")
     report.add_argument("--var", type=Path, default=_var(), help="directory for data")
+    swept = commands.add_parser("sweep", help="simulate all configurations of a definition, spread by Spark")
+    sweep.add_flags(swept)
+    swept.add_argument("--var", type=Path, default=_var(), help="directory for data")
     batch = commands.add_parser("simulate-batch", help="carry out a batch that was written before (for the web)")
     batch.add_argument("directory", type=Path, help="where batch.json lies")
     batch.add_argument("--var", type=Path, default=_var(), help="directory for data")
@@ -48,13 +51,25 @@ def _var() -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
-    commands = {"search-table": _search_table, "report": _report, "simulate-batch": _simulate_batch}
+    commands = {"search-table": _search_table, "report": _report, "sweep": _sweep, "simulate-batch": _simulate_batch}
     return commands[given.command](given)
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    try:
+        words, went_well = sweep.make(given, partial(tell, PROGRESS))
+    except InvalidSetting as error:
+        tell(ERROR, f"{given.spec}: {error.sentence if error.field == 'spec' else error}")
+        return 2
+    except WaxwingError as error:
+        return _fail(error, 1)
+    print(words)
+    return 0 if went_well else 1
 
 
 def _simulate_batch(given: argparse.Namespace) -> int:
     try:
-        carry_out(Batch.read(given.directory), given.var, with_spark=given.spark)
+        sweep.carry_out(Batch.read(given.directory), given.var, with_spark=given.spark)
     except WaxwingError as error:
         return _fail(error, 1)
     return 0

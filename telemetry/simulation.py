@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import overlay
-from overlay.deployment import Deployment
+from overlay.deployment import Deployment, run_document
 from overlay.engines import CALIBRATED, SIMULATED
 from overlay.errors import describe_os_error
 from overlay.experiment.sweeps import configuration_hash
@@ -43,9 +43,6 @@ from telemetry.errors import StorageError, TelemetryError
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles, read_manifest
 from telemetry.storage import whole_file, write_json
-
-LEASE_S = 60.0
-"""A document of a run must have one; nobody renews it in virtual time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,8 @@ def _simulated(
     tell: Callable[[float], None],
     should_stop: Callable[[], bool],
 ) -> Result:
-    deployment = Deployment.from_json(_document(order, key, directory), SIMULATED)
+    document = run_document(order.configuration, run=key, seed=order.seed, directory=str(directory.absolute()))
+    deployment = Deployment.from_json(document, SIMULATED)
     began = time.process_time()
     outcome = simulate(deployment, services, on_progress=lambda seen: tell(seen.share), should_stop=should_stop)
     computed_s = round(time.process_time() - began, 3)
@@ -218,25 +216,6 @@ def _simulated(
         was_kept=False,
         was_stopped=outcome.was_stopped,
     )
-
-
-def _document(order: Order, key: str, directory: Path) -> dict[str, Any]:
-    configuration = order.configuration
-    topology = configuration["topology"]
-    return {
-        "id": key,
-        "kind": "run",
-        "epoch": 0,
-        "directory": str(directory.absolute()),
-        "seed": order.seed,
-        "system": configuration["system"],
-        "topology": {name: topology.get(name) for name in ("brokers", "links", "positions")},
-        "settings": configuration["settings"],
-        "workload": configuration["workload"],
-        "faults": configuration["faults"],
-        "record_mb": configuration.get("record_mb", 0),
-        "lease_s": LEASE_S,
-    }
 
 
 def _kept_result(kept: Path) -> Result | None:

@@ -2,20 +2,136 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
-from telemetry.sweep.batch import Batch
+from overlay.chance import derive_seed
+from overlay.engines import SIMULATED
+from overlay.errors import InvalidSetting, describe_os_error
+from overlay.experiment.definition import checked
+from overlay.experiment.files import MAX_BYTES, parse_definition
+from overlay.experiment.inline import separated
+from overlay.experiment.sweeps import configuration_hash
+from telemetry.errors import TelemetryError
+from telemetry.simulation import Order, Places
+from telemetry.storage import write_json
+from telemetry.sweep import costs, page
+from telemetry.sweep.batch import DONE, Batch
 from telemetry.sweep.processes import in_processes
+
+Say = Callable[[str], None]
+
+SAY_S = 5.0
+"""Between two sentences on how far it is."""
+MAX_RUNS_BESIDE = 4
+"""Up to so many runs plain processes are quicker than Spark's start."""
+
+
+def add_flags(sweep: ArgumentParser) -> None:
+    """What can be told to ``python -m telemetry sweep``."""
+    sweep.add_argument("spec", metavar="SPEC", type=Path, help="a definition as YAML or JSON, its topologies inline")
+    sweep.add_argument("--out", type=Path, help="directory of runs and lake (default: sweeps/NAME below --var)")
+    sweep.add_argument("--replicates", type=int, help="in place of the definition's")
+    sweep.add_argument("--plain", action="store_true", help="by processes of this machine instead of Spark")
+
+
+def make(given: Namespace, say: Say) -> tuple[str, bool]:
+    """Simulate what is not simulated yet; what came of it in words, and whether all of it ended well.
+
+    Raises ``InvalidSetting`` for a definition that is wrong and ``TelemetryError`` where it cannot go on.
+    """
+    orders = orders_of(given.spec, given.replicates)
+    out: Path = given.out or given.var / "sweeps" / given.spec.stem
+    try:
+        places = Places(out / "runs", out / "lake", given.var)
+        expected = [costs.exchanges(order.configuration) for order in orders]
+        batch = Batch.write(out / "batch", places, orders, expected)
+        began = time.monotonic()
+        with _saying(batch, say):
+            carry_out(batch, given.var, with_spark=not given.plain and len(orders) > MAX_RUNS_BESIDE)
+    except OSError as error:
+        raise TelemetryError(describe_os_error(error)) from error
+    rows = page.rows(batch, orders)
+    write_json(out / "sweep.json", rows)
+    write_json(out / "runs.json", [{"run": row["run"]} for row in rows if row["state"] == DONE])
+    return page.text(rows, out, time.monotonic() - began), all(row["state"] == DONE for row in rows)
+
+
+def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:
+    """A run for each configuration and replicate of a definition. Raises ``InvalidSetting``."""
+    body = {"name": spec.stem, "engine": SIMULATED, **parse_definition(_read(spec), is_json=spec.suffix == ".json")}
+    if body["engine"] != SIMULATED:
+        raise InvalidSetting("engine", f"must be {SIMULATED} here, not {body['engine']!r:.40}")
+    if replicates is not None:
+        body["replicates"] = replicates
+    definition, configurations = checked(*separated(body))
+    return [
+        Order(f"{configuration_hash(one)}-{replicate}", one, derive_seed(definition["seed"], replicate), replicate)
+        for one in configurations
+        for replicate in range(definition["replicates"])
+    ]
+
+
+def _read(spec: Path) -> bytes:
+    try:
+        with spec.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InvalidSetting("spec", describe_os_error(error)) from None
 
 
 def carry_out(batch: Batch, var: Path, *, with_spark: bool) -> None:
-    """Every order of ``batch``, by Spark or by plain processes. Raises ``TelemetryError`` where Spark cannot start."""
+    """Every order of ``batch``, by Spark or by plain processes. Raises ``TelemetryError`` where Spark cannot go on."""
     if not with_spark:
-        in_processes(batch)
+        with _stopping(batch):
+            in_processes(batch)
         return
     # Spark takes a second to import, which plain processes need not wait for.
     from telemetry.spark.session import spark_session
     from telemetry.spark.sweep import MASTER, on_spark
 
-    with spark_session(var, master=MASTER) as spark:
+    with spark_session(var, master=MASTER) as spark, _stopping(batch):
         on_spark(spark, batch)
+
+
+@contextmanager
+def _stopping(batch: Batch) -> Iterator[None]:
+    """Ctrl-C and SIGTERM let what is under way end soon and the rest not begin; twice, they end it at once."""
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _: Any) -> None:
+        batch.stop()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in usual:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _saying(batch: Batch, say: Say) -> Iterator[None]:
+    """Says every few seconds how far it is, from what the runs tell."""
+    ended = Event()
+    progress = page.Progress(batch, time.monotonic())
+
+    def tell() -> None:
+        while not ended.wait(SAY_S):
+            say(progress.words(time.monotonic()))
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -29,9 +30,15 @@ def in_processes(batch: Batch, processes: int | None = None) -> None:
 
 def _carry_out(batch: Batch, runs: list[str], count: int) -> None:
     context = get_context("spawn")  # nothing of this process, its threads above all, comes along
-    with ProcessPoolExecutor(count, context, initializer=die_with_parent, initargs=(os.getpid(),)) as pool:
+    with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),)) as pool:
         for ended in as_completed([pool.submit(_perform, str(batch.directory), run) for run in runs]):
             ended.result()
+
+
+def _begin(parent: int) -> None:
+    """In a process of the pool: it ends with ``parent``, and leaves Ctrl-C to it."""
+    die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _perform(directory: str, run: str) -> None:

@@ -1,0 +1,99 @@
+"""How far a sweep is and what came of it, in words and rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from telemetry.runs import Lake, read_manifest
+from telemetry.simulation import Order
+from telemetry.sweep.batch import DONE, FAILED, Batch, Told
+
+Row = dict[str, Any]
+
+SHOWN = ("requests", "answered", "p50_us", "p95_us", "hops", "messages_per_query")
+"""What a row has of a run's summary."""
+FAILED_SHOWN = 20
+
+
+class Progress:
+    """How far a batch is, and how long the rest takes at its pace until now."""
+
+    def __init__(self, batch: Batch, began: float) -> None:
+        """``began`` is an instant of the clock that ``words`` is told, in seconds."""
+        self._batch = batch
+        self._began = began
+        self._seen: dict[str, int] = {}
+        self._told: dict[str, Told] = {}
+
+    def words(self, now: float) -> str:
+        """``37 of 1,255 runs, about 41 min left``."""
+        self._told.update(self._batch.news(self._seen))
+        ended = sum(told.has_ended for told in self._told.values())
+        left_s = self._left_s(now - self._began)
+        left = "" if left_s is None else f", about {_duration(left_s)} left"
+        return f"{ended:,} of {len(self._batch.costs):,} runs{left}"
+
+    def _left_s(self, taken_s: float) -> float | None:
+        """``None`` until something was simulated. Runs that were kept took no time, and tell nothing of the others."""
+        costs = self._batch.costs
+        shares = {run: 1.0 if told.has_ended else told.share for run, told in self._told.items()}
+        kept = sum(costs[run] for run, told in self._told.items() if told.result.get("was_kept"))
+        done = sum(costs[run] * share for run, share in shares.items()) - kept
+        return taken_s * (sum(costs.values()) - kept - done) / done if done > 0 else None
+
+
+def rows(batch: Batch, orders: Sequence[Order]) -> list[Row]:
+    """One for each run, in the order of the definition."""
+    lake = Lake(batch.places.lake)
+    return [_row(order, batch.told(order.run), lake) for order in orders]
+
+
+def _row(order: Order, told: Told, lake: Lake) -> Row:
+    summary: Mapping[str, Any] = {}
+    if told.state == DONE:
+        summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
+    return {
+        "run": order.run,
+        "topology": order.configuration["topology"]["name"],
+        "replicate": order.replicate,
+        "seed": str(order.seed),
+        "engine": order.configuration["engine"],
+        "state": told.state,
+        "reason": told.reason,
+        **{name: summary.get(name) for name in SHOWN},
+        "verdict": summary.get("verdict"),
+        **{name: told.result.get(name) for name in ("digest", "events", "computed_s", "was_kept")},
+    }
+
+
+def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
+    """What came of a sweep, its failures by name and seed."""
+    states = Counter(row["state"] for row in rows)
+    fresh = [row for row in rows if row["state"] == DONE and not row["was_kept"]]
+    kept = states[DONE] - len(fresh)
+    computed_s = sum(row["computed_s"] for row in fresh)
+    events = sum(row["events"] for row in fresh)
+    said = [f"{len(rows):,} simulated runs: " + ", ".join(f"{count:,} {state}" for state, count in states.items())]
+    if kept:
+        said.append(f"{kept:,} of them had been simulated before and were not computed again")
+    if computed_s:
+        pace = f"{events:,} events, {events / computed_s:,.0f} per second of processor"
+        said.append(f"{pace}; {_duration(computed_s)} of processor in {_duration(took_s)}")
+    failed = [row for row in rows if row["state"] == FAILED]
+    said += [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in failed[:FAILED_SHOWN]]
+    if len(failed) > FAILED_SHOWN:
+        said.append(f"and {len(failed) - FAILED_SHOWN} more; {out / 'sweep.json'} has all")
+    if states[DONE] < len(rows):
+        said.append("the same command takes up what is not done")
+    said.append(f"rows: {out / 'sweep.json'}")
+    report = f"python -m telemetry report --runs {out / 'runs.json'} --lake {out / 'lake'} --out {out / 'report'}"
+    return "\n".join([*said, *([f"compare: {report}"] if states[DONE] else [])])
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"

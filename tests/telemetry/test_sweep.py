@@ -1,0 +1,185 @@
+"""A sweep of simulated runs: by processes, killed, taken up by Spark; what ends badly, and what is told meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from telemetry import simulation
+from telemetry.__main__ import main
+from telemetry.runs import Lake, read_manifest
+from telemetry.simulation import Order, Places, simulate_run
+from telemetry.sweep.batch import Batch, Told
+from telemetry.sweep.command import orders_of
+from telemetry.sweep.page import Progress
+from telemetry.sweep.processes import in_processes
+from telemetry.sweep.work import perform
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).parents[2]
+SPEC = """
+topology: {kind: ring, brokers: 4, params: {delay_ms: 1}}
+settings: {replication: none}
+workload: {providers: 2, consumers: [2, 3, 4, 5, 300], request_interval_s: 1, duration_s: 60, stagger_ms: 10}
+simulation: {service_times: none}
+seed: 3
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "rings.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path / "runs", tmp_path / "lake", tmp_path / "var")
+
+
+@pytest.fixture
+def order(spec: Path) -> Order:
+    """A small one."""
+    return orders_of(spec)[0]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def row_of(rows: list[dict[str, Any]], consumers: int, places: Lake) -> dict[str, Any]:
+    return next(
+        row for row in rows if read_manifest(places.manifest_path(row["run"]))["workload"]["consumers"] == consumers
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(240)
+@pytest.mark.xdist_group("spark")
+def test_a_sweep_that_was_killed_is_taken_up_by_spark_and_computes_nothing_twice(spec: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = ["sweep", str(spec), "--out", str(out), "--var", str(tmp_path / "var")]
+    first = subprocess.Popen(
+        [sys.executable, "-m", "telemetry", *given, "--plain"], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: list((tmp_path / "var" / "simulated").glob("*/outcome.json")), "a run is done", 60)
+        others = psutil.Process(first.pid).children(recursive=True)
+    finally:
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+    _, alive = psutil.wait_procs(others, 10)
+    assert not alive, "a process outlived the sweep"
+
+    assert main(given) == 0
+    rows = json.loads((out / "sweep.json").read_text())
+    assert [row["state"] for row in rows] == ["done"] * 5
+    assert any(row["was_kept"] for row in rows)
+    assert len({row["digest"] for row in rows}) == 5
+    assert all(Lake(out / "lake").holds(row["run"]) for row in rows)
+    assert row_of(rows, 300, Lake(out / "lake"))["requests"] == 300 * 60
+    assert len(json.loads((out / "runs.json").read_text())) == 5
+
+
+def test_one_that_cannot_be_simulated_is_told_with_its_seed_and_ends_no_other(
+    spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec.write_text(SPEC.replace("[2, 3, 4, 5, 300]", "[2, 3]"))
+    broken = [
+        replace(one, seed=-1) if one.configuration["workload"]["consumers"] == 2 else one for one in orders_of(spec)
+    ]
+    monkeypatch.setattr("telemetry.sweep.command.orders_of", lambda *_: broken)
+    assert main(["sweep", str(spec), "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")]) == 1
+    said = capsys.readouterr().out
+    assert "2 simulated runs: " in said
+    assert "1 done" in said
+    assert "seed -1: seed" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("engine: live", "engine: must be simulated"),
+        ("surprise: 1", "surprise: is not known"),
+        ("- 1", "must be one object"),
+        ("replicates: 0", "replicates: must be a whole number"),
+    ],
+)
+def test_a_wrong_definition_is_a_sentence(
+    spec: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    spec.write_text(text if text.startswith("-") else f"{SPEC}\n{text}\n")
+    assert main(["sweep", str(spec)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_equal_runs_are_simulated_once_and_a_change_of_anything_is_another(order: Order, places: Places) -> None:
+    first = simulate_run(order, places, now())
+    twin = simulate_run(replace(order, run="twin"), places, now())
+    assert (first.was_kept, twin.was_kept, first.digest == twin.digest) == (False, True, True)
+    other = simulate_run(replace(order, run="other", seed=order.seed + 1), places, now())
+    assert (other.was_kept, other.digest != first.digest) == (False, True)
+    summaries = [read_manifest(Lake(places.lake).manifest_path(run))["summary"] for run in (order.run, "twin")]
+    assert summaries[0] == summaries[1]
+
+
+def test_what_was_left_unfinished_is_begun_anew(order: Order, places: Places) -> None:
+    key = simulation.content_key(order.configuration, order.seed, None)
+    left = places.kept / f".{key}" / "journal"
+    left.mkdir(parents=True)
+    (left / "other.journal").write_bytes(b"torn")
+    assert not simulate_run(order, places, now()).was_kept
+    assert [path.name for path in places.kept.iterdir()] == [key]
+    assert "other.journal" not in {path.name for path in (places.kept / key / "journal").iterdir()}
+
+
+def test_a_run_that_is_stopped_keeps_what_it_has_and_is_not_taken_for_whole(order: Order, places: Places) -> None:
+    shares: list[float] = []
+    stopped = simulate_run(
+        order, places, now(), lambda state, share: shares.append(share), lambda: bool(shares) and shares[-1] > 0.5
+    )
+    assert stopped.was_stopped
+    assert read_manifest(Lake(places.lake).manifest_path(order.run))["summary"]["requests"] > 0
+    assert not list(places.kept.iterdir())
+    assert not simulate_run(order, places, now()).was_stopped
+
+
+def test_a_run_that_ends_its_process_is_told_as_failed_and_the_others_go_on(
+    spec: Path, places: Places, tmp_path: Path
+) -> None:
+    orders = orders_of(spec)[:2]
+    batch = Batch.write(tmp_path / "batch", places, orders, [2.0, 1.0])
+    batch.tell(orders[0].run, Told(attempts=2))  # as one that was begun twice and never told its end
+    in_processes(batch, 1)
+    told = {run: one.state for run, one in batch.all_told()}
+    assert told == {orders[0].run: "failed", orders[1].run: "done"}
+    assert "ended 2 times" in batch.told(orders[0].run).reason
+
+
+def test_what_is_to_stop_is_not_begun(order: Order, places: Places, tmp_path: Path) -> None:
+    batch = Batch.write(tmp_path / "batch", places, [order], [1.0])
+    batch.stop()
+    assert perform(batch, order.run).state == "cancelled"
+    assert not places.runs.exists()
+
+
+def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Places, tmp_path: Path) -> None:
+    orders = orders_of(spec)
+    batch = Batch.write(tmp_path / "batch", places, orders, [1.0, 1.0, 1.0, 1.0, 6.0])
+    assert batch.runs[0] == orders[4].run, "the dearest goes first"
+    progress = Progress(batch, began=100.0)
+    assert progress.words(110.0) == "0 of 5 runs"
+    batch.tell(orders[0].run, Told("done", 1.0, result={"was_kept": True}))
+    batch.tell(orders[4].run, Told("measuring", 0.5))
+    assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
