@@ -13,7 +13,8 @@ from overlay.engines import SIMULATED
 from overlay.facts import Event, Fact, Start, Tick
 from overlay.journal import read_journal
 from overlay.sim.engine import simulate
-from tests.runtime.test_supervisor import Host, host  # noqa: F401
+from tests.runtime.test_supervisor import Host, host, pids  # noqa: F401
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
 
@@ -41,6 +42,7 @@ def told(found: Iterable[Fact]) -> dict[str, Any]:
 def test_both_engines_tell_the_same_of_the_same_run(host: Host, tmp_path: Path) -> None:  # noqa: F811
     document = host.run("live", settings={"monitoring": True, "trace_one_in": 1})
     host.deploy(document, "finished")
+    wait_for(lambda: not pids(host.client.status("live")), "all processes have ended")
     simulate(Deployment.from_json({**document, "directory": str(tmp_path / "simulated")}, SIMULATED))
     live, simulated = (told(facts(tmp_path / name)) for name in ("live", "simulated"))
     live["counters"], simulated["counters"] = (_always_there(one["counters"]) for one in (live, simulated))
