@@ -85,11 +85,17 @@ export class Feed {
     return null;
   }
 
-  // Where in its part the last message is that was sent at a time or before.
-  async placeAt(time) {
+  // Where in its part the last message is that was sent at a time or before; of several at that very time the nth.
+  async placeAt(time, nth) {
     const part = this.partAt(time);
     const rows = await this.load(part);
-    return { part, place: countUpTo(rows, time) - 1 };
+    const last = countUpTo(rows, time) - 1;
+    return { part, place: Math.min(last, countUpTo(rows, time - 1) + nth) };
+  }
+
+  // The number of a message, from 0, among those sent at the same time.
+  nth({ part, place, at_us: time }) {
+    return place - countUpTo(this.rows(part) || [], time - 1);
   }
 
   // The messages sent within a time, as far as they are there.

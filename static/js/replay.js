@@ -46,11 +46,12 @@ const short = (broker) => (broker === null ? "client" : broker);
 
 // ---- moving
 
-async function seek(time) {
+// To the last message sent at a time or before; of several sent at that instant to the one with this number.
+async function seek(time, nth = Infinity) {
   state.now = Math.min(data.last_us, Math.max(data.first_us, time));
   const moment = state.now;
   await waiting(async () => {
-    const before = await feed.placeAt(moment);
+    const before = await feed.placeAt(moment, nth);
     const row = await feed.beside({ part: before.part, place: before.place + 1 }, -1, isShown);
     if (state.now === moment) state.current = row || before;
   });
@@ -197,33 +198,51 @@ function item(row) {
   const go = Object.assign(document.createElement("button"), { type: "button", className: "go" });
   const at = Object.assign(document.createElement("span"), { className: "at", textContent: (row.at_us / 1e6).toFixed(6) });
   go.append(at, `${short(row.sender)} → ${short(row.receiver)}`, Object.assign(document.createElement("span"), { textContent: row.kind + (row.lost ? ", lost" : "") }));
-  go.addEventListener("click", () => { play(false); state.current = row; state.now = row.at_us; state.steppedAt = 0; draw(); tell(true); });
+  go.addEventListener("click", () => { play(false); goTo(row); });
   element.append(go);
   if (row.query && !feed.query) {
     const follow = Object.assign(document.createElement("button"), { type: "button", className: "follow", textContent: "follow" });
     follow.setAttribute("aria-label", `Follow the query of this ${row.kind}`);
-    follow.addEventListener("click", () => followQuery(row.query, row.at_us));
+    follow.addEventListener("click", () => followFrom(row));
     element.append(follow);
   }
   return element;
 }
 
 function save() {
-  const query = new URLSearchParams({ t: (state.now / 1e6).toFixed(6), speed: brief(speed()), pace: state.pace });
+  const nth = state.now === state.current.at_us && { n: feed.nth(state.current) };
+  const query = new URLSearchParams({ t: (state.now / 1e6).toFixed(6), ...nth, speed: brief(speed()), pace: state.pace });
   if (feed.query) query.set("query", feed.query);
   if (hidden.size) query.set("hide", [...hidden].join(","));
   history.replaceState(null, "", `?${query}`);
 }
 
-// A query from its first message on, where no time is asked for.
-async function followQuery(query, time) {
+// A query, or all there is, from its first message on where no time is asked for.
+async function followQuery(query, time, nth) {
   feed.follow(query);
   by("following").hidden = !query;
   by("query-id").textContent = query;
   state.current = { part: 0, place: -1 };
   const first = await waiting(() => feed.beside(state.current, 1, isShown));
   if (query && !first) by("wrong").textContent = "No message of this query was recorded.";
-  await seek(time ?? first?.at_us ?? data.first_us);
+  if (time !== undefined || !first) return seek(time ?? data.first_us, nth);
+  return goTo(first);
+}
+
+// The query of a message, from that message on.
+async function followFrom(row) {
+  await followQuery(row.query, row.at_us);
+  const same = (other) => ["at_us", "sender", "receiver", "code"].every((name) => other[name] === row[name]);
+  const found = feed.rows(0)?.find(same);
+  if (found) goTo(found);
+}
+
+function goTo(row) {
+  state.current = row;
+  state.now = row.at_us;
+  state.steppedAt = 0;
+  draw();
+  tell(true);
 }
 
 function showSpeed() {
@@ -290,5 +309,5 @@ paceChoice.value = state.pace;
 by("families").querySelectorAll("input").forEach((input) => { input.checked = !hidden.has(input.value); });
 showSpeed();
 const from = asked.get("t") === null ? undefined : Number(asked.get("t")) * 1e6;
-await followQuery(asked.get("query") || "", Number.isFinite(from) ? Math.round(from) : undefined);
+await followQuery(asked.get("query") || "", Number.isFinite(from) ? Math.round(from) : undefined, Number(asked.get("n") ?? Infinity));
 [slider, playButton, by("step"), by("back")].forEach((control) => { control.disabled = false; }); // until here nobody would have listened

@@ -32,7 +32,13 @@ FURNISH = """
 import django; django.setup()
 from django.contrib.auth.models import User
 from tests.pages.furniture import furnish
-house = furnish(User.objects.create_superuser("olga", password="{password}"))
+from tests.pages.recorded import furnish_recorded
+olga = User.objects.create_superuser("olga", password="{password}")
+house = furnish(olga)
+recorded, varied = furnish_recorded(olga)
+print("replay", f"/runs/{{recorded.id}}/replay/")
+print("what-if", f"/runs/{{recorded.id}}/what-if/")
+print("varied", f"/runs/{{varied.id}}/")
 for name, run in house.runs.items(): print("run-" + name, f"/runs/{{run.id}}/")
 for name, topology in house.topologies.items(): print("topology-" + topology.kind, f"/topologies/{{topology.id}}/")
 print("query", house.queries[0])

@@ -101,7 +101,8 @@ def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: S
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/experiments/new/", "/topologies/new/", "/runs/", "run-done", "report", "query"]
+    "address",
+    ["/", "/experiments/new/", "/topologies/new/", "/runs/", "run-done", "report", "query", "replay", "what-if"],
 )
 def test_pages_can_be_used_without_a_mouse_and_without_good_eyes(page: Page, shown: Shown, address: str) -> None:
     page.goto(shown.url + shown.addresses.get(address, address))

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.experiments.whatif import what_if
 from brokerweb.topologies import services as topologies
 from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
@@ -75,3 +76,9 @@ def run_it(run: Run) -> Run:
     )
     run.refresh_from_db()
     return run
+
+
+def furnish_recorded(owner: User) -> tuple[Run, Run]:
+    """A recorded run, and the same with one link less."""
+    run = make_run(owner)
+    return run, run_it(what_if(run, {"cut_link": [0, 1]}, owner))
