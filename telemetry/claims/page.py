@@ -12,10 +12,12 @@ from telemetry.claims.criteria import CLAIMS, WRITTEN, Claim, Found, Verdict, ev
 from telemetry.runs import Lake, read_manifest
 
 SPEC = "docs/examples/published-matrix.yaml"
+LAKE = Path("var/sweeps/published-matrix/lake")
+"""Where ``python -m telemetry sweep`` puts the runs of that."""
 
 
 def add_flags(command: ArgumentParser) -> None:
-    command.add_argument("--lake", type=Path, default=Path("var/lake"), help="directory of collected runs")
+    command.add_argument("--lake", type=Path, default=LAKE, help=f"directory of collected runs (default: {LAKE})")
     command.add_argument("--out", type=Path, default=Path("docs/claims.md"), help="the page (default: docs/claims.md)")
     command.add_argument("--engine", default="simulated", help="runs of this engine (default: simulated)")
     command.add_argument("--duration", type=float, default=180.0, help="that measured for so long, s (default: 180)")

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from telemetry.claims.criteria import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Found, evaluate, found_in
-from telemetry.claims.page import page
+from telemetry.claims.page import SPEC, page
 from telemetry.published import Published, table_b1
+from telemetry.sweep.command import orders_of
 
+ROOT = Path(__file__).parents[2]
 Response = Callable[[Published], float]
 
 
@@ -101,6 +104,17 @@ def test_a_collected_run_is_recognised_by_its_configuration() -> None:
     summary = {"mean_us": 321.0, "memory": {"mean": {"pss_bytes": 3e6, "over_idle_bytes": 1e6}}}
     assert list(found_in(summary, manifest())) == [Found(251, 7, 321.0, 3e6, 1e6)]
     assert list(found_in(summary, manifest(providers=60))) == []
+
+
+def test_the_matrix_is_every_configuration_of_the_table_under_five_seeds() -> None:
+    summary = {"mean_us": 1.0, "memory": {"mean": {"pss_bytes": 1.0, "over_idle_bytes": 1.0}}}
+    found = [
+        one
+        for order in orders_of(ROOT / SPEC)
+        for one in found_in(summary, {**order.configuration, "seed": order.seed})
+    ]
+    assert len(found) == len({(one.config, one.seed) for one in found}) == 1255
+    assert {one.config for one in found} == {row.config for row in table_b1()}
 
 
 def test_the_page_says_the_criteria_before_anything_was_run() -> None:

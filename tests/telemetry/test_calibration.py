@@ -1,0 +1,172 @@
+"""Calibration: from live brokers to a model, and from anchors to a page that says how far to believe it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overlay.errors import InvalidSetting
+from overlay.runtime.calibrated import FILE, REFERENCE, read_model, stored_services
+from overlay.services import ServiceModel
+from telemetry.calibration import probes
+from telemetry.calibration.anchors import ANCHORS, compare, run_simulated
+from telemetry.calibration.fit import fit, median_interval
+from telemetry.calibration.live import supervisor
+from telemetry.calibration.page import residuals_of, write_page
+from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
+from telemetry.storage import write_json
+
+MEASURED: dict[str, Any] = {
+    "name": "a machine of the test's",
+    "date": "2026-11-22",
+    "rounds": 1,
+    "machine": {
+        "processor": "P",
+        "usable_cores": 2,
+        "kernel": "K",
+        "datagrams": "plain",
+        "load_average": [0.0, 0.0, 0.0],
+    },
+    "code": {"version": "0", "commit": None},
+}
+
+
+def costs(**changed: float) -> probes.Costs:
+    """What messages cost on a machine of round numbers: 2 µs a datagram, 8 µs to wake, 0.1 µs an entry scanned."""
+    known = {
+        "usual: request": 20.0,
+        "usual: quiet": 16.0,
+        "usual: quiet, small": 16.0,
+        "usual: quiet, large": 16.0,
+        "usual: ping": 13.0,
+        "usual: ping, halted": 5.25,
+        "usual: update": 22.0,
+        "usual: passed on": 38.0,
+        "usual: passed on and back": 60.0,
+        "traced: request": 25.0,
+        "traced: quiet": 20.0,
+        "traced: passed on": 40.0,
+        "traced: passed on and back": 65.0,
+        "scanned 0": 20.0,
+        "scanned 1000": 120.0,
+        "matched 0": 20.0,
+        "matched 1000": 420.0,
+    }
+    return {name: [us] * 3 for name, us in {**known, **changed}.items()}
+
+
+MEMORY = {name: [1000.0] for name in ("idle_rss", "idle_pss", "idle_uss", "per_entry", "per_pending")}
+
+
+def stages(idle_s: float, later_us: float = 0.0, fleet_us: float = 50.0) -> Stages:
+    """Twenty requests of each kind after that sleep, all alike, and ``later_us`` later in every leg."""
+
+    def leg(us: float, slept_s: float = idle_s) -> Any:
+        return np.tile([slept_s, us + later_us], (20, 1))
+
+    return Stages(
+        timer=leg(10),
+        first=leg(30),
+        last_us=leg(65)[:, 1],
+        hop=leg(100),
+        back_us=leg(60)[:, 1],
+        relayed=leg(45, idle_s / 10),
+        fleet_us=fleet_us,
+    )
+
+
+RUNS = {FAST: stages(0.001), FAST_QUIET: stages(0.001, fleet_us=40.0), "10 a second": stages(0.1, 100.0)}
+
+
+def test_costs_come_apart_into_what_they_are_made_of() -> None:
+    model = fit(costs(), MEMORY, RUNS, MEASURED)
+    assert (model.sent_us, model.batch_us) == (2.0, 8.0)
+    assert dict(model.received_us) == {1: 3.0, 2: 10.0, 3: 6.0, 4: 10.0, 32: 6.0}
+    assert model.forwarded_us == pytest.approx(38 - 8 - 6 - 2 * 2)
+    assert (model.scanned_us, model.matched_us) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert (model.client_receives_us, model.client_sends_us) == (5.0, 35.0)
+
+
+def test_legs_come_apart_into_service_and_delivery() -> None:
+    """A relayed answer took 45 µs, of which 25 the relaying; an own answer 65 µs, of which 25 the answering."""
+    model = fit(costs(), MEMORY, RUNS, MEASURED)
+    short, long = 1_000_000, 100_000_000
+    assert model.to_client.ns(short // 10, 0.5) == 20_000
+    assert model.cold_us.at(short) == 65 - 25 - 20
+    assert model.between.ns(short, 0.5) == (100 - 40 - 20) * 1000
+    assert model.to_broker.ns(short, 0.5) == 30_000
+    assert model.to_broker.ns(long, 0.5) == 130_000
+    assert model.timer.ns(long, 0.5) == 110_000
+
+
+def test_what_cannot_be_is_not_made_of_noise() -> None:
+    """Where noise makes a part come out below nothing, it is nothing."""
+    model = fit(costs(**{"usual: quiet": 30.0, "scanned 1000": 10.0, "usual: passed on": 1.0}), MEMORY, RUNS, MEASURED)
+    assert model.sent_us == model.scanned_us == model.forwarded_us == 0.0
+
+
+def test_the_interval_of_a_median_holds_it_and_narrows() -> None:
+    few, many = median_interval(range(21)), median_interval(np.linspace(0, 20, 2001))
+    assert few[0] < 10 < few[1]
+    assert few[0] < many[0] < 10 < many[1] < few[1]
+
+
+def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MESSAGES": 30, "TURNS": 1, "UPKEEP_S": 0.1, "BATCHES": 1, "ENTRIES": (0, 100)}.items():
+        monkeypatch.setattr(probes, name, value)
+    with supervisor() as client:
+        measured = probes.probe(client)
+        seen = observe(client, Pace("100 a second", 0.1, 1.5), tmp_path / "pace")
+    assert measured["matched 100"] > measured["matched 0"]
+    assert len(seen.last_us) and len(seen.hop), "the asked brokers are the holder and its neighbour, in turn"
+    assert np.nanmedian(seen.first[:, 0]) == pytest.approx(0.015, rel=0.8)
+    monkeypatch.setattr("telemetry.calibration.fit.ENTRIES", (0, 100))
+    model = fit(measured, MEMORY, {FAST: seen, FAST_QUIET: seen}, MEASURED)
+    path = tmp_path / FILE
+    write_json(path, model.to_json())
+    assert stored_services(tmp_path) == model
+    found = run_simulated(model, ANCHORS[1], tmp_path / "simulated", seed=1, duration_s=2)
+    assert 10 < found["p50"] < 100_000
+
+
+def test_without_a_calibration_the_reference_is_used_and_says_of_which_machine(tmp_path: Path) -> None:
+    assert stored_services(tmp_path) == read_model(REFERENCE)
+    assert stored_services(tmp_path).measured["name"]
+
+
+def test_a_damaged_calibration_is_refused_and_never_passed_over(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("{")
+    with pytest.raises(InvalidSetting, match=f"calibration: .*{FILE} cannot be read"):
+        stored_services(tmp_path)
+
+
+def ran(*medians: float) -> list[dict[str, float]]:
+    return [{"p50": us, "p95": 3 * us} for us in medians]
+
+
+def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path) -> None:
+    close = compare(ANCHORS[0], ran(100, 104, 102), ran(110, 111, 112))
+    wrong = compare(ANCHORS[1], ran(200, 210, 190), ran(300, 310, 320))
+    assert close.is_close and not wrong.is_close
+    model: ServiceModel = fit(costs(), MEMORY, RUNS, MEASURED)
+    residuals = residuals_of([close, wrong], model)
+    write_json(tmp_path / "residuals.json", residuals)
+    page = tmp_path / "calibration.md"
+    write_page(page, json.loads((tmp_path / "residuals.json").read_bytes()))
+    text = page.read_text()
+    assert f"**Not within 20 % of the live median: {ANCHORS[1].name}.**" in text
+    assert "+55 %" in text and "+9 %" in text
+    assert (tmp_path / "calibration.svg").read_text().count("<circle") == 2 + 2 * 2  # the legend's, and each median
+
+
+def test_what_was_written_on_the_page_by_hand_stays(tmp_path: Path) -> None:
+    page = tmp_path / "calibration.md"
+    compared = [compare(ANCHORS[0], ran(100), ran(100))]
+    residuals = residuals_of(compared, fit(costs(), MEMORY, RUNS, MEASURED))
+    write_page(page, residuals)
+    marker = "<!-- written by hand -->"
+    page.write_text(page.read_text().replace(f"{marker}\n\n\n\n{marker}", f"{marker}\n\nQuiet machine.\n\n{marker}"))
+    write_page(page, residuals)
+    assert "Quiet machine." in page.read_text()
