@@ -140,7 +140,8 @@ class Pending:
 
     def ask(self, query: Query, neighbours: Sequence[Address]) -> None:
         """The request is about to be sent to these, none of which was asked before."""
-        self._add(query)
+        if query not in self:
+            self._add(query)
         for neighbour in neighbours:
             query.open[neighbour] = True
         self._branches += len(neighbours)
@@ -156,15 +157,14 @@ class Pending:
         query = Query(name, hops, route[len(name[2]) :], is_quiet, now + self._lifetime_ns)
         query.moves = 1
         query.open[neighbour] = True
-        self.queries[name[1], route] = query
-        _add(self._by_response, route, query)
-        _add(self._by_refusal, (name[1], query.path), query)
+        self._add(query)
         self._branches += 1
         return query
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
-        self._add(query)
+        if query not in self:
+            self._add(query)
         self._branches += len(set(neighbours) - query.looked)
         query.looked = query.looked.union(neighbours)
         query.wake = wake
@@ -283,10 +283,13 @@ class Pending:
         return min(deadline, self._wakes[0][0])
 
     def _add(self, query: Query) -> None:
-        if query not in self:
-            self.queries[query.timestamp, query.route] = query
-            _add(self._by_response, query.route, query)
-            _add(self._by_refusal, (query.timestamp, query.path), query)
+        timestamp, route = query.name[1], query.route
+        self.queries[timestamp, route] = query
+        if (known := self._by_response.setdefault(route, query)) is not query:
+            self._by_response[route] = _with(known, query)
+        refusal = timestamp, query.path
+        if (known := self._by_refusal.setdefault(refusal, query)) is not query:
+            self._by_refusal[refusal] = _with(known, query)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the indices disagree."""
@@ -304,12 +307,11 @@ class Pending:
 # Hardly ever do two queries agree in all that an answer shows, so an index names a query, or else a list of them.
 
 
-def _add(index: dict[Index, Query | list[Query]], at: Index, query: Query) -> None:
-    known = index.setdefault(at, query)
+def _with(known: Query | list[Query], query: Query) -> list[Query]:
     if isinstance(known, list):
         known.append(query)
-    elif known is not query:
-        index[at] = [known, query]
+        return known
+    return [known, query]
 
 
 def _all(index: dict[Index, Query | list[Query]], at: Index) -> Sequence[Query]:

@@ -60,6 +60,8 @@ ENTITY_LENGTH = 500
 _CONSUMER: Address = ("", 0)
 _MARK = Struct("=q")
 _CODE = {step: place + 1 for place, step in enumerate(STEPS)}
+_RECEIVED = _CODE["received"], _CODE["forwarded"]
+_ANSWERED = _CODE["answered"], _CODE["replied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +152,20 @@ class Recorder(Tracer):
             self._keep(name, mark, step, now, peer, detail)
 
     def note_forwarded(self, name: Name, now: int, source: Address, neighbour: Address) -> None:
-        self._note_both(name, now, "received", source, "forwarded", neighbour)
+        mark, consumer = hash(name), name[0]
+        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self._one_in == 0:
+            self.note(name, "received", now, source)
+            self.note(name, "forwarded", now, neighbour)
+        else:
+            self._steps.put_two(mark, now, _RECEIVED, _CONSUMER if source == consumer else source, neighbour)
 
     def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
-        self._note_both(name, now, "answered", neighbour, "replied", to)
-
-    def _note_both(self, name: Name, now: int, step: str, peer: Address, then: str, other: Address) -> None:
-        """``note`` twice; most end in the ring, and quickly."""
         mark, consumer = hash(name), name[0]
-        if self._held or hash((name[1], consumer[1])) % self._one_in == 0 or mark in self._failed:
-            self.note(name, step, now, peer)
-            self.note(name, then, now, other)
-            return
-        self._steps.put(mark, now, step, _CONSUMER if peer == consumer else peer, "")
-        self._steps.put(mark, now, then, _CONSUMER if other == consumer else other, "")
+        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self._one_in == 0:
+            self.note(name, "answered", now, neighbour)
+            self.note(name, "replied", now, to)
+        else:
+            self._steps.put_two(mark, now, _ANSWERED, neighbour, _CONSUMER if to == consumer else to)
 
     def _keep(self, name: Name, mark: int, step: str, now: int, peer: Address | None, detail: str) -> None:
         """Put a step of a query that is not sampled into the ring, or report it where the query fails or has failed."""
@@ -245,6 +247,17 @@ class _Ring:
         self._peers[at] = self._known_peers[peer]
         self._details[at] = self._known_details[detail]
         self._next = at + 1 if at + 1 < self._size else 0
+
+    def put_two(self, mark: int, now: int, codes: tuple[int, int], peer: Address, other: Address) -> None:
+        """``put`` twice at one instant, without a detail."""
+        at, peers = self._next, self._known_peers
+        after = at + 1 if at + 1 < self._size else 0
+        self._marks[at] = self._marks[after] = mark
+        self._times[at] = self._times[after] = now
+        self._codes[at], self._codes[after] = codes
+        self._peers[at], self._peers[after] = peers[peer], peers[other]
+        self._details[at] = self._details[after] = 0
+        self._next = after + 1 if after + 1 < self._size else 0
 
     def take(self, mark: int) -> list[tuple[int, str, Address | None, str]]:
         """(when, step, peer, detail) of the steps with this mark, in their order; they are here no longer."""

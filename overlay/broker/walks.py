@@ -16,6 +16,10 @@ MANY = 16
 """Candidates from which on to draw and look is cheaper than to list those that may be drawn."""
 
 
+FEW = 8
+"""Brokers on a path that are looked through as quickly as a set of them is made."""
+
+
 class WalkPolicy(ABC):
     is_exhaustive = False
     """Whether a refusal leads to the next neighbour, so that a not-found is proved; else it ends the walk."""
@@ -51,7 +55,7 @@ class Avoid(WalkPolicy):
     """
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
-        fresh = pick_other(neighbours, frozenset(path), chance)
+        fresh = pick_other(neighbours, path if len(path) < FEW else frozenset(path), chance)
         return pick_other(neighbours, path[-1:], chance) if fresh is None else fresh
 
 
