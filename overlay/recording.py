@@ -93,6 +93,8 @@ class Begin:
     """``now`` at the deployment's zero, which the times of all its journals count from."""
     version: str
     """Of this package."""
+    code: str
+    """Names the broker's code by its bytes; ``recorded.broker_code``."""
     python: str
 
     @property

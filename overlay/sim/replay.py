@@ -18,6 +18,7 @@ from overlay.addresses import Address, format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Chance, Stream
+from overlay.recorded import broker_code
 from overlay.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
 from overlay.settings import build
 
@@ -42,6 +43,8 @@ class Difference:
     """``None`` where there was none."""
     before: tuple[str, ...]
     """The last inputs before it, in words, the newest last."""
+    by_other_code: bool
+    """Whether the broker's code has changed since: then it may well differ."""
 
     def __str__(self) -> str:
         lines = [
@@ -50,7 +53,10 @@ class Difference:
             f"  replayed {_datagram_in_words(self.replayed)}",
             "  the last inputs before that:",
         ]
-        return "\n".join([*lines, *(f"    {line}" for line in self.before)])
+        lines += [f"    {line}" for line in self.before]
+        if self.by_other_code:
+            lines.append("  It was recorded by other code: the broker's has changed since.")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,8 @@ class _Again:
     def _difference(self, at: int, recorded: Datagram | None, replayed: Datagram | None) -> Difference:
         zero = self._begin.zero_ns
         before = tuple(f"{(now - zero) / 1e9:.6f} s  {_input_in_words(record)}" for now, record in self._before)
-        return Difference(self._begin.name, at - zero, recorded, replayed, before)
+        is_other = self._begin.code != broker_code()
+        return Difference(self._begin.name, at - zero, recorded, replayed, before, is_other)
 
 
 def _make(begin: Begin) -> Broker:

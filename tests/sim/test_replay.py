@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ from tests.sim.test_engine import document
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
 NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
-BEGIN = Begin("broker-0", 1, HERE, {}, "stream", 1, 0, 0, "0", "3")
+BEGIN = Begin("broker-0", 1, HERE, {}, "stream", 1, 0, 0, "0", "", "3")
 UPDATE = b"2|%d|5|A|p|room|r%d|climate|1|9999999999999|a=1.0"
 REQUEST = b"3|%d|room|r%d|climate"
 
@@ -104,6 +105,8 @@ def test_another_chance_is_a_difference_that_names_the_datagram(tmp_path: Path) 
     assert other.difference.recorded != other.difference.replayed
     assert "broker-0 differs" in str(other.difference)
     assert "received b'3|2" in str(other.difference)
+    assert "recorded by other code" not in str(other.difference)
+    assert "recorded by other code" in str(replace(other.difference, by_other_code=True))
 
 
 @pytest.mark.parametrize("what", ["changed", "missing", "surplus"])
