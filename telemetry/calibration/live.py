@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ POLL_S = 0.05
 LATE_S = 60.0
 """A run that takes so much longer than it should hangs."""
 DAY_S = 86_400
+_runs = count()
+"""A supervisor does not forget what has ended, and takes no second run of one id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ def standing(
     client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], links: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[list[Standing]]:
     """Brokers with journals on, of a run whose only client asks once a day. They end at the end."""
+    id = f"{id}-{next(_runs)}"
     with tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True) as directory:
         document = document_of(
             id,
