@@ -14,8 +14,8 @@ from brokerweb.experiments.fault_forms import FaultRows
 from brokerweb.setting_forms import Input, Inputs
 from overlay.engines import LIVE, SIMULATED, Simulation
 from overlay.errors import InvalidSetting
-from overlay.settings import describe
-from overlay.systems import SYSTEMS, System
+from overlay.settings import SettingInfo, describe
+from overlay.systems import RECORD, SYSTEMS, System
 
 MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
 """Shown at once; the rest of the workload is folded away."""
@@ -54,6 +54,7 @@ class ExperimentForm:
     topologies: list[str]
     replicates: str
     seed: str
+    record_mb: str
     report_when_done: bool
     workload: Inputs
     settings: Inputs
@@ -69,6 +70,10 @@ class ExperimentForm:
     def engines(self) -> list[tuple[str, str, str, bool]]:
         """(value, label, what it is, chosen)."""
         return [(name, *ENGINE_WORDS[name], name == self.engine) for name in self.system.engines]
+
+    @property
+    def record(self) -> SettingInfo:
+        return RECORD
 
     @property
     def main_workload(self) -> list[Input]:
@@ -108,6 +113,7 @@ class ExperimentForm:
             **({"faults": self.faults.documents(), "simulation": self.simulation.changed()} if is_simulated else {}),
             "replicates": setting_forms.whole_number("replicates", self.replicates),
             "seed": setting_forms.whole_number("seed", self.seed),
+            RECORD.name: setting_forms.whole_number(RECORD.name, self.record_mb or "0"),
         }
 
     def blame(self, error: InvalidSetting) -> None:
@@ -133,6 +139,7 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True) -> Ex
         topologies=list(chosen) if isinstance(chosen, list) else [chosen],
         replicates=str(definition.get("replicates", 3)),
         seed=str(definition.get("seed", 1)),
+        record_mb=str(definition.get(RECORD.name, RECORD.default)),
         report_when_done=report_when_done,
         workload=setting_forms.shown(system.workload, "workload-", definition.get("workload"), sweeps=True),
         settings=setting_forms.shown(system.settings, "settings-", definition.get("settings"), sweeps=True),
@@ -153,6 +160,7 @@ def sent(data: QueryDict) -> ExperimentForm:
         topologies=data.getlist("topology"),
         replicates=data.get("replicates", "").strip(),
         seed=data.get("seed", "").strip(),
+        record_mb=data.get(RECORD.name, "").strip(),
         report_when_done="report_when_done" in data,
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True),

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from brokerweb.experiments import replay
-from brokerweb.experiments.models import Run
+from brokerweb.experiments.models import Experiment, Run
 from tests.pages.recorded import make_run, run_it
 
 
@@ -125,3 +125,24 @@ def test_the_same_again_in_virtual_time_changes_nothing(olga: Client, run: Run) 
     found = olga.get(f"/api/runs/{again.id}/difference/").json()
     assert (found["faster"], found["slower"], found["mean"]["value"]) == (0, 0, 0)
     assert "this is what chance alone makes" in olga.get(f"/runs/{again.id}/difference/").content.decode()
+
+
+def test_an_experiment_is_made_to_be_recorded_by_form_and_by_rest(olga: Client, run: Run) -> None:
+    body = {**run.experiment.definition, "record_mb": 16}
+    made = olga.post("/api/experiments/", json.dumps(body), content_type="application/json")
+    assert (made.status_code, made.json()["record_mb"]) == (201, 16)
+    assert 'name="record_mb" value="16"' in olga.get(f"/experiments/new/?from={made.json()['id']}").content.decode()
+    body["record_mb"] = 5000
+    wrong = olga.post("/api/experiments/", json.dumps(body), content_type="application/json")
+    assert (wrong.status_code, wrong.json()["field"]) == (400, "record_mb")
+    form = {
+        "name": "By form",
+        "system": "context-broker",
+        "engine": "live",
+        "topology": run.experiment.definition["topology"],
+    }
+    form |= {"replicates": "1", "seed": "1", "record_mb": "32"}
+    page = olga.post("/experiments/estimate/", form)
+    assert page.status_code == 200
+    olga.post("/experiments/new/", {**form, "launch": "no"})
+    assert Experiment.objects.get(name="By form").definition["record_mb"] == 32

@@ -25,6 +25,7 @@ class ExperimentBody(serializers.Serializer):
     workload = ObjectField(required=False)
     faults = ObjectsField(required=False)
     simulation = ObjectField(required=False)
+    record_mb = serializers.IntegerField(required=False, default=0, help_text="MB that each broker may record")
     blocks = ObjectsField(required=False)
     replicates = serializers.IntegerField(required=False, default=1)
     seed = serializers.IntegerField(required=False, default=0)
@@ -42,6 +43,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
     workload: Any = ObjectField(source="definition.workload", read_only=True)
     faults: Any = ObjectsField(source="definition.faults", read_only=True, default=list)  # type: ignore[arg-type]
     simulation: Any = ObjectField(source="definition.simulation", read_only=True, default=dict)
+    record_mb: Any = serializers.IntegerField(source="definition.record_mb", read_only=True, default=0)
     blocks: Any = ObjectsField(source="definition.blocks", read_only=True)
     replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
     seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
@@ -50,7 +52,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
     class Meta:
         model = Experiment
         fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "faults", "simulation"]
-        fields += ["blocks", "replicates", "seed"]
+        fields += ["record_mb", "blocks", "replicates", "seed"]
         fields += ["report_when_done", "demo", "owner", "created", "runs"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
