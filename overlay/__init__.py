@@ -26,6 +26,7 @@ The network and its users:
 - ``churn``       which brokers leave, crash and come back while a run measures
 - ``faults``      what else goes wrong on purpose: brokers killed, links cut, slow or lossy
 - ``engines``     live or simulated, and how large an overlay each takes
+- ``services``    what time and memory brokers and clients take, as measured, for simulated ones to take
 - ``experiment``  what an experiment may say, and the configurations it stands for
 - ``systems``     the literal registry of what can be launched; ``profiles``: named sets of a broker's settings
 - ``search_draws`` what single searches cost, in either driver's arena
@@ -40,7 +41,8 @@ three pure modules say what follows from it, each about one thing:
 - ``assembly``    of the brokers that are up, which is ordered to join whom, and to watch its neighbours
 
 The drivers: ``runtime`` (effects only; its ``hosted`` asks the three above) and ``sim`` (virtual time).
-``python -m overlay`` is ``__main__``: brokers, single exchanges, the supervisor; ``cli_simulate`` a run in virtual time.
+``python -m overlay`` is ``__main__``: brokers, single exchanges, the supervisor; ``cli_simulate`` is a run in virtual
+time.
 
 The cores import no I/O; the drivers never import each other; nothing here knows of telemetry or the web. The
 contracts in ``pyproject.toml`` hold this, and ``make check`` runs them.
