@@ -16,6 +16,7 @@ What everything stands on:
 - ``settings``    declarative settings, from which flags, forms and the API are made
 - ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike
 - ``facts``       every fact a process reports, defined once; ``journal``: the one writer and reader of them
+- ``recording``   all that a broker received and sent, as a file; ``recorded``: a broker that writes it
 
 The network and its users:
 

@@ -7,6 +7,7 @@
     simulator   delivers, fires timers, drains, checks invariants, and keeps the digest of a run
     actors      how one node, or one client with its many ports, is driven
     harness     a whole overlay stood up: brokers, the controller that orders them, clients, faults
+    replay      recorded brokers done again and compared byte for byte; ``recorders`` record simulated ones
     arena       an overlay in which one query after the other is asked; ``proof`` of what exhaustive search promises
 
 One seed decides everything: equal seeds give equal digests, in any process, under any ``PYTHONHASHSEED``. No clock is
