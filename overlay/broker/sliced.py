@@ -194,12 +194,13 @@ def read_update(data: bytes) -> Entry | None:
         valid_begin, valid_end, length = _read_numbers(stamp, size, begin, end)
         if length != len(payload) or flag not in (b"A", b"U") or len(data) > MAX_DATAGRAM:
             return None
-        names = provider, entity_type, entity_id, scope
-        if not (all(names) and _are_short(*names)):
+        if not (provider and entity_type and entity_id and scope):
+            return None
+        key = b"|".join((entity_type, entity_id, scope))
+        if len(key) + len(provider) > MAX_NAME and not _are_short(entity_type, entity_id, scope, provider):
             return None
         if not data.isascii():
             data.decode()
-        key = b"%b|%b|%b" % (entity_type, entity_id, scope)
         response = b"4|%b|%b%b" % (stamp, size, data[len(stamp) + len(size) + 5 :])
         return Entry(key, provider.decode(), valid_begin, valid_end, response)
     except (ValueError, IndexError):
