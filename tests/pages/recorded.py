@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,7 +12,7 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.whatif import what_if
 from brokerweb.topologies import services as topologies
-from overlay.deployment import Deployment
+from overlay.deployment import Deployment, run_document
 from overlay.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
@@ -51,24 +50,11 @@ def make_run(owner: User, record_mb: int = 8) -> Run:
 def run_it(run: Run) -> Run:
     """Simulate and collect it, as the worker would."""
     configuration, files = run.configuration, RunFiles(Path(settings.RUNS) / run.id)
-    topology = configuration["topology"]
-    parts = {name: configuration[name] for name in ("system", "settings", "workload")}
-    document: dict[str, Any] = {
-        **parts,
-        "id": run.id,
-        "kind": "run",
-        "epoch": 0,
-        "directory": str(files.directory),
-        "seed": int(run.seed),
-        "topology": {name: topology.get(name) for name in ("brokers", "links", "positions")},
-        "faults": configuration["faults"],
-        "record_mb": configuration.get("record_mb", 0),
-        "lease_s": 60,
-    }
+    seed = int(run.seed)
+    document = run_document(configuration, run=run.id, seed=seed, directory=str(files.directory))
     simulate(Deployment.from_json(document, SIMULATED))
-    manifest = make_manifest(
-        run.id, seed=int(run.seed), topology=topology, **parts, now=timezone.now(), engine=SIMULATED
-    )
+    parts = {name: configuration[name] for name in ("system", "topology", "settings", "workload")}
+    manifest = make_manifest(run.id, seed=seed, **parts, now=timezone.now(), engine=SIMULATED)
     files.write_manifest(manifest)
     summary = collect(files, Lake(Path(settings.LAKE)))
     Run.objects.filter(pk=run.pk).update(
