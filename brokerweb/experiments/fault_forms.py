@@ -24,7 +24,7 @@ SAID = {
     LOSSY: "Lossy links",
 }
 EXAMPLES = {"brokers": "brokers: 3, 5-8", "islands": "islands: 0-4 | 5-9", "links": "links: 0-1, 1-2 or all"}
-AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, 0 to 1"}
+AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, share"}
 COLUMNS = ("what", "where", "amount", "at_s", "until_s")
 MAX_RANGE = 100_000
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")

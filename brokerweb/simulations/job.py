@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,11 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.guarded import ending, guarded
 from brokerweb.simulations import queue
+from overlay.facts import Start
+from overlay.journal import read_journal
+from telemetry.processes import broker_index
 from telemetry.progress import ERROR, last_told
-from telemetry.runs import Lake, read_manifest
+from telemetry.runs import Lake, RunFiles, read_manifest
 from telemetry.simulation import Order, Places
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, ENDED, FAILED, MEASURING, Batch, Told
 
@@ -134,7 +138,7 @@ class _Job:
             self._advance(run, RunState.COLLECTING)
 
     def _end(self, run: Run, told: Told) -> None:
-        observed = {"simulation": dict(told.result)}
+        observed = {"simulation": dict(told.result), "brokers": _brokers(run)}
         if told.state == FAILED:
             self._advance(run, RunState.FAILED, told.reason, observed=observed)
         elif told.state == DONE:
@@ -168,6 +172,19 @@ def _order(run: Run) -> Order:
     return Order(
         run.pk, run.configuration, seed_of(run), run.replicate, run.experiment_id, anew=run.rerun_of_id is not None
     )
+
+
+def _brokers(run: Run) -> list[dict[str, Any]]:
+    """By what address each broker is known in events and traces; as a supervisor tells it of live ones."""
+    found = []
+    for path in RunFiles(Path(settings.RUNS) / run.pk).journals():
+        starts = takewhile(lambda fact: isinstance(fact, Start), read_journal(path))
+        for start in starts:
+            if isinstance(start, Start) and (index := broker_index(start.process)) is not None:
+                found.append(
+                    {"index": index, "address": start.address, "state": "stopped", "restarts": 0, "reason": ""}
+                )
+    return sorted(found, key=lambda row: row["index"])
 
 
 def _measured(run: Run) -> dict[str, Any]:
