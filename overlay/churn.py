@@ -27,8 +27,8 @@ UP, LEAVE, CRASH = "up", "leave", "crash"
 DEPARTURES = (LEAVE, CRASH)
 HAPPENED = {UP: "churn_returned", LEAVE: "churn_left", CRASH: "churn_crashed"}
 """How a journal calls each."""
-CRASHED = "crashed by churn"
-"""Why a process ended that churn killed."""
+CRASHED = "crashed on purpose"
+"""Why a process ended that churn or a fault killed."""
 
 MAX_CHANGES = 10_000
 """Departures and returns of one run. A host that starts more than a few brokers a second measures itself."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from overlay.addresses import parse_address
+from overlay.churn import CRASHED
 from overlay.facts import Event
 from overlay.journal import read_journal
 from overlay.runtime.client import ContextClient
@@ -248,7 +249,7 @@ def test_brokers_that_churn_sends_away_come_back_on_their_ports_and_the_run_fini
     after = wait_for(lambda: brokers(("away", 0), *again), "two brokers were away and are back, a third one is away")
     assert not any(is_alive(broker["pid"]) for broker in before[:3])
     assert [broker["address"] for broker in after] == [broker["address"] for broker in before]
-    assert after[2]["reason"] == "crashed by churn"
+    assert after[2]["reason"] == CRASHED
     ring = {parse_address(after[broker]["address"]) for broker in (1, 3)}
     wait_for(lambda: set(ask(after[2]["address"]).neighbors()) == ring, "broker 2 has its neighbours again")
 

@@ -6,6 +6,7 @@ from dataclasses import fields
 import pytest
 
 from overlay.broker import events as broker_events
+from overlay.churn import CRASHED
 from overlay.node import Event as BrokerEvent
 from telemetry.happenings import happened, is_marked, marks, together
 
@@ -125,8 +126,8 @@ def test_brokers_that_go_by_churn_are_marked_once_and_once_when_they_are_back():
     events = [
         event(5.0, "churn_crashed", broker=6),
         event(5.1, "churn_crashed", broker=2),
-        ended(5.1, "broker-6", "crashed by churn"),
-        ended(5.2, "broker-2", "crashed by churn"),
+        ended(5.1, "broker-6", CRASHED),
+        ended(5.2, "broker-2", CRASHED),
         event(7.0, "churn_left", broker=3),
         ended(7.9, "broker-3"),
         event(9.0, "churn_returned", broker=3),
