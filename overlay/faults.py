@@ -128,7 +128,8 @@ class Course:
         self._turns = sorted(begins + ends)
         """(when, whether it begins, which fault): of two at one instant the one that ends goes first."""
         self._next = 0
-        self._active: set[int] = set()
+        self.active: set[int] = set()
+        """Which of the faults there are now."""
         self.away: set[int] = set()
 
     def due(self, at_s: float) -> Due:
@@ -152,32 +153,45 @@ class Course:
 
     def partitions(self) -> list[tuple[tuple[int, ...], ...]]:
         """The islands of each partition that there is now. Nothing passes that any of them forbids."""
-        return [self._faults[index].islands for index in sorted(self._active) if self._faults[index].islands]
+        return [self._faults[index].islands for index in sorted(self.active) if self._faults[index].islands]
 
     def shape(self, link: Link) -> LinkShape:
         """What one direction of ``link`` does now."""
-        base = link.shape()
-        striking = [self._faults[index] for index in self._active if self._faults[index].strikes(link.ends)]
-        if not striking:
-            return base
-        loss = base.loss
-        for fault in sorted(striking, key=lambda fault: fault.loss):
-            loss += (1 - loss) * fault.loss
-        delay_ms = min(MAX_DELAY_MS, base.delay_ms + sum(fault.delay_ms for fault in striking))
-        return replace(base, delay_ms=delay_ms, loss=min(1.0, loss))
+        return shape_under(link.shape(), link.ends, [self._faults[index] for index in sorted(self.active)])
 
     def _turn(self, at_s: float) -> list[tuple[Fault, bool]]:
         turned = []
         while self._next < len(self._turns) and self._turns[self._next][0] <= at_s:
             _, begins, index = self._turns[self._next]
-            (self._active.add if begins else self._active.discard)(index)
+            (self.active.add if begins else self.active.discard)(index)
             turned.append((self._faults[index], bool(begins)))
             self._next += 1
         return turned
 
     def _down(self) -> set[int]:
-        kills = (self._faults[index] for index in self._active if self._faults[index].what == KILL)
+        kills = (self._faults[index] for index in self.active if self._faults[index].what == KILL)
         return {broker for fault in kills for broker in fault.brokers}
+
+
+def shape_under(base: LinkShape, ends: Ends, faults: Sequence[Fault]) -> LinkShape:
+    """What a link that does ``base`` does under ``faults``; a partition is not one of the link."""
+    striking = [fault for fault in faults if fault.strikes(ends)]
+    if not striking:
+        return base
+    loss = base.loss
+    for fault in striking:
+        loss += (1 - loss) * fault.loss
+    delay_ms = min(MAX_DELAY_MS, base.delay_ms + sum(fault.delay_ms for fault in striking))
+    return replace(base, delay_ms=delay_ms, loss=min(1.0, loss))
+
+
+def are_separated(a: int, b: int, faults: Iterable[Fault]) -> bool:
+    """Whether some partition puts the two brokers on different islands."""
+    for fault in faults:
+        of_a, of_b = (next((i for i, one in enumerate(fault.islands) if broker in one), None) for broker in (a, b))
+        if of_a is not None and of_b is not None and of_a != of_b:
+            return True
+    return False
 
 
 def _detail(fault: Fault) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
+from overlay.deployment import run_document
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
@@ -72,21 +73,14 @@ def _lease_end() -> datetime:
 
 def deployment_of(run: Run) -> dict[str, Any]:
     """What is wanted of the supervisor for a run."""
-    configuration = run.configuration
-    topology = configuration["topology"]
-    return {
-        "id": run.id,
-        "kind": "run",
-        "epoch": run.lease_epoch,
-        "directory": str(settings.RUNS / run.id),
-        "seed": seed_of(run),
-        "system": configuration["system"],
-        "topology": {key: topology.get(key) for key in ("brokers", "links", "positions")},
-        "settings": configuration["settings"],
-        "workload": configuration["workload"],
-        "record_mb": configuration.get("record_mb", 0),
-        "lease_s": settings.LEASE_SECONDS,
-    }
+    return run_document(
+        run.configuration,
+        run=run.id,
+        seed=seed_of(run),
+        directory=str(settings.RUNS / run.id),
+        epoch=run.lease_epoch,
+        lease_s=settings.LEASE_SECONDS,
+    )
 
 
 def write_manifest(run: Run) -> None:

@@ -51,8 +51,8 @@ class BrokerConfig:
         unit="hops",
         low=0,
         high=MOST_HOPS,
-        help="A request that holds so many hops goes no further. 0 means 4 x the number of brokers (at most 4000) where "
-        "the launcher knows it, else 64. More finds rarer data and costs more messages when there is none.",
+        help="A request that holds so many hops goes no further. 0 means 4 x the number of brokers (at most 4000) "
+        "where the launcher knows it, else 64. More finds rarer data and costs more messages when there is none.",
     )
     walkers: int = setting(
         4,

@@ -105,8 +105,6 @@ def check_configuration(configuration: Mapping[str, Any]) -> None:
             system.check(configuration["settings"], workload, brokers, positions)
         except InvalidSetting as error:
             raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
-    if configuration["faults"] and configuration["engine"] == LIVE:
-        raise InvalidSetting("faults", f"are carried out by the engine “{SIMULATED}” only")
     check_record_mb(configuration.get(RECORD.name, 0), brokers)
     duration_s = configuration["workload"]["duration_s"]
     faults.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)

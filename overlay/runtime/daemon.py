@@ -20,7 +20,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.broker.reports import make_holdings, make_traces
-from overlay.chance import derive_seed
+from overlay.chance import Chance, derive_seed
 from overlay.facts import Event
 from overlay.links import LinkShape, Shaper
 from overlay.runtime.clock import wall_offset_ns
@@ -30,6 +30,13 @@ from overlay.runtime.usage import kernel_drops
 
 if TYPE_CHECKING:
     from overlay.recording import Recorder
+
+MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
+"""Of whom it shapes what goes to, how, and by what chance."""
+
+
+def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
+    return Shaper(shape, chance)
 
 
 class BrokerProcess:
@@ -45,6 +52,7 @@ class BrokerProcess:
         bind: Address,
         *,
         links: Mapping[Address, LinkShape] | None = None,
+        make_shaper: MakeShaper = plain_shaper,
         seed: int,
         journal: Path | None = None,
         process: str = "broker",
@@ -56,9 +64,9 @@ class BrokerProcess:
     ) -> None:
         """``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to.
 
-        ``links`` shapes what goes to these neighbours. With a ``journal`` there is one tick a second in it, in time
-        since ``zero_ns``, and beside it the recording of this ``life`` with up to ``record_mb``. Raises ``CannotBind``,
-        and ``OSError`` when the journal cannot be written.
+        ``links`` shapes what goes to these neighbours, each by what ``make_shaper`` makes. With a ``journal`` there is
+        one tick a second in it, in time since ``zero_ns``, and beside it the recording of this ``life`` with up to
+        ``record_mb``. Raises ``CannotBind``, and ``OSError`` when the journal cannot be written.
         """
         self._process, self._zero_ns = process, zero_ns
         self._recorder: Recorder | None = None
@@ -91,7 +99,7 @@ class BrokerProcess:
         else:
             self._broker = Broker(config, known_as, chance, offset)
         shapers = {
-            neighbour: Shaper(shape, random.Random(derive_seed(seed, "link", *neighbour)))
+            neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()
         }
         self._driver = NodeDriver(

@@ -20,17 +20,20 @@ from overlay import fleet, phases
 from overlay.addresses import Address, format_address, parse_address
 from overlay.assembly import Assembly, Order
 from overlay.broker.membership import GIVEN
-from overlay.churn import CRASH, CRASHED, HAPPENED, LEAVE, UP, Change, Churn, schedule
+from overlay.churn import CRASH, CRASHED, LEAVE, UP, Change, schedule
 from overlay.deployment import NETWORK, Deployment
 from overlay.errors import WireError, describe_os_error
 from overlay.facts import Event
+from overlay.faults import Course
 from overlay.journal import JournalWriter
 from overlay.node import SECOND
 from overlay.runtime.clock import unix_ms
+from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import Child, Work, describe_exit_code, fork_all, last_words
 from overlay.runtime.reporting import open_journal
 from overlay.runtime.work import Job
+from overlay.workload import ramp_s
 
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32
@@ -73,7 +76,9 @@ class Hosted:
         self._workload_start: int | None = None
         self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.broker_names}
         workload = deployment.workload
-        self._churn = Churn(schedule(workload, deployment.brokers, deployment.seed) if workload else ())
+        churned = schedule(workload, deployment.brokers, deployment.seed) if workload else ()
+        self._course = Course(churned, deployment.faults, ramp_s(workload) if workload else 0.0)
+        self._link_faults = SharedFaults(deployment.faults) if deployment.faults else None
         self._children: dict[str, Child] = {}
         self._assembly = Assembly(
             deployment.brokers,
@@ -160,7 +165,7 @@ class Hosted:
         try:
             while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
                 self._move(move, now)
-            until = min(self._follow_churn(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
+            until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
             if now >= self._flushed + SECOND:
                 self._journal.flush()
                 self._flushed = now
@@ -208,16 +213,20 @@ class Hosted:
         if self.phase not in phases.ENDED:
             self.phase, self.reason, self._since = phases.FAILED, reason, now
 
-    def _follow_churn(self, now: int) -> int:
-        """Send brokers away and let them come back; when the next one does."""
+    def _follow_course(self, now: int) -> int:
+        """Do what churn and faults are to do by now; when the next thing is due."""
         start = self._workload_start
         if start is None or not phases.is_alive(self.deployment, self.phase):
             return now + SECOND
-        for change in self._churn.due((now - start) / SECOND):
-            self._tell(HAPPENED[change.what], {"broker": change.broker})
+        due = self._course.due((now - start) / SECOND)
+        for name, detail in due.told:
+            self._tell(name, detail)
+        for change in due.changes:
             if change.what != UP:
                 self._send_away(change, now)
-        next_s = self._churn.next_s()
+        if due.links_changed and self._link_faults is not None:
+            self._link_faults.tell(self._course.active)
+        next_s = self._course.next_s()
         return now + SECOND if next_s is None else start + round(next_s * SECOND)
 
     def _send_away(self, change: Change, now: int) -> None:
@@ -234,7 +243,7 @@ class Hosted:
 
     def _run_processes(self, now: int) -> int:
         until, starts = now + SECOND, list[str]()
-        desired = phases.wanted(self.deployment, self.phase, self._churn.away)
+        desired = phases.wanted(self.deployment, self.phase, self._course.away)
         for action in fleet.plan(desired, self._processes, now):
             process = self._processes.get(action.name, fleet.Process())
             match action:
@@ -274,7 +283,8 @@ class Hosted:
             self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
 
     def _work(self, name: str, process: fleet.Process) -> Work:
-        job = Job(self.deployment, self.addresses, name, self._zero, self._journal_path(name), self._lifeline)
+        journal = self._journal_path(name)
+        job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._link_faults)
         if name in self.deployment.broker_names:
             return job.broker(incarnation=process.launches)
         assert self._workload_start is not None
@@ -303,6 +313,8 @@ class Hosted:
 
     def close(self) -> None:
         """Nothing more will happen. Whoever is left is ended by the lifeline."""
+        if self._link_faults is not None:
+            self._link_faults.close()
         with suppress(OSError):  # a full disk was told in the status
             self._journal.close()
 
@@ -333,7 +345,7 @@ class Hosted:
 
     def _broker_status(self, index: int, name: str) -> dict[str, Any]:
         status = self._process_status(name)
-        is_away = index in self._churn.away and phases.is_alive(self.deployment, self.phase)
+        is_away = index in self._course.away and phases.is_alive(self.deployment, self.phase)
         return status | {"state": AWAY} if is_away else status
 
     def _process_status(self, name: str) -> dict[str, Any]:

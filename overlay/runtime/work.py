@@ -14,7 +14,8 @@ from overlay.chance import derive_seed
 from overlay.deployment import RUN, Deployment
 from overlay.errors import WaxwingError
 from overlay.links import LinkShape
-from overlay.runtime.daemon import BrokerProcess
+from overlay.runtime.daemon import BrokerProcess, MakeShaper, plain_shaper
+from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
 from overlay.workload import fleets
 
@@ -29,6 +30,8 @@ class Job:
     zero_ns: int
     journal: Path
     lifeline: int
+    faults: SharedFaults | None = None
+    """Of a deployment in which links have some."""
 
     def broker(self, incarnation: int) -> Work:
         """Be the broker ``name``, whose socket is open from now on.
@@ -48,6 +51,7 @@ class Job:
                 config,
                 self.addresses[index],
                 links=self._link_shapes(index),
+                make_shaper=self._make_shaper(index),
                 seed=derive_seed(self.deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 process=self.name,
@@ -69,7 +73,16 @@ class Job:
         """What this broker's datagrams meet on the way to each neighbour whose link is not clear."""
         links = [link for link in self.deployment.links if index in link.ends]
         shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
+        if self.faults is not None:
+            return dict.fromkeys(faulty_directions(self.deployment, index, self.addresses), LinkShape()) | shapes
         return {address: shape for address, shape in shapes.items() if not shape.is_clear}
+
+    def _make_shaper(self, index: int) -> MakeShaper:
+        shared = self.faults
+        if shared is None:
+            return plain_shaper
+        ends = faulty_directions(self.deployment, index, self.addresses)
+        return lambda address, shape, chance: FaultyShaper(shape, chance, ends[address], shared)
 
     def fleet(self, start_ns: int) -> Work:
         """Be the clients of the fleet ``name``, the first of which starts at ``start_ns``."""

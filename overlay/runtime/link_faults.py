@@ -1,0 +1,68 @@
+"""Links that become slow, lossy or cut while real brokers run.
+
+The supervisor knows which faults there are now, and says so in a page of memory that it shares with the brokers it
+forks; each of their shapers looks there whenever something is to be sent. A signal instead would have every broker set
+a handler, and come late to one that does not sleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from mmap import mmap
+
+from overlay.addresses import Address
+from overlay.chance import Chance
+from overlay.deployment import Deployment
+from overlay.faults import Ends, Fault, are_separated, shape_under
+from overlay.links import LinkShape, Shaper
+
+
+class SharedFaults:
+    """Which faults of a deployment there are now: a byte for each, written by the supervisor alone."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        self.faults = faults
+        self._page = mmap(-1, max(1, len(faults)))
+
+    def tell(self, active: Iterable[int]) -> None:
+        there = set(active)
+        self._page[: len(self.faults)] = bytes(index in there for index in range(len(self.faults)))
+
+    def flags(self) -> bytes:
+        return self._page[: len(self.faults)]
+
+    def close(self) -> None:
+        """For the supervisor; children have the page for as long as they live."""
+        self._page.close()
+
+
+class FaultyShaper(Shaper):
+    """A direction between two brokers, whose shape is that of its link under the faults of the moment."""
+
+    __slots__ = ("_base", "_ends", "_flags", "_shared")
+
+    def __init__(self, base: LinkShape, chance: Chance, ends: Ends, shared: SharedFaults) -> None:
+        super().__init__(base, chance)
+        self._base, self._ends, self._shared = base, ends, shared
+        self._flags = b""
+
+    def transmit(self, data: bytes, now: int) -> list[tuple[int, bytes]]:
+        flags = self._shared.flags()
+        if flags != self._flags:
+            self._flags = flags
+            self._take([fault for fault, is_there in zip(self._shared.faults, flags, strict=True) if is_there])
+        return super().transmit(data, now)
+
+    def _take(self, faults: list[Fault]) -> None:
+        is_cut = are_separated(*self._ends, faults)
+        self.shape = replace(shape_under(self._base, self._ends, faults), partition=is_cut)
+
+
+def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Ends]:
+    """Where what a broker sends may meet a fault: its links, and whoever a partition may cut it off from."""
+    others = {other for link in deployment.links if broker in link.ends for other in link.ends}
+    for fault in deployment.faults:
+        if any(broker in island for island in fault.islands):
+            others.update(other for island in fault.islands for other in island)
+    return {addresses[other]: (min(broker, other), max(broker, other)) for other in others - {broker}}
