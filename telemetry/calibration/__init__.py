@@ -10,7 +10,3 @@
     page        ``docs/results/calibration.md`` and its chart
     command     ``make calibrate``
 """
-
-from overlay.runtime.calibrated import stored_services
-
-__all__ = ["stored_services"]

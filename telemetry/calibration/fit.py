@@ -21,6 +21,7 @@ import numpy as np
 from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
 from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, SMALL, USUAL, Costs
 from telemetry.calibration.stages import FAST, FAST_QUIET, Stages
+from telemetry.errors import TelemetryError
 from telemetry.metrics import Numbers
 
 LEAST = 10
@@ -36,12 +37,14 @@ ANSWER_ON = "traced: quiet"
 def fit(
     costs: Costs, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages], measured: Mapping[str, Any]
 ) -> ServiceModel:
-    """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``InvalidSetting``."""
+    """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``TelemetryError``."""
     known = {name: _median(values) for name, values in costs.items()}
     service = _service(known)
     acknowledged = {
         name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and name != FAST_QUIET
     }
+    if not any(len(stages.hop) >= LEAST for stages in acknowledged.values()):
+        raise TelemetryError("Too few traced requests were answered to tell how long they take; calibrate for longer.")
     back_to_client = _level("relayed", acknowledged, known["traced: passed on and back"] - known["traced: passed on"])
     cold = _cold(acknowledged, known["traced: request"], back_to_client)
     quiet, full = runs[FAST_QUIET].fleet_us, runs[FAST].fleet_us

@@ -28,7 +28,7 @@ from telemetry.errors import TelemetryError
 
 TURNS = 2
 MESSAGES = 400
-"""Of one kind in one round; a tenth of a second, most of it spent on sleeping and waking."""
+"""Of one kind in one turn; a tenth of a second, most of it spent on sleeping and waking."""
 HALTED = 32
 """Sent to a broker that is halted, and received by it as one batch."""
 SMALL, USUAL, LARGE = 100, 1024, 8192
@@ -38,20 +38,20 @@ ENTRIES = (0, 250, 1000)
 PATIENCE_S = 2.0
 VALID_MS = 600_000
 
+UPKEEP_S = 2.0
+"""For so long a broker is left alone, to see what it does anyhow."""
+BATCHES = 8
+"""Of halted messages in a turn."""
+
 Costs = dict[str, list[float]]
 """Microseconds of processor a message, each time it was measured, by what was done."""
-
-UPKEEP_S = 2.0
-BATCHES = 8
-"""Of halted messages in a round."""
+Act = Callable[[], object]
+"""Send one message and wait for what it leads to."""
 
 
 def _unix_ms() -> int:
     return time.time_ns() // 1_000_000
 
-
-Act = Callable[[], None]
-"""Send one message and wait for what it leads to."""
 
 _stamps = count(_unix_ms() - 86_400_000)
 """Each message has one of its own. They run faster than a clock, and brokers refuse what is from the future."""
@@ -144,25 +144,21 @@ def memory(client: SupervisorClient) -> Costs:
 
 
 def _request(prober: Prober, broker: Standing, answers: int) -> Act:
-    return lambda: void(prober.exchange(broker, encode(ContextRequest(next(_stamps), *_key("usual"))), answers))
+    return lambda: prober.exchange(broker, encode(ContextRequest(next(_stamps), *_key("usual"))), answers)
 
 
 def _quiet(prober: Prober, broker: Standing, entity: str) -> Act:
-    return lambda: void(prober.exchange(broker, encode(QuietRequest(next(_stamps), *_key(entity))), 1))
+    return lambda: prober.exchange(broker, encode(QuietRequest(next(_stamps), *_key(entity))), 1)
 
 
 def _other_kinds(prober: Prober, broker: Standing) -> dict[str, tuple[Standing, Act]]:
     """What else one broker does, and what size costs."""
     return {
-        "update": (broker, lambda: void(prober.exchange(broker, _update("p", "usual", USUAL), 2))),
-        "ping": (broker, lambda: void(prober.exchange(broker, encode(Ping(next(_stamps))), 1))),
+        "update": (broker, lambda: prober.exchange(broker, _update("p", "usual", USUAL), 2)),
+        "ping": (broker, lambda: prober.exchange(broker, encode(Ping(next(_stamps))), 1)),
         "quiet, small": (broker, _quiet(prober, broker, "small")),
         "quiet, large": (broker, _quiet(prober, broker, "large")),
     }
-
-
-def void(_: object) -> None:
-    """Nothing of it."""
 
 
 def _key(entity: str) -> Key:

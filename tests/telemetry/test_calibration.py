@@ -16,6 +16,7 @@ from telemetry.calibration.fit import fit, median_interval
 from telemetry.calibration.live import supervisor
 from telemetry.calibration.page import residuals_of, write_page
 from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
+from telemetry.errors import TelemetryError
 from telemetry.storage import write_json
 
 MEASURED: dict[str, Any] = {
@@ -105,6 +106,13 @@ def test_what_cannot_be_is_not_made_of_noise() -> None:
     """Where noise makes a part come out below nothing, it is nothing."""
     model = fit(costs(**{"usual: quiet": 30.0, "scanned 1000": 10.0, "usual: passed on": 1.0}), MEMORY, RUNS, MEASURED)
     assert model.sent_us == model.scanned_us == model.forwarded_us == 0.0
+
+
+def test_too_few_requests_are_no_calibration() -> None:
+    few = stages(0.001)
+    few.hop = few.hop[:3]
+    with pytest.raises(TelemetryError, match="Too few traced requests"):
+        fit(costs(), MEMORY, {FAST: few, FAST_QUIET: few}, MEASURED)
 
 
 def test_the_interval_of_a_median_holds_it_and_narrows() -> None:
