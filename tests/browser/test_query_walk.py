@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(900)]
 
 RUN_S = 240.0
 ENDED = ("done", "failed", "cancelled")
+LISTED = 24
+"""Messages that the page lists at most."""
 DRAWN = "box => box._cyreg.cy.edges('.request').map(edge => edge.data('number'))"
 """The numbers in the picture, from the picture itself."""
 
@@ -29,7 +31,7 @@ def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def run(stack: Stack) -> str:
-    """The page of a run that has ended, of which every query was traced."""
+    """The page of a recorded run that has ended, of which every query was traced."""
     credentials = {"username": stack.username, "password": stack.password}
     token = httpx.post(f"{stack.url}/api/tokens/", json=credentials, timeout=30).json()["token"]
     with httpx.Client(base_url=f"{stack.url}/api", headers={"Authorization": f"Bearer {token}"}, timeout=30) as api:
@@ -43,6 +45,7 @@ def run(stack: Stack) -> str:
             "topology": api.post("/topologies/", json=topology).json()["id"],
             "workload": {**workload, "duration_s": 4},
             "settings": {"trace_one_in": 1},
+            "record_mb": 8,
         }
         made = api.post("/experiments/", json=experiment).json()["id"]
         launched = api.post(f"/experiments/{made}/launch/").json()["runs"][0]
@@ -85,3 +88,26 @@ def test_a_hop_is_shown_in_the_picture_by_the_keyboard_alone(page: Page, run: st
     assert page.locator("#walk").evaluate("box => box._cyreg.cy.edges('.chosen').map(edge => edge.id())") == ["p0"]
     page.keyboard.press("Enter")
     expect(hop).to_have_attribute("aria-pressed", "false")
+
+
+def test_its_messages_are_replayed_one_by_one_as_its_brokers_recorded_them(page: Page, stack: Stack, run: str) -> None:
+    complaints = Complaints()
+    complaints.listen(page, stack.url)
+    page.goto(f"{run}queries/?show=longest")
+    page.locator("tbody a").first.click()
+    hops = page.locator("#passages .hop").count()
+    page.get_by_role("link", name="Replay it message by message").click()
+    expect(page.locator("#following")).to_be_visible()
+    told, step = page.locator("#told"), page.locator("#step")
+    expect(told).to_contain_text("request, from a client to broker")
+    expect(step).to_be_enabled()
+    query, api = page.locator("#query-id").inner_text(), run.replace("/runs/", "/api/runs/")
+    recorded = page.request.get(f"{api}messages/?query={query}").json()["count"]
+    walked = []
+    for shown in range(2, recorded + 1):
+        step.click()
+        expect(page.locator("#messages li")).to_have_count(min(shown, LISTED))
+        walked.append(told.inner_text())
+    assert sum("request, from broker" in words for words in walked) == hops
+    assert any(re.search(r"answer, from broker \d to a client", words) for words in walked)
+    assert complaints.said == []
