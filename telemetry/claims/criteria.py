@@ -342,6 +342,25 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
+CUT = 0.05
+"""Measuring for 180 s instead of 900 changes nothing where the whole interval of the ratio is so near to 1."""
+
+
+def effect_of_cut(short: Iterable[Found], long: Iterable[Found]) -> dict[int, Interval]:
+    """Of the configurations that were also measured for longer: response time long / short, paired by seed."""
+    before = {(one.config, one.seed): one.response_us for one in short}
+    ratios: dict[int, list[float]] = defaultdict(list)
+    for one in long:
+        if (one.config, one.seed) in before:
+            ratios[one.config].append(one.response_us / before[one.config, one.seed])
+    return {config: interval(values) for config, values in sorted(ratios.items())}
+
+
+def changes_nothing(ratio: Interval) -> bool | None:
+    """``None`` where one seed says nothing of it."""
+    return None if ratio["low"] is None else _within(ratio, CUT)
+
+
 def found_in(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Found]:
     """What a collected run of the matrix says; nothing where it is of no configuration of the table."""
     topology, workload = manifest["topology"], manifest["workload"]

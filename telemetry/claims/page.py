@@ -8,25 +8,44 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from telemetry.claims.criteria import CLAIMS, WRITTEN, Claim, Found, Verdict, evaluate, found_in
+from telemetry.claims.criteria import (
+    CLAIMS,
+    CUT,
+    WRITTEN,
+    Claim,
+    Found,
+    Interval,
+    Verdict,
+    changes_nothing,
+    effect_of_cut,
+    evaluate,
+    found_in,
+)
 from telemetry.runs import Lake, read_manifest
 
 SPEC = "docs/examples/published-matrix.yaml"
 LAKE = Path("var/sweeps/published-matrix/lake")
 """Where ``python -m telemetry sweep`` puts the runs of that."""
+LONG_SPEC = "docs/examples/published-anchors.yaml"
+LONG_LAKE = Path("var/sweeps/published-anchors/lake")
+SHORT_S, LONG_S = 180.0, 900.0
+"""Measured by the one and by the other."""
 
 
 def add_flags(command: ArgumentParser) -> None:
     command.add_argument("--lake", type=Path, default=LAKE, help=f"directory of collected runs (default: {LAKE})")
     command.add_argument("--out", type=Path, default=Path("docs/claims.md"), help="the page (default: docs/claims.md)")
+    command.add_argument(
+        "--long-lake", type=Path, default=LONG_LAKE, help=f"the same of the runs of 900 s (default: {LONG_LAKE})"
+    )
     command.add_argument("--engine", default="simulated", help="runs of this engine (default: simulated)")
-    command.add_argument("--duration", type=float, default=180.0, help="that measured for so long, s (default: 180)")
 
 
 def write(given: Namespace, now: datetime) -> Path:
     """Judge the runs that the lake has; the page. Raises ``TelemetryError`` for a manifest that is damaged."""
-    found = list(collected(Lake(given.lake), given.engine, given.duration))
-    given.out.write_text(page(evaluate(found), found, now, given.engine), encoding="utf-8")
+    found = list(collected(Lake(given.lake), given.engine, SHORT_S))
+    long = collected(Lake(given.long_lake), given.engine, LONG_S)
+    given.out.write_text(page(found, list(long), now, given.engine), encoding="utf-8")
     out: Path = given.out
     return out
 
@@ -51,8 +70,9 @@ def _is_of_the_matrix(manifest: Mapping[str, Any], duration_s: float) -> bool:
     )
 
 
-def page(verdicts: Sequence[Verdict], found: Sequence[Found], now: datetime, engine: str) -> str:
-    """The page as Markdown."""
+def page(found: Sequence[Found], long: Sequence[Found], now: datetime, engine: str) -> str:
+    """The page as Markdown; ``long`` are the runs of the configurations that were also measured for 900 s."""
+    verdicts = evaluate(found)
     seeds, configurations = {one.seed for one in found}, {one.config for one in found}
     if found:
         how = (
@@ -76,6 +96,7 @@ def page(verdicts: Sequence[Verdict], found: Sequence[Found], now: datetime, eng
         "fitted to the table.",
         _summary(verdicts),
         *(part for claim, verdict in zip(CLAIMS, verdicts, strict=True) for part in _claim(claim, verdict)),
+        *_cut(effect_of_cut(found, long)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -98,6 +119,21 @@ def _claim(claim: Claim, verdict: Verdict) -> Iterator[str]:
         for name in names
     ]
     yield _table(("", "ours, 95 % interval over seeds", "Table B.1 (n = 1)"), rows)
+
+
+def _cut(ratios: Mapping[int, Interval]) -> Iterator[str]:
+    yield f"## Does measuring for {SHORT_S:.0f} s instead of {LONG_S:.0f} change anything?"
+    yield (
+        f"Nothing, where the 95 % interval of mean response time at {LONG_S:.0f} s / at {SHORT_S:.0f} s, paired by "
+        f"seed, is from {1 - CUT:.2f} to {1 + CUT:.2f}. The runs are those of "
+        f"[`{LONG_SPEC}`](examples/{Path(LONG_SPEC).name})."
+    )
+    if not ratios:
+        yield "There are no such runs yet."
+        return
+    words = {True: "nothing", False: "**something**", None: "not known"}
+    rows = [(str(config), _figure(ratio), words[changes_nothing(ratio)]) for config, ratio in ratios.items()]
+    yield _table(("configuration of Table B.1", "ratio, 95 % interval", "it changes"), rows)
 
 
 def _figure(figure: Mapping[str, Any] | None) -> str:

@@ -1,6 +1,7 @@
 """What the thesis claims, judged: by made-up runs that agree with it, agree in shape, or do not."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -117,8 +118,17 @@ def test_the_matrix_is_every_configuration_of_the_table_under_five_seeds() -> No
     assert {one.config for one in found} == {row.config for row in table_b1()}
 
 
+def test_a_longer_run_that_tells_the_same_shows_that_the_cut_changes_nothing() -> None:
+    short = list(runs(as_published))
+    same = [one for one in runs(as_published) if one.config in (5, 251)]
+    slower = [replace(one, response_us=1.2 * one.response_us) if one.config == 251 else one for one in same]
+    text = page(short, same, datetime(2026, 11, 22), "simulated")
+    assert text.count("| nothing |") == 2 and "**something**" not in text
+    assert "**something**" in page(short, slower, datetime(2026, 11, 22), "simulated")
+
+
 def test_the_page_says_the_criteria_before_anything_was_run() -> None:
-    text = page(evaluate([]), [], datetime(2026, 11, 22), "simulated")
+    text = page([], [], datetime(2026, 11, 22), "simulated")
     assert "Nothing has been judged yet" in text
     for claim in CLAIMS:
         assert claim.criterion in text and claim.shape in text
