@@ -50,6 +50,7 @@ from overlay.broker.messages import (
     StatsResponse,
     Status,
 )
+from overlay.broker.mutual import Mutual
 from overlay.broker.neighbour_search import NeighbourSearch
 from overlay.broker.pings import Monitor
 from overlay.broker.searching import Searching
@@ -101,6 +102,10 @@ class Broker(Hits):
         """When to look what is due: never too late, and too early by what was settled since it was found out."""
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
+        self._mutual: Mutual | None = None
+        if self._neighbour_search.is_on:
+            self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
+            self._timed.append(self._mutual)
         self._structured: Structured | None = None
         self._lane = Lanes(station, self._members, self._joining, self._searching, self._storing)
         self._lanes = self._lane.by_head()
@@ -265,6 +270,8 @@ class Broker(Hits):
         self._station.send_message(PingResponse(self._station.wall_ms(now), self.address), source, now)
 
     def _tell_neighbours(self, message: NeighborsRequest, source: Address, now: int) -> None:
+        if self._mutual is not None:
+            self._mutual.handle_question(source, now)
         answer = NeighborsResponse(self._station.wall_ms(now), self._members.neighbours)
         self._station.send_message(answer, source, now)
 
@@ -278,6 +285,11 @@ class Broker(Hits):
         helped = self._suspecting.accept_ping_response(source, now)
         found = self._neighbour_search.accept_ping_response(source, now)
         return self._monitor.accept_ping_response(source) or helped or found
+
+    def _accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
+        """One answer may serve both who ask."""
+        awaited = self._mutual is not None and self._mutual.accept_neighbours(answer, source, now)
+        return self._neighbour_search.accept_neighbours(answer, source, now) or awaited
 
     def _note_crash(self, address: Address, now: int) -> None:
         self._departures.note_crash(address, now)
@@ -352,8 +364,9 @@ class Broker(Hits):
             self._station.tracer,
         ):
             part.check_invariants()
-        if self._structured is not None:
-            self._structured.check_invariants()
+        for optional in (self._mutual, self._structured):
+            if optional is not None:
+                optional.check_invariants()
         assert self._next_timer <= self._find_next_timer()
 
 
@@ -373,7 +386,7 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     BrokerJoining: lambda broker: broker._join,
     PingResponse: lambda broker: broker._accept_ping_response,
     NeighborsRequest: lambda broker: broker._tell_neighbours,
-    NeighborsResponse: lambda broker: broker._neighbour_search.accept_neighbours,
+    NeighborsResponse: lambda broker: broker._accept_neighbours,
     StatsRequest: lambda broker: broker._tell_statistics,
     StatsResponse: lambda broker: lambda *_: False,
 }

@@ -34,6 +34,13 @@ class NeighbourReturned(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class NeighbourRefused(Event):
+    """It does not take us for its neighbour, and did not take us in when it was asked to."""
+
+    neighbour: str
+
+
+@dataclass(frozen=True, slots=True)
 class MonitoringStarted(Event):
     pass
 

@@ -17,6 +17,7 @@ from overlay.broker.hops import Window
 from overlay.broker.lanes import Lanes
 from overlay.broker.members import Members
 from overlay.broker.messages import OPERATIONS, Nack, Status
+from overlay.broker.mutual import Mutual
 from overlay.broker.opennet import Ledger
 from overlay.broker.pending import Pending
 from overlay.broker.pings import Monitor
@@ -269,6 +270,17 @@ def timer_in_the_past(real: Function) -> Function:
     return next_timer
 
 
+@plant(Mutual, "accept_neighbours", seed=52)
+def one_sided_neighbours(real: Function) -> Function:
+    """Who chose a neighbour never asks whether it takes us for one (a real one, see ``docs/bugs.md``)."""
+
+    def accept(self, answer, source, now):
+        self._doubted = None
+        return real(self, answer, source, now)
+
+    return accept
+
+
 # ---- strangers and counters
 
 
@@ -283,9 +295,11 @@ def uncounted_update(real: Function) -> Function:
     """An update that is read on the short way counts as no message."""
 
     def take(self, data, source, now):
-        is_taken = real(self, data, source, now)
-        self._station.received[2] -= is_taken
-        return is_taken
+        received = self._station.received
+        count = received[2]
+        taken = real(self, data, source, now)
+        received[2] = count
+        return taken
 
     return take
 

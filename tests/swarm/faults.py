@@ -11,6 +11,7 @@ from overlay.clients import questions
 from overlay.links import LinkShape
 from overlay.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.network import LOCAL
 from overlay.workload import Workload
 from tests.swarm.plan import Plan
 from tests.swarm.stranger import Stranger
@@ -114,7 +115,7 @@ class Storm:
         config, graph, overlay = self._plan.config, self._plan.graph, self._overlay
         clean = {link.ends: link.shape() for link in graph.links}
         if config.arm == "structured" or config.membership != GIVEN or config.replica_refresh:
-            clean = dict.fromkeys(combinations(range(graph.brokers), 2), self._plan.local) | clean
+            clean = dict.fromkeys(combinations(range(graph.brokers), 2), LOCAL) | clean
         for ends, shape in clean.items():
             overlay.lay(*ends, self._plan.shape)
             self._at(self.end, lambda ends=ends, shape=shape: overlay.lay(*ends, shape))

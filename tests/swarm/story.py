@@ -49,13 +49,13 @@ def run(seed: int) -> Told:
     are_right(overlay, plan, left=set())
     random = Random(seed + 1)
     exchanges = ask_throughout(overlay, random)
-    left = Storm(overlay, plan, random).leavers
+    storm = Storm(overlay, plan, random)
     overlay.run_for(STORM)
-    until_right(overlay, plan, left)
+    until_right(overlay, plan, storm)
     overlay.run_for(ASKING)
     calm_questions(overlay, plan, random)
     until_over(overlay, exchanges)
-    are_right(overlay, plan, left)
+    until_right(overlay, plan, storm)
     assert len(exchanges) == EXCHANGES
     for exchange in exchanges:
         assert exchange.outcome, "an exchange has no end"
@@ -89,12 +89,11 @@ def late(question: questions.Question) -> questions.Question:
 # ---- neighbours
 
 
-def until_right(overlay: Overlay, plan: Plan, left: set[int]) -> None:
+def until_right(overlay: Overlay, plan: Plan, storm: Storm) -> None:
     """Let the calm last until neighbours are right, and no longer than ``CALM``."""
-    limit = overlay.simulator.now + CALM
-    while overlay.simulator.now < limit and wrong(overlay, plan, left):
+    while overlay.simulator.now < storm.end + CALM and wrong(overlay, plan, storm.leavers):
         overlay.run_for(SECOND)
-    are_right(overlay, plan, left)
+    are_right(overlay, plan, storm.leavers)
 
 
 def are_right(overlay: Overlay, plan: Plan, left: set[int]) -> None:
@@ -113,7 +112,9 @@ def wrong(overlay: Overlay, plan: Plan, left: set[int]) -> dict[int, tuple[set[i
     return {
         i: (those, there.keys() - {i})
         for i, those in there.items()
-        if not those <= there.keys() or (len(those) < min(least, len(links[i] & there.keys())) and not left)
+        if not those <= there.keys()
+        or not all(i in there[other] for other in those)
+        or (len(those) < min(least, len(links[i] & there.keys())) and not left)
     }
 
 
