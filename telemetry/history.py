@@ -30,9 +30,13 @@ class Happening:
 def happenings(files: RunFiles, lake: Lake) -> list[Happening]:
     """Every event of the run in order, from the lake once it is collected; empty for a run that left nothing."""
     zero_us = next((start.zero_unix_us for start in _starts(files)), 0)
-    events = _collected(files.run, lake) if lake.holds(files.run) else _journaled(files)
-    found = (Happening(zero_us + event.at_us, event.process, event.name, event.detail) for event in events)
+    found = (Happening(zero_us + one.at_us, one.process, one.name, one.detail) for one in events(files, lake))
     return sorted(found, key=lambda one: one.unix_us)
+
+
+def events(files: RunFiles, lake: Lake) -> list[Event]:
+    """The same in time since the run's zero, in no order."""
+    return list(_collected(files.run, lake) if lake.holds(files.run) else _journaled(files))
 
 
 def _starts(files: RunFiles) -> Iterator[Start]:

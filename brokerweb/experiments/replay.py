@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from telemetry import messages
+from telemetry import happenings, history, messages
 from telemetry.messages import Overview
-from telemetry.runs import RunFiles
+from telemetry.runs import Lake, RunFiles
 
 
 def overview(run: Run) -> Overview | None:
@@ -21,6 +21,14 @@ def overview(run: Run) -> Overview | None:
 def path_of(run: Run) -> Path:
     """Where its messages are, if it has any."""
     return RunFiles(settings.RUNS / run.pk).messages_path
+
+
+def marks(run: Run) -> list[dict[str, Any]]:
+    """``[{t_s, label}]``: phases, faults, neighbours lost and found again, in seconds since the launch."""
+    found = history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE))
+    told = [{"t_s": one.at_us / 1e6, "process": one.process, "name": one.name, "detail": one.detail} for one in found]
+    names = {row["address"]: row["index"] for row in run.observed.get("brokers") or []}
+    return happenings.marks(told, names)
 
 
 def page(

@@ -5,6 +5,7 @@ import { Feed } from "./replay-feed.js";
 import { Picture } from "./replay-picture.js";
 
 const data = JSON.parse(document.getElementById("replay-data").textContent);
+const marks = JSON.parse(document.getElementById("marks-data").textContent);
 const box = document.getElementById("overlay");
 const by = (id) => document.getElementById(id);
 const [slider, clock, playButton, paceChoice, speedSlider, list] = ["time", "clock", "play", "pace", "speed", "messages"].map(by);
@@ -272,6 +273,8 @@ function drawDensity() {
     const height = (Math.sqrt(number) / most) * canvas.height;
     pen.fillRect(bin * width, canvas.height - height, Math.max(1, width - 1), height);
   });
+  pen.fillStyle = colour("accent");
+  marks.forEach(({ t_s: at }) => pen.fillRect(((at * 1e6 - data.first_us) / (data.last_us - data.first_us || 1)) * canvas.width, 0, 1.5 * ratio, canvas.height));
 }
 
 // ---- being told
@@ -283,6 +286,10 @@ by("back").addEventListener("click", () => { play(false); step(-1); });
 by("unfollow").addEventListener("click", () => followQuery("", state.now));
 speedSlider.addEventListener("input", () => setSpeed(Number(speedSlider.value)));
 paceChoice.addEventListener("change", () => { state.pace = paceChoice.value; showSpeed(); tell(true); });
+by("marks")?.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) { play(false); seek(Number(button.dataset.t) * 1e6); }
+});
 by("families").addEventListener("change", (event) => {
   if (event.target.checked) hidden.delete(event.target.value); else hidden.add(event.target.value);
   seek(state.now);

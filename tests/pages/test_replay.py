@@ -31,6 +31,7 @@ def test_the_replay_page_has_what_the_slider_needs_and_rest_has_the_messages(olg
     page = olga.get(f"/runs/{run.id}/replay/").content.decode()
     shown = data_of(page, "replay-data")
     assert "simulated" in page
+    assert [mark["label"] for mark in data_of(page, "marks-data")] == ["warming", "measuring", "draining"]
     assert sum(shown["bins"]) == shown["count"] > 500
     first = olga.get(shown["messages"], {"page_size": 10}).json()
     assert first["count"] == shown["count"]
