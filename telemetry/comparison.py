@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from overlay.engines import SIMULATED
+from overlay.engines import ENGINES, SIMULATED
 from telemetry import figures, oracle
 from telemetry.charts import KB, Chart, axis, chart, estimate, point, series
 from telemetry.configurations import ChosenRun, differing, grouped, label, links_in_words
@@ -50,7 +50,11 @@ class Measured:
 def compare(runs: Sequence[ChosenRun], measured: Measured, title: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``."""
     factors = differing(runs)
-    rows = [_configuration(key, group, factors, measured) for key, group in grouped(runs).items()]
+    groups = grouped(runs).items()
+    rows = [
+        {"number": number, **_configuration(key, group, factors, measured)}
+        for number, (key, group) in enumerate(groups, start=1)
+    ]
     return {
         "kind": "comparison",
         "title": title,
@@ -181,7 +185,7 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
             f"Memory of a broker against configuration{of}",
             brokers,
             axis("Memory of a broker", "kB", zero=True),
-            [_memory_series(rows, name, word) for name, word in MEMORY.items()],
+            [_memory_series(rows, name, word, engine) for engine in ENGINES for name, word in MEMORY.items()],
             [
                 "Mean over the brokers of a run and its seconds of measuring. PSS shares what brokers have in common, "
                 "USS leaves it out; over idle is USS minus that before the first client.",
@@ -218,9 +222,13 @@ def _curve(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
     return series(row["label"], _role(row), row["topology"]["kind"], points)
 
 
-def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str) -> dict[str, Any]:
-    points = [estimate(x, row["memory"][name], 1 / KB) for x, row in enumerate(rows)]
-    role = "shaped" if any(row["topology"]["shaped"] for row in rows) else "measured"
+def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str, engine: str) -> dict[str, Any]:
+    """Of the configurations of one engine: what is modelled is another series than what was measured."""
+    of_engine = [(x, row) for x, row in enumerate(rows) if row["engine"] == engine]
+    points = [estimate(x, row["memory"][name], 1 / KB) for x, row in of_engine]
+    role = "shaped" if any(row["topology"]["shaped"] for _, row in of_engine) else "measured"
+    if engine == SIMULATED:
+        role, word = SIMULATED, f"{word}, simulated"
     return series(word, role, "", [one for one in points if one["y"] is not None], line=False, metric=name)
 
 
@@ -232,7 +240,7 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
     if any(row["engine"] == SIMULATED for row in rows):
         yield (
             "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
-            "model, calibrated by live runs unless service times are “none”, and memory is what their tables hold. "
+            "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
             "They stand beside live ones and are never replicates of them."
         )
     suspect = [run.run for run in runs if run.verdict == "suspect"]

@@ -85,7 +85,7 @@ def _cell(value: str, below: str = "", kind: str = "") -> str:
 
 def _name(row: Mapping[str, Any]) -> str:
     links = row["topology"]["links"]
-    return _cell(row["label"], f"shaped links: {links}" if links else "")
+    return _cell(f"{row['number']} · {row['label']}", f"shaped links: {links}" if links else "")
 
 
 def _response(rows: Sequence[Mapping[str, Any]], start: str) -> str:

@@ -96,6 +96,17 @@ function round(value) {
   return decade * [1, 2, 5, 10].find((step) => step * decade >= value);
 }
 
+// Few configurations are named under the axis; many are numbered, as the tables below number them.
+const NAMED_UNDER_AXIS = 10;
+
+function axisOf(categories, text, width) {
+  const customValues = categories.map((_, x) => x);
+  if (categories.length > NAMED_UNDER_AXIS) {
+    return { name: "Configuration, by its number in the tables", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
+  }
+  return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: width / categories.length - 10, overflow: "break", lineHeight: 15 } };
+}
+
 function option(chart, log, width) {
   const soft = colour("ink-soft"), edge = colour("edge"), ink = colour("ink");
   const text = { color: soft, fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily };
@@ -109,13 +120,13 @@ function option(chart, log, width) {
     animation: false,
     aria: { enabled: true },
     textStyle: text,
-    grid: { left: 8, right: 16, top: 34, bottom: categories ? 20 : 26, containLabel: true },
+    grid: { left: 8, right: 16, top: 34, bottom: categories && categories.length <= NAMED_UNDER_AXIS ? 20 : 26, containLabel: true },
     // Drawn on the chart and not as HTML, which would bring style attributes along.
     tooltip: { renderMode: "richText", trigger: "item", backgroundColor: colour("surface-raised"), borderColor: edge, textStyle: { ...text, color: ink },
       formatter: ({ seriesName, value }) => `${seriesName}\n${categories ? categories[Math.round(value[0])] : `${chart.x.label}: ${sig3(value[0])}`}\n${chart.y.label}: ${write(value[1])}` },
     xAxis: { type: "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines, splitLine: { show: false },
-      ...(categories ? { min: -0.5, max: categories.length - 0.5, name: "",
-        axisLabel: { ...text, customValues: categories.map((_, x) => x), hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: width / categories.length - 10, overflow: "break", lineHeight: 15 },
+      ...(categories ? { min: -0.5, max: categories.length - 0.5,
+        ...axisOf(categories, text, width),
         axisTick: { show: false } } : { axisLabel: text, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
     yAxis: { type: log ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines, axisLabel: { ...text, formatter: tick }, ...limits },
     series: chart.shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),

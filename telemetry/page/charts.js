@@ -67,7 +67,11 @@ function drawn(series, index, chart, log, ink) {
     { type: "scatter", name: main.name, data: faint, symbolSize: 5, z: 2, silent: true, tooltip: { show: false }, itemStyle: { color: style.color, opacity: 0.35 } }];
 }
 
+// Few configurations are named under the axis, many are numbered as the tables number them; many series share a line.
+const NAMED_UNDER_AXIS = 10, LEGEND_LINES = 16;
+
 function legendRows(chart, width) {
+  if (chart.series.length > LEGEND_LINES) return 1;
   const needed = chart.series.map((series) => legendName(series).length * 6.2 + 36);
   let rows = 1, used = 0;
   for (const one of needed) {
@@ -81,8 +85,9 @@ function option(chart, log, width) {
   const ink = theme(), categories = chart.x.categories;
   const parts = (categories || [""]).map((words) => words.split(", "));
   const lines = Math.max(...parts.map((words) => words.length)), longest = Math.max(...parts.flat().map((word) => word.length));
+  const numbered = categories && categories.length > NAMED_UNDER_AXIS;
   const below = legendRows(chart, width - 16) * 20 + 8;
-  const across_px = categories ? (width - 88) / (categories.length + 1) : 0, tilted = across_px < longest * 5.8;
+  const across_px = categories ? (width - 88) / (categories.length + 1) : 0, tilted = !numbered && across_px < longest * 5.8;
   const text = { color: ink.quiet, fontSize: 11 };
   const unit = (axis) => axis.label + (axis.unit ? `, ${axis.unit}` : "");
   const across = { name: unit(chart.x), nameLocation: "middle", nameGap: categories ? 64 : 28, nameTextStyle: text, type: "value",
@@ -90,9 +95,11 @@ function option(chart, log, width) {
   if (categories) Object.assign(across, { min: -1, max: categories.length, minInterval: 1, maxInterval: 1, name: "", axisTick: { show: false },
     axisLabel: { ...text, rotate: tilted ? 30 : 0, width: tilted ? 130 : undefined, overflow: tilted ? "truncate" : "none", lineHeight: 14,
       hideOverlap: tilted, formatter: (value) => (categories[value] ?? "").replaceAll(", ", tilted ? ", " : "\n") } });
+  if (numbered) Object.assign(across, { name: "Configuration, by its number in the tables", nameGap: 28,
+    axisLabel: { ...text, hideOverlap: true, formatter: (value) => (categories[value] === undefined ? "" : String(value + 1)) } });
   return { animation: false, textStyle: { fontFamily: "system-ui, sans-serif" }, aria: { enabled: true },
-    grid: { left: 64, right: 24, top: 16, bottom: below + (categories ? (tilted ? 96 : lines * 14 + 12) : 44) },
-    legend: { bottom: 0, left: 0, textStyle: { color: ink.text, fontSize: 11 }, itemWidth: 16, itemGap: 8 },
+    grid: { left: 64, right: 24, top: 16, bottom: below + (categories && !numbered ? (tilted ? 96 : lines * 14 + 12) : 44) },
+    legend: { type: chart.series.length > LEGEND_LINES ? "scroll" : "plain", bottom: 0, left: 0, textStyle: { color: ink.text, fontSize: 11 }, itemWidth: 16, itemGap: 8 },
     tooltip: { trigger: "item", backgroundColor: ink.surface, borderColor: ink.line, textStyle: { color: ink.text, fontSize: 12 }, confine: true,
       formatter: (hit) => tooltip(hit, chart) },
     xAxis: across,
