@@ -31,9 +31,19 @@ def are_plain(config: BrokerConfig) -> bool:
 
 class Forwards:
     __slots__ = (
-        "_answers", "_index", "_joining", "_members", "_pending", "_policy", "_quiet", "_requests", "_station",
-        "_trusts", "_ttl",
-    )  # fmt: skip
+        "_answers",
+        "_index",
+        "_joining",
+        "_members",
+        "_passed",
+        "_pending",
+        "_policy",
+        "_quiet",
+        "_requests",
+        "_station",
+        "_trusts",
+        "_ttl",
+    )
 
     def __init__(self, station: Station, members: Members, joining: Joining, pending: Pending, table: Table) -> None:
         self._station = station
@@ -44,7 +54,7 @@ class Forwards:
         self._policy = POLICIES[station.config.walk_policy]
         self._ttl = station.config.ttl
         self._trusts = station.open_network.trusted_hosts
-        self._requests = self._quiet = self._answers = 0
+        self._requests = self._quiet = self._answers = self._passed = 0
 
     def send_on(self, request: Request, source: Address, now: int) -> Query | None:
         """What waits for its answer now, sent on; ``None`` if it is no such request, and nothing was done."""
@@ -82,8 +92,8 @@ class Forwards:
         data = answer.data[: -len(hop_text(to))]
         self._answers += 1
         if len(hops) > 1:
+            self._passed += 1
             station.outgoing.append((data, to))
-            station.sent[4] += 1
         elif station.send(4, data, to, now) and not query.is_quiet:
             station.ack(Status.REQ_PROCESSED, REQUEST, to, now)
         station.tracer.note_passed_back(query.name, now, source, to)
@@ -96,5 +106,6 @@ class Forwards:
         received[32] += self._quiet
         received[4] += self._answers
         sent[3] += self._requests + self._quiet
+        sent[4] += self._passed
         counters["forwards"] += self._requests + self._quiet
-        self._requests = self._quiet = self._answers = 0
+        self._requests = self._quiet = self._answers = self._passed = 0

@@ -109,19 +109,9 @@ def read_request(data: bytes) -> Request | None:
 class Answer:
     """A Response with hops, as the broker reads it that it was sent to."""
 
-    __slots__ = ("_provider", "_valid_begin", "_valid_end", "data", "is_marked", "key", "path", "size")
+    __slots__ = ("data", "is_marked", "key", "path", "size")
 
-    def __init__(
-        self,
-        data: bytes,
-        size: int,
-        path: bytes,
-        is_marked: bool,
-        key: RawKey,
-        provider: bytes,
-        valid_begin: bytes,
-        valid_end: bytes,
-    ) -> None:
+    def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey) -> None:
         self.data = data
         """The datagram, but for a mark at its end."""
         self.size = size
@@ -131,23 +121,17 @@ class Answer:
         self.is_marked = is_marked
         """Whether it ended in a mark, so that this broker is to keep a replica."""
         self.key = key
-        # As on the wire, since they are only read where a replica is kept.
-        self._provider = provider
-        self._valid_begin = valid_begin
-        self._valid_end = valid_end
 
     def replica(self) -> Replica:
-        times = int(self._valid_begin), int(self._valid_end)
-        return Replica(self.key, self._provider.decode(), *times, self.data[: self.size])
+        _, _, _, provider, _, _, _, begin, end, _ = self.data.split(b"|", 9)
+        return Replica(self.key, provider.decode(), int(begin), int(end), self.data[: self.size])
 
 
 def answer_of(message: ContextResponse) -> Answer:
     last = len(message.hops) - 1
     content = encode(replace(message, hops=(), marks=frozenset()))
     data, path = with_hops(content, message.hops, message.marks - {last}), write_hops(message.hops).encode()
-    times = b"%d" % message.valid_begin, b"%d" % message.valid_end
-    about = raw_key(message.key), message.provider_id.encode(), *times
-    return Answer(data, len(content), path, last in message.marks, *about)
+    return Answer(data, len(content), path, last in message.marks, raw_key(message.key))
 
 
 def read_answer(data: bytes) -> Answer | None:
@@ -182,7 +166,7 @@ def read_answer(data: bytes) -> Answer | None:
                 if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
                     return None
                 path = path[:at] + path[at + 2 :]
-        return Answer(data, whole, path, is_marked, key, provider, begin, end)
+        return Answer(data, whole, path, is_marked, key)
     except (ValueError, IndexError):
         return None
 
