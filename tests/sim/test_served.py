@@ -1,6 +1,7 @@
 """Actors that take time: they queue for their core, wake late, and answer when they are done."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
@@ -18,9 +19,14 @@ from overlay.broker.messages import (
 )
 from overlay.broker.wire import encode
 from overlay.chance import Stream
+from overlay.deployment import Deployment
+from overlay.engines import SIMULATED
+from overlay.facts import Sample
+from overlay.journal import read_journal
 from overlay.links import LinkShape
 from overlay.node import MILLISECOND, SECOND
 from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.sim.engine import simulate
 from overlay.sim.network import Network
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
@@ -169,3 +175,49 @@ def test_what_a_timer_sends_is_late_by_its_waking_and_the_service() -> None:
         stage.run()
         pinged.append([at for at, data, to in stage.sent if to == OTHER and data.startswith(b"1|")])
     assert pinged[1][1] - pinged[0][1] == 500
+
+
+def response_times(model: ServiceModel, directory: Path, brokers: int, **settings: Any) -> list[tuple[int, int]]:
+    """Of a run with one provider at one broker of a line: of each request its broker and its microseconds."""
+    document = {
+        "id": "served",
+        "kind": "run",
+        "epoch": 1,
+        "directory": str(directory),
+        "seed": 3,
+        "system": "context-broker",
+        "topology": {"brokers": brokers, "links": [{"a": i, "b": i + 1} for i in range(brokers - 1)]},
+        "settings": {"monitoring": False, "replication_index": 0, **settings},
+        "workload": {
+            "providers": 1,
+            "consumers": 4,
+            "update_interval_s": 10,
+            "request_interval_s": 1,
+            "duration_s": 3,
+            "assignment": "round-robin",
+        },
+        "lease_s": 60,
+    }
+    simulate(Deployment.from_json(document, SIMULATED), model)
+    return [
+        (fact.broker, fact.ended_us - fact.intended_us)
+        for path in sorted((directory / "journal").iterdir())
+        for fact in read_journal(path)
+        if isinstance(fact, Sample) and (fact.role, fact.phase) == ("consumer", "measuring")
+    ]
+
+
+SLOW_CLIENTS = replace(MODEL, timer=always(7), to_client=always(60), client_sends_us=50, client_receives_us=9)
+
+
+def test_a_response_time_is_the_sum_of_waking_delivery_and_service(tmp_path: Path) -> None:
+    """What a client does beside sending and hearing makes nobody's answer later."""
+    answered = 10 + 5 + 3 * 5
+    assert {us for _, us in response_times(SLOW_CLIENTS, tmp_path, 1)} == {7 + 100 + answered + 60}
+
+
+def test_an_answer_from_further_on_costs_a_service_and_a_delivery_at_each_broker(tmp_path: Path) -> None:
+    here, passed_on, there, relayed = 10 + 5 + 3 * 5, 10 + 5 + 2 * 5, 10 + 5 + 5, 10 + 5 + 2 * 5
+    own, further = 7 + 100 + here + 60, 7 + 100 + passed_on + 40 + there + 40 + relayed + 60
+    times = dict(response_times(SLOW_CLIENTS, tmp_path, 2))
+    assert sorted(times.values()) == [own, further]
