@@ -12,6 +12,7 @@ All brokers of a run share one host's monotonic zero, so their times compare.
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -201,7 +202,9 @@ class _Joined:
         columns += [np.array(self._sizes), lost, pa.array(self._queries, pa.string()), pa.array(self._texts)]
         said: dict[str, str] = {} if self._kept_until_us is None else {"kept_until_us": str(self._kept_until_us)}
         arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata({**said, "full": ",".join(self._full())}))
+        brokers = {format_address(address): index for address, index in self._index.items()}
+        said |= {"full": ",".join(self._full()), "brokers": json.dumps(brokers)}
+        return pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata(said))
 
     def _full(self) -> list[str]:
         return [one.begin.name for one in self._recordings if one.end == What.FULL]
@@ -293,6 +296,8 @@ class Overview:
     """Messages after this were not kept, where there were more than ``MOST_MESSAGES``."""
     full: list[str]
     """Brokers that recorded until their room was used up."""
+    brokers: dict[str, int]
+    """Index by address."""
 
 
 def overview(path: Path, bins: int = 240) -> Overview | None:
@@ -319,6 +324,7 @@ def overview(path: Path, bins: int = 240) -> Overview | None:
         families=families,
         longest_us=int(np.nanmax(took, initial=0)),
         kept_until_us=None if until is None else int(until),
+        brokers=json.loads(said.get(b"brokers", b"{}")),
         full=[name for name in said.get(b"full", b"").decode().split(",") if name],
     )
 

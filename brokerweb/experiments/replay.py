@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,13 @@ def path_of(run: Run) -> Path:
     return RunFiles(settings.RUNS / run.pk).messages_path
 
 
-def marks(run: Run) -> list[dict[str, Any]]:
-    """``[{t_s, label}]``: phases, faults, neighbours lost and found again, in seconds since the launch."""
+def marks(run: Run, names: Mapping[str, int]) -> list[dict[str, Any]]:
+    """``[{t_s, label}]``: phases, faults, neighbours lost and found again, in seconds since the launch.
+
+    ``names`` are the brokers' indices by address.
+    """
     found = history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE))
     told = [{"t_s": one.at_us / 1e6, "process": one.process, "name": one.name, "detail": one.detail} for one in found]
-    names = {row["address"]: row["index"] for row in run.observed.get("brokers") or []}
     return happenings.marks(told, names)
 
 

@@ -37,6 +37,6 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
         "graph": pictures.of_document(run.configuration["topology"]),
         "families": [(name, CALLED[name], overview.families[name] if overview else 0) for name in FAMILIES],
         "replay": {"messages": f"/api/runs/{run.pk}/messages/", **(asdict(overview) if overview else {})},
-        "marks": replay.marks(run) if overview else [],
+        "marks": replay.marks(run, overview.brokers) if overview else [],
     }
     return render(request, "runs/replay.html", context)

@@ -188,7 +188,8 @@ function listMessages() {
 
 function inWords(row) {
   const way = `${row.kind}, from ${end(row.sender)} to ${end(row.receiver)}`;
-  const took = row.lost ? "lost on its way" : row.arrived_us !== null && row.sender !== null ? `under way for ${us(row.arrived_us - row.at_us)}` : "";
+  let took = row.sender === null || row.receiver === null ? "" : `under way for ${us(row.arrived_us - row.at_us)}`;
+  if (took && row.arrived_us === null) took = row.lost ? "lost on its way" : "its arrival was not recorded";
   return [`${seconds(row.at_us)}: ${way}`, size(row.bytes), took].filter(Boolean).join(", ");
 }
 

@@ -69,6 +69,7 @@ def test_a_part_of_a_run_is_read_in_order_and_page_by_page(files: RunFiles) -> N
     assert overview is not None
     assert (overview.count, sum(overview.bins), sum(overview.families.values())) == (len(whole),) * 3
     assert overview.longest_us == 0
+    assert list(overview.brokers.values()) == [0, 1, 2]
     assert (overview.first_us, overview.last_us) == (whole[0]["at_us"], whole[-1]["at_us"])
 
 
