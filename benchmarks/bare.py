@@ -39,29 +39,30 @@ class Bare:
         for data, source in batch:
             if data[0] == 51:  # 3 and 32
                 head, stamp, key = data.split(b"|", 2)
-                is_full = len(head) == 1 and key.count(b"|") == 2
-                if is_full:
-                    out.append((self._ack(b"101", b"ContextRequest", source), source))
                 response = self._table.get(key)
-                if response is not None:
+                if response is None:
+                    if len(head) == 1 and key.count(b"|") == 2:
+                        out.append((self._acks(b"ContextRequest", source)[0], source))
+                    if self._following is not None:
+                        out.append((b"3|" + stamp + b"|" + key + self._hops[source], self._following))
+                elif len(head) == 2:
                     out.append((response, source))
-                    if is_full:
-                        out.append((self._ack(b"102", b"ContextRequest", source), source))
-                elif self._following is not None:
-                    out.append((b"3|" + stamp + b"|" + key + self._hops[source], self._following))
+                else:
+                    received, processed = self._acks(b"ContextRequest", source)
+                    out += ((received, source), (response, source), (processed, source))
             elif data[0] == 52:  # 4
                 rest, host, port = data.rsplit(b"|", 2)
                 out.append((rest, self._addresses[host, port]))
             elif data[0] == 50:  # 2
-                out.append((self._ack(b"101", b"ContextUpdateAdvertisement", source), source))
                 _, stamp, size, _, provider, *about, rest = data.split(b"|", 8)
                 self._table[b"|".join(about)] = b"|".join((b"4", stamp, size, provider, *about, rest))
-                out.append((self._ack(b"102", b"ContextUpdateAdvertisement", source), source))
+                out += ((ack, source) for ack in self._acks(b"ContextUpdateAdvertisement", source))
         return out
 
-    def _ack(self, status: bytes, operation: bytes, to: Address) -> bytes:
+    def _acks(self, operation: bytes, to: Address) -> tuple[bytes, bytes]:
         now = time_ns() // 1_000_000
-        return b"5|%d|ACK|Status:%b|Operation %b|Requested by %b" % (now, status, operation, self._named[to])
+        received = b"5|%d|ACK|Status:101|Operation %b|Requested by %b" % (now, operation, self._named[to])
+        return received, received.replace(b"|Status:101|", b"|Status:102|", 1)
 
 
 def main() -> None:

@@ -176,7 +176,9 @@ class Broker(Hits):
         return min((time for part in self._timed if (time := part.next_timer()) is not None), default=NEVER)
 
     def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
-        return self._station.drain_datagrams()
+        station = self._station
+        outgoing, station.outgoing = station.outgoing, []
+        return outgoing
 
     def events(self) -> list[Event]:
         return self._station.drain_events()

@@ -171,10 +171,6 @@ class Station:
             self._limits[limit] = now
             self.report(LimitReached(limit))
 
-    def drain_datagrams(self) -> list[tuple[bytes, Address]]:
-        outgoing, self.outgoing = self.outgoing, []
-        return outgoing
-
     def drain_events(self) -> list[Event]:
         if not self._events:  # nearly always
             return []

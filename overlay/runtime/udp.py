@@ -100,22 +100,30 @@ class NodeDriver:
 
     def run(self, until: int | None = None) -> None:
         """Drive until stopped, or until the monotonic instant ``until`` (ns)."""
-        receive, next_timer = self._node.receive_datagram, self._node.next_timer
+        node, receive, send = self._node, self._io.receive, self._io.send
+        take, next_timer, datagrams_to_send = node.receive_datagram, node.next_timer, node.datagrams_to_send
+        are_clear = not self._shapers  # and then nothing is ever held
         now = monotonic_ns()
         self._send_all(now)
         due = self._handle_due(now, until)
         self._arm(due - now)  # a socket blocks for ever until it is told otherwise
         while not self.is_stopping and not (until is not None and now >= until):
             try:
-                batch = self._wait_for_datagrams(due - now)
+                if are_clear and due - now >= self._armed_ns:
+                    batch = receive(True)
+                else:
+                    batch = self._wait_for_datagrams(due - now)
             except OSError:  # an ICMP error of some earlier send; nothing was received
                 self.counters["receive_errors"] += 1
                 batch = ()
             now = monotonic_ns()
             if batch:
                 for data, source in batch:
-                    receive(data, source, now)
-                self._send_all(now)
+                    take(data, source, now)
+                if not are_clear:
+                    self._send_all(now)
+                elif (outgoing := datagrams_to_send()) and (lost := send(outgoing)):
+                    self.counters["send_errors"] += lost
                 timer = next_timer()
                 if timer is not None and timer < due:
                     due = timer
