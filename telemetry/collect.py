@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from overlay.engines import LIVE
 from overlay.facts import KINDS, OUTCOMES, Event, Holdings, Sample, Start, Tick, Trace
 from overlay.journal import read_journal
 from overlay.workload import Workload
@@ -57,7 +58,7 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     samples = _samples(rest, journals)
     conditions = Conditions(_valid_ms(manifest), rest.zero_unix_us, oracle.lives_of(rest.events))
     samples = _with_truth(samples, conditions)
-    _write_samples(samples, lake.part("samples", files.run))
+    _write_samples(samples, lake.part("samples", files.run), str(manifest.get("engine") or LIVE))
     _write(lake, "ticks", files.run, rest.ticks)
     _write(lake, "events", files.run, rest.events)
     tracefile.write(rest.traces, files.traces_path)
@@ -178,8 +179,9 @@ def _valid_ms(manifest: Mapping[str, Any]) -> int:
     return int(workload.get("valid_ms") or _VALID_MS)
 
 
-def _write_samples(samples: pa.Table, path: Path) -> None:
-    schema = STORED["samples"]
+def _write_samples(samples: pa.Table, path: Path, engine: str) -> None:
+    """The file says of itself which engine made it, for those who meet it elsewhere."""
+    schema = STORED["samples"].with_metadata({"engine": engine})
     with ExitStack() as stack:
         file = stack.enter_context(whole_file(path))
         writer = stack.enter_context(pq.ParquetWriter(file, schema, compression="zstd"))

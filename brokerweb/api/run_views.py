@@ -26,7 +26,7 @@ from brokerweb.experiments import history, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
-from overlay.engines import ENGINES
+from overlay.engines import ENGINES, SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry import holdings
 from telemetry.runs import RunFiles
@@ -110,12 +110,12 @@ class RunViewSet(Resource):
         path = samples.parquet_path(run)
         if path is None:
             raise NotFound("This run has no samples; they are there once it was collected.")
+        name = f"samples-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"
         form = request.query_params.get("format", "json")
         if form == "csv":
-            return download(request, samples.csv_lines(path), f"samples-{run.pk}.csv", "text/csv; charset=utf-8")
+            return download(request, samples.csv_lines(path), f"{name}.csv", "text/csv; charset=utf-8")
         if form == "parquet":
-            name = f"samples-{run.pk}.parquet"
-            return download(request, file_chunks(path), name, PARQUET)
+            return download(request, file_chunks(path), f"{name}.parquet", PARQUET)
         if form != "json":
             raise InvalidSetting("format", f"must be csv, json or parquet, not {form!r:.40}")
         return self._samples_page(request, path)

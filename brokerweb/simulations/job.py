@@ -63,6 +63,7 @@ class _Job:
         self._left = set(self._rows)
         self._seen: dict[str, int] = {}
         directory = Path(settings.VAR) / "simulations" / f"{runs[0].pk}-{runs[0].lease_epoch}"
+        shutil.rmtree(directory.parent, ignore_errors=True)  # what a worker left that was killed
         orders = [_order(run) for run in runs]
         places = Places(Path(settings.RUNS), Path(settings.LAKE), Path(settings.VAR))
         self._batch = Batch.write(directory, places, orders, [run.estimated_s for run in runs])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -68,6 +70,10 @@ def test_a_launch_is_simulated_and_its_pages_say_so(api: APIClient, ring: dict, 
         "done",
     ]
     assert api.get(f"/api/runs/{first.pk}/samples/").json()["count"] > 15
+    exported = api.get(f"/api/runs/{first.pk}/samples/?format=parquet")
+    assert f"samples-{first.pk}-simulated.parquet" in exported["Content-Disposition"]
+    schema = pq.read_schema(io.BytesIO(b"".join(exported.streaming_content)))
+    assert schema.metadata[b"engine"] == b"simulated"
     assert api.get(f"/api/runs/{first.pk}/series/").json()["series"]["t"]
     assert api.get("/api/runs/?engine=simulated").json()["count"] == 2
     assert api.get("/api/runs/?engine=live").json()["count"] == 0
