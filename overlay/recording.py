@@ -146,7 +146,11 @@ class Recorder:
         frame = _HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
         with self._path.open("ab", buffering=0) as file:
             while frame:
-                frame = frame[file.write(frame) :]
+                try:
+                    frame = frame[file.write(frame) :]
+                except OSError as error:
+                    error.filename = str(self._path)  # of a write the system does not say which file it was
+                    raise
         self._buffer.clear()
 
     def close(self) -> None:

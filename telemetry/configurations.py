@@ -10,7 +10,7 @@ from typing import Any
 
 from overlay.engines import SIMULATED
 from overlay.profiles import PROFILE
-from overlay.systems import SYSTEMS
+from overlay.systems import RECORD, SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.runs import checked_run_id
 
@@ -23,6 +23,7 @@ WORDS = {
     "duration_s": "s measured",
     "entities": "entities",
     "holders": "holders",
+    "record_mb": "MB recorded",
 }
 """How a factor reads behind its value."""
 
@@ -46,6 +47,8 @@ class ChosenRun:
     simulation: Mapping[str, Any]
     """What was chosen of a simulated run; empty for a live one."""
     manifest: Mapping[str, Any] = field(repr=False)
+    record_mb: int = 0
+    """Recording costs what is measured, so a recorded run is no replicate of one that is not."""
 
     @property
     def is_simulated(self) -> bool:
@@ -72,6 +75,7 @@ class ChosenRun:
             **self.workload,
             "faults": faults_in_words(self.faults),
             **self.simulation,
+            RECORD.name: self.record_mb,
         }
 
     def key(self) -> str:
@@ -82,7 +86,7 @@ class ChosenRun:
         parts: list[Any] = [self.topology.get("name"), self.kind, self.brokers, self.topology.get("links") or []]
         settings = {name: value for name, value in self.settings.items() if name != PROFILE.name}
         parts += [self.system, self.engine, settings, self.workload]
-        parts += [one for one in (self.faults, self.simulation) if one]
+        parts += [one for one in (self.faults, self.simulation, self.record_mb) if one]
         text = json.dumps(parts, sort_keys=True, default=str)
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -121,6 +125,7 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
         faults=given.get("faults") or manifest.get("faults") or [],
         simulation=given.get("simulation") or manifest.get("simulation") or {},
         manifest=manifest,
+        record_mb=int(given.get(RECORD.name) or manifest.get(RECORD.name) or 0),
     )
 
 

@@ -152,6 +152,7 @@ def _manifest(order: Order, result: Result, services: ServiceModel | None, now: 
         now=now,
         faults=configuration["faults"],
         simulation=configuration["simulation"],
+        record_mb=configuration.get("record_mb", 0),
         replicate=order.replicate,
         configuration_hash=configuration_hash(configuration),
         experiment=order.experiment,

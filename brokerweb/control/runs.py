@@ -97,6 +97,7 @@ def write_manifest(run: Run) -> None:
             replicate=run.replicate,
             configuration_hash=run.configuration_hash,
             experiment=run.experiment_id,
+            record_mb=configuration.get("record_mb", 0),
         )
     )
 

@@ -78,3 +78,9 @@ def test_numbers_are_written_with_three_figures_and_a_fitting_unit():
     ]  # fmt: skip
     assert (duration(872.4), duration(7029.55)) == ("872 µs", "7.03 ms")
     assert (size(2000), size(5_000_000)) == ("2.00 kB", "5.00 MB")
+
+
+def test_a_recorded_run_is_no_replicate_of_one_that_is_not():
+    runs = [run("a"), run("b", record_mb=64)]
+    assert len(grouped(runs)) == 2
+    assert label(runs[1], differing(runs)) == "ring of ten, 64 MB recorded"
