@@ -207,7 +207,7 @@ class Broker(Hits):
             "uptime": (now - self._started) // MILLISECOND,
             "expired": table.expired,
             "trace_lost": self._station.tracer.lost,
-            "rejected": sum(count for name, count in counters.items() if name.startswith("rejected_")),
+            "rejected": sum(count for name, count in self._station.counters.items() if name.startswith("rejected_")),
             **counters,
         }
 

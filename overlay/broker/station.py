@@ -60,6 +60,9 @@ COUNTERS = (
 )
 
 _CODES = max(CODES.values()) + 1
+_RECEIVED = [(f"in_{code}", code) for code in CODES.values()]
+_SENT = [(f"out_{code}", code) for code in CODES.values()]
+_UNTOUCHED = dict.fromkeys(COUNTERS, 0)
 
 
 class Station:
@@ -156,9 +159,9 @@ class Station:
 
     def counted(self) -> dict[str, int]:
         """All counters by name."""
-        received = {f"in_{code}": self.received[code] for code in CODES.values()}
-        sent = {f"out_{code}": self.sent[code] for code in CODES.values()}
-        return received | sent | dict.fromkeys(COUNTERS, 0) | dict(self.counters)
+        received, sent = self.received, self.sent
+        by_code = {name: received[code] for name, code in _RECEIVED} | {name: sent[code] for name, code in _SENT}
+        return by_code | _UNTOUCHED | dict(self.counters)
 
     def report(self, event: Event) -> None:
         """For a driver to drain; of more than ``MOST_EVENTS`` that it did not, the first are forgotten."""

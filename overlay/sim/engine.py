@@ -29,6 +29,7 @@ from overlay.node import MILLISECOND, SECOND
 from overlay.search_draws import SETTLING, STRUCTURED
 from overlay.services import ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
+from overlay.sim.garbage import Collector
 from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.journals import RunJournal
 from overlay.sim.network import LOCAL
@@ -101,7 +102,9 @@ def simulate(
     Without ``services`` brokers and clients take no time, only links do. Equal arguments give equal journals and
     digests. Raises ``SimulationFailed`` where a live run would fail, and ``OSError`` where nothing can be written.
     """
-    return _Run(deployment, services, on_progress, should_stop).run()
+    run = _Run(deployment, services, on_progress, should_stop)
+    with run.collector:
+        return run.run()
 
 
 class _Stopped(Exception):
@@ -131,6 +134,7 @@ class _Run:
         self._overlay = _overlay(deployment, services, self._recorders)
         memory = services.memory if services else None
         self._journal = RunJournal(path, self._overlay, memory)
+        self.collector = Collector()
         self._next_tick = 0
         churned = schedule(self._workload, deployment.brokers, deployment.seed)
         self._course = Course(churned, deployment.faults, ramp_s(self._workload))
@@ -237,6 +241,7 @@ class _Run:
             if self._should_stop():
                 raise _Stopped
             self._on_progress(self._progress())
+            self.collector.look()
             simulator.run_until(min(until, simulator.now + SLICE, max(self._next_tick, simulator.now)))
             if simulator.now >= self._next_tick:
                 self._journal.tick()

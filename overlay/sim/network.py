@@ -69,6 +69,11 @@ class Network:
             return ((now + direction, data),)
         return direction.transmit(data, now)
 
+    @property
+    def pairs(self) -> int:
+        """Directions that something is known of."""
+        return sum(map(len, self._directions.values()))
+
     def forget(self, address: Address) -> None:
         """An address that nobody will use again, so that a run with many short-lived ports stays small."""
         for other in self._directions.pop(address, ()):

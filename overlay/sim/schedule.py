@@ -21,6 +21,9 @@ class Schedule:
         self._heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
         self._counter = count()
 
+    def __len__(self) -> int:
+        return len(self._heap)
+
     def at(self, time: int, priority: int, action: Action, *arguments: Any) -> None:
         """Run ``action(*arguments)`` at ``time``, which must not be past."""
         if time < self.now:

@@ -90,6 +90,11 @@ class Simulator:
         return self._schedule.now
 
     @property
+    def scheduled(self) -> int:
+        """How much is yet to happen, as far as it is known: datagrams under way, timers, and what ``at`` was given."""
+        return len(self._schedule)
+
+    @property
     def digest(self) -> str:
         """BLAKE2b of every datagram delivered: when, from where, to where, and its bytes."""
         self._hash()

@@ -1,17 +1,23 @@
 """The simulator itself: order, links, determinism."""
 
+import gc
 import subprocess
 import sys
 
 import pytest
 
 from overlay.addresses import Address
+from overlay.broker.config import BrokerConfig
 from overlay.links import LinkShape
 from overlay.node import MILLISECOND, SECOND, Event
 from overlay.sim.actors import NodeActor
+from overlay.sim.garbage import Collector
+from overlay.sim.harness import Overlay
 from overlay.sim.network import Network
 from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Schedule
 from overlay.sim.simulator import Simulator, UnknownAddress
+from overlay.topologies import generate
+from overlay.workload import Workload
 
 A, B, NOBODY = ("127.1.0.1", 1), ("127.1.0.2", 2), ("127.1.0.3", 3)
 
@@ -108,6 +114,76 @@ def test_waiting_for_what_never_comes_ends() -> None:
     simulator, _ = stage(shape=LinkShape())
     with pytest.raises(TimeoutError, match="still unfinished after 3 simulated seconds"):
         simulator.run_while(lambda: True, at_most=3 * SECOND)
+
+
+def test_a_port_that_closes_leaves_nothing_behind_in_the_network() -> None:
+    network = Network(seed=1, default=LinkShape(delay_ms=1, jitter_ms=1))  # what draws lots has a state for each pair
+    ports = [("127.3.0.1", port) for port in range(1000)]
+    network.transmit(b"hi", B, A, 0)
+    first = network.transmit(b"hi", A, B, 0)
+    for port in ports:
+        network.transmit(b"hi", port, A, 0)
+        network.transmit(b"hi", A, port, 0)
+    known = network.pairs
+    for port in ports:
+        network.forget(port)
+    assert (known, network.pairs) == (2002, 2)
+    network.forget(A)
+    assert network.pairs == 0
+    assert network.transmit(b"hi", A, B, 0) == first  # a successor begins where it did
+
+
+def test_a_link_is_cut_one_way_and_restored_exactly() -> None:
+    network = Network(seed=1, default=LinkShape(delay_ms=1))
+    network.lay(A, B, LinkShape(delay_ms=5))
+    network.lay_one_way(A, B, LinkShape(partition=True))
+    assert not network.transmit(b"hi", A, B, 0)
+    assert list(network.transmit(b"hi", B, A, 0)) == [(5 * MILLISECOND, b"hi")]
+    network.lay_one_way(A, B, LinkShape(delay_ms=5))
+    assert list(network.transmit(b"hi", A, B, 0)) == [(5 * MILLISECOND, b"hi")]
+
+
+def test_a_timer_that_does_not_move_is_scheduled_once_however_often_its_node_steps() -> None:
+    simulator = Simulator(Network(seed=1))
+    simulator.listen(B, NodeActor(B, Parrot((SECOND, b"late", A))))
+    simulator.listen(A, NodeActor(A, Parrot(*[(i * MILLISECOND, b"%d" % i, B) for i in range(500)])))
+    simulator.run_until(100 * MILLISECOND)
+    assert simulator.scheduled == 3  # one timer of each, and a datagram under way
+    simulator.run_until(2 * SECOND)
+    assert (simulator.delivered, simulator.scheduled) == (501, 0)
+
+
+def test_introduced_brokers_are_as_those_that_were_ordered_to_join() -> None:
+    graph = generate("random-regular", 12, {"degree": 4, "delay_ms": 1}, seed=1)
+    ordered, introduced = Overlay(graph, seed=1), Overlay(graph, seed=1)
+    ordered.start()
+    introduced.introduce()
+    assert introduced.wrong_neighbours() == {}
+    assert introduced.controller.is_complete()
+    for overlay in (ordered, introduced):
+        overlay.kill(3)
+        overlay.run_for(5 * SECOND)
+        overlay.restart(3)
+        overlay.run_for(5 * SECOND)
+        assert overlay.wrong_neighbours() == {}
+        assert overlay.put(0, ("room", "r1", "climate"), b"x=1").outcome == "answered"
+    with pytest.raises(ValueError, match="under greedy membership brokers are not given their neighbours"):
+        Overlay(graph, BrokerConfig(membership="greedy")).introduce()
+
+
+def test_steps_leave_nothing_in_a_cycle_and_what_a_death_leaves_is_not_looked_for_at_once() -> None:
+    overlay = Overlay(generate("ring", 10, {"delay_ms": 1, "loss": 0.1}, seed=1), BrokerConfig(hop_ack=True))
+    overlay.start()
+    overlay.add_clients(Workload(providers=5, consumers=10, request_interval_s=0.1, duration_s=2, stagger_ms=10))
+    gc.collect()
+    with Collector() as collector:
+        overlay.run_for(2 * SECOND)
+        assert gc.collect() == 0
+        overlay.kill(3)
+        overlay.run_for(15 * SECOND)  # until nothing waits for its timers any more
+        collector.look()
+        assert gc.collect() > 50
+    assert gc.isenabled()
 
 
 RUN = """
