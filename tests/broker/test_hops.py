@@ -204,6 +204,8 @@ def test_a_strangers_is_refused_as_if_unknown_and_nothing_is_repeated_to_it():
     talk = reliable(B, trusted_networks="10.0.0.2/32", controller_networks=INSIDE)
     wrapped = f"22|9|77|3|5|{QUESTION}"
     assert talk.hear(STRANGER, wrapped) == [unknown(talk, 9, "STRANGER")]
+    stats = talk.stats()
+    assert [stats[name] for name in ("in_22", "rejected_wrapped", "rejected_unreadable")] == [1, 1, 0], "counted once"
     talk.provide(payload="x=11")
     (answer,) = talk.hear(STRANGER, f"3|5|{QUESTION}")
     assert answer[1].startswith("4|")
