@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from overlay.chance import Chance
 from overlay.errors import InvalidSetting
@@ -133,7 +134,15 @@ class Link:
 
     def shape(self) -> LinkShape:
         """What one direction does. Raises ``InvalidSetting``."""
-        return LinkShape(delay_ms=self.delay_ms, jitter_ms=self.jitter_ms, loss=self.loss)
+        try:
+            return _shape(self.delay_ms, self.jitter_ms, self.loss)
+        except TypeError:  # something that cannot be looked up is no number, which the check says in a sentence
+            return LinkShape(delay_ms=self.delay_ms, jitter_ms=self.jitter_ms, loss=self.loss)
+
+
+@lru_cache(maxsize=4096, typed=True)  # a large overlay has many links and few kinds of them, and a check takes its time
+def _shape(delay_ms: float, jitter_ms: float, loss: float) -> LinkShape:
+    return LinkShape(delay_ms=delay_ms, jitter_ms=jitter_ms, loss=loss)
 
 
 class Shaper:

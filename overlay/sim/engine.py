@@ -228,11 +228,7 @@ class _Run:
 
     def _enter(self, phase: str, reason: str = "") -> None:
         self._phase = phase
-        if (
-            self._journal.interval_s > 1
-        ):  # the next tick may be far away, and what is counted in a phase be little of it
-            self._journal.tick()
-        self._journal.tell("phase", {"phase": phase, "reason": reason})
+        self._journal.enter(phase, reason)
 
     def _advance(self, until: int) -> None:
         """Let time pass to ``until`` (ns), with a tick where one is due."""

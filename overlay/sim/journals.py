@@ -7,7 +7,6 @@ asked for; so is processor time.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from overlay.clients.response_times import ResponseTimes
 from overlay.clients.scheduled import Fleet
 from overlay.facts import Event, Start, Tick
 from overlay.journal import JournalWriter
+from overlay.phases import DRAINING, MEASURING
 from overlay.services import Memory
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.harness import Overlay
@@ -56,6 +56,12 @@ class RunJournal:
     def tell(self, name: str, detail: Mapping[str, Any]) -> None:
         """The supervisor says that something happened, now."""
         self._writer.write(Event(SUPERVISOR, self._now_us, name, dict(detail)))
+
+    def enter(self, phase: str, reason: str) -> None:
+        """A phase begins."""
+        if not self._are_told_apart and phase in (MEASURING, DRAINING):
+            self.tick()  # the others may be far away, and what is counted while measuring be little between them
+        self.tell("phase", {"phase": phase, "reason": reason})
 
     def tick(self) -> None:
         """What happened since the last one, and what everybody looks like now."""
@@ -158,12 +164,14 @@ def _name(index: int) -> str:
 
 def _summed(ticks: Iterator[Tick]) -> Tick:
     """Of all brokers together."""
-    total: Counter[str] = Counter()
+    total: dict[str, int] = {}
     sizes = [0, 0, 0, 0]
     at_us = 0
     for tick in ticks:
         at_us = tick.at_us
-        total.update(tick.counters)
+        for name, value in tick.counters.items():
+            if value or name not in total:
+                total[name] = total.get(name, 0) + value
         for place, value in enumerate((tick.rss_bytes, tick.pss_bytes, tick.uss_bytes, tick.cpu_us)):
             sizes[place] += value
-    return Tick(ALL_BROKERS, at_us, dict(total), "", *sizes)
+    return Tick(ALL_BROKERS, at_us, total, "", *sizes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from overlay.addresses import Address
 from overlay.chance import Stream, derive_seed
@@ -95,6 +96,7 @@ class Network:
             directions[to] = delay
 
 
+@lru_cache(maxsize=4096)
 def _delay_of(shape: LinkShape) -> int | None:
     """The delay (ns) of a shape that does nothing else."""
     return round(shape.delay_ms * MILLISECOND) if shape == replace(_PLAIN, delay_ms=shape.delay_ms) else None
