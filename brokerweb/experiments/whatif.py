@@ -68,5 +68,5 @@ def difference(run: Run) -> Paired | None:
 
 @lru_cache(maxsize=64)
 def _compared(lake: Path, before: str, after: str) -> Paired | None:
-    """Of two runs that are collected, which is once and for all; half a second for a million requests."""
+    """Of two runs that are collected, which is once and for all; a million requests take 0.7 s of processor."""
     return paired.compare(Lake(lake), before, after)
