@@ -1,7 +1,7 @@
-"""What happened in a run, in words: its events as sentences, and the few that a chart marks. Pure.
+"""What happened in a run, in words: its events as sentences, and what a chart writes beside those that it marks. Pure.
 
-Counterparts: ``overlay.runtime.hosted`` and ``overlay.broker.events`` report events; ``brokerweb.live.snapshots`` knows
-which broker has which address. What falls together is told together: ten brokers that leave are one sentence.
+Counterparts: ``overlay.runtime.hosted`` and ``overlay.broker.events`` report events, ``telemetry.marks`` chooses what
+charts mark. What falls together is told together: ten brokers that leave are one sentence.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WORDINGS = {
     "churn_crashed": Wording("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
     "churn_returned": Wording("{who} came back by churn", "{who} came back by churn", "{who} back"),
     "fault_began": Wording("fault: {reason}", "", "{reason}"),
-    "fault_ended": Wording("fault over: {reason}", "", "{reason}: over"),
+    "fault_ended": Wording("fault over: {reason}", "", "{reason}"),
     "digest": Wording("the digest of all that was delivered is {reason}", ""),
     "noted": Wording("{reason}", "{reason}"),
     "MonitoringStarted": Wording("{who} began to watch its neighbours", "{who} began to watch their neighbours"),
@@ -100,10 +100,6 @@ class Group:
         sentence = wording.many if wording.many and len(set(self.processes)) > 1 else wording.one
         return self._filled(sentence).removesuffix(": ")
 
-    def label(self) -> str:
-        wording = WORDINGS.get(self.kind)
-        return self._filled(wording.label) if wording else ""
-
     def _filled(self, text: str) -> str:
         who, other = together(self.processes), together(self.others)
         return text.format(who=who, other=other, reason=self.reason, limit=LIMITS.get(self.limit, self.limit))
@@ -132,11 +128,6 @@ def happened(events: Iterable[Mapping[str, Any]], names: Names) -> list[dict[str
     return [{"t_s": one.t_s, "words": one.words(), "count": len(one.processes)} for one in grouped(events, names)]
 
 
-def marks(events: Iterable[Mapping[str, Any]], names: Names) -> list[dict[str, Any]]:
-    """``[{t_s, label}]`` in the order of time, for charts."""
-    return [{"t_s": one.t_s, "label": one.label()} for one in grouped(events, names) if one.label()]
-
-
 def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
     """``events`` as a snapshot carries them: ``{t_s, process, name, detail}``."""
     found: list[Group] = []
@@ -145,7 +136,7 @@ def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
         detail = event["detail"]
         kind = kind_of(event["name"], detail)
         reason, limit = _reason(detail), str(detail.get("limit") or "")
-        subject = _subject(event)
+        subject = subject_of(event["process"], detail)
         alike = kind, reason, limit, broker_index(subject) is None
         group = newest.get(alike)
         if group is None or event["t_s"] - group.t_s > TOGETHER_S:
@@ -162,12 +153,11 @@ def _reason(detail: Mapping[str, Any]) -> str:
     return next((str(detail[name]) for name in ("reason", "label", "digest") if detail.get(name)), "")
 
 
-def _subject(event: Mapping[str, Any]) -> str:
-    """Whom an event is about: the supervisor reports of others."""
-    detail = event["detail"]
+def subject_of(process: str, detail: Mapping[str, Any]) -> str:
+    """Whom an event is about that ``process`` told: the supervisor reports of others."""
     if "broker" in detail:
         return f"broker-{detail['broker']}"
-    return str(detail.get("process") or event["process"])
+    return str(detail.get("process") or process)
 
 
 def together(processes: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 Counterparts: ``overlay.journal.JournalTail`` reads; ``telemetry.collect`` says the same from samples once the run has
 ended, and a test feeds both one journal. A window that is opened late reads from the beginning, so it shows what an
-early one shows. Memory is bounded: 600 points, 50 events, and a few seconds of contributions.
+early one shows. Memory is bounded: 600 points, 50 events, few marks, and a few seconds of contributions.
 
 A tick does not tell the requests of measuring from the few that warming left behind: here, what *ended* after measuring
 began counts, where a summary takes what was *due* in it.
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overlay.facts import OUTCOMES, Event, Tick
+from overlay.facts import OUTCOMES, Event, Start, Tick
 from overlay.journal import JournalTail
 from telemetry import happenings, histograms, processes
+from telemetry.marks import Marks
 from telemetry.metrics import outcome_counts, rate
 from telemetry.runs import RunFiles
 from telemetry.series import SECOND_US, Series
@@ -89,6 +90,9 @@ class LiveWindow:
         self._measured_until_us: int | None = None
         self._events: deque[Event] = deque(maxlen=EVENTS)
         self._marked: deque[Event] = deque(maxlen=EVENTS)
+        self._marks = Marks()
+        self._names: dict[str, int] = {}
+        """The index of the broker that has an address."""
         self._undecided: deque[Contribution] = deque(maxlen=UNDECIDED)
         self._totals = Totals()
         self._series = Series()
@@ -106,11 +110,21 @@ class LiveWindow:
     def _read(self) -> Iterator[Any]:
         for path in self._files.journals():
             if path not in self._tails:
-                self._tails[path] = JournalTail(path, (Tick, Event))
-            yield from self._tails[path].read_new()
+                self._tails[path] = JournalTail(path, (Start, Tick, Event))
+            for fact in self._tails[path].read_new():
+                if isinstance(fact, Start):
+                    self._take_start(fact)
+                else:
+                    yield fact
+
+    def _take_start(self, start: Start) -> None:
+        index = processes.broker_index(start.process)
+        if index is not None and start.address:
+            self._names[start.address] = index
 
     def _take_event(self, event: Event) -> None:
         (self._marked if happenings.is_marked(event.name, event.detail) else self._events).append(event)
+        self._marks.take(event)
         if event.name != "phase":
             return
         self._phase = str(event.detail.get("phase", ""))
@@ -167,6 +181,15 @@ class LiveWindow:
         totals = self._totals
         duration_us = totals.until_us - totals.since_us
         newest = max((tick.at_us for tick in self._last.values()), default=0)
+        events = [
+            {
+                "t_s": event.at_us / SECOND_US,
+                "process": event.process,
+                "name": event.name,
+                "detail": plain(event.detail),
+            }
+            for event in sorted((*self._events, *self._marked), key=lambda event: event.at_us)
+        ]
         return {
             "seq": self._seq,
             "t_s": newest / SECOND_US,
@@ -182,15 +205,9 @@ class LiveWindow:
             "updates": outcome_counts(totals.updates),
             "memory": self._memory(),
             "load": {"brokers": [{"index": index, **self._newest_load(name)} for index, name in self._brokers()]},
-            "events": [
-                {
-                    "t_s": event.at_us / SECOND_US,
-                    "process": event.process,
-                    "name": event.name,
-                    "detail": plain(event.detail),
-                }
-                for event in sorted((*self._events, *self._marked), key=lambda event: event.at_us)
-            ],
+            "events": events,
+            "happened": happenings.happened(events, self._names),
+            "marks": self._marks.shown(newest / SECOND_US, self._names),
             "series": {"step_s": self._series.step_s, **self._columns()},
             "unreadable_bytes": sum(tail.bad_bytes for tail in self._tails.values()),
         }

@@ -9,7 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from telemetry import happenings, history, messages
+from telemetry import history, messages
+from telemetry.marks import Mark, marks_of
 from telemetry.messages import Overview
 from telemetry.runs import Lake, RunFiles
 
@@ -24,14 +25,9 @@ def path_of(run: Run) -> Path:
     return RunFiles(settings.RUNS / run.pk).messages_path
 
 
-def marks(run: Run, names: Mapping[str, int]) -> list[dict[str, Any]]:
-    """``[{t_s, label}]``: phases, faults, neighbours lost and found again, in seconds since the launch.
-
-    ``names`` are the brokers' indices by address.
-    """
-    found = history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE))
-    told = [{"t_s": one.at_us / 1e6, "process": one.process, "name": one.name, "detail": one.detail} for one in found]
-    return happenings.marks(told, names)
+def marks(run: Run, names: Mapping[str, int]) -> list[Mark]:
+    """Those of the run's charts; ``names`` are the brokers' indices by address."""
+    return marks_of(history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)), names)
 
 
 def page(

@@ -19,6 +19,7 @@ from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
 from brokerweb.topologies import services as topologies
+from overlay import faults
 from overlay.engines import ENGINES, SIMULATED
 from overlay.systems import SYSTEMS
 from telemetry import holdings
@@ -89,9 +90,19 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
             "engine": run.engine,
             "kind": run.configuration["topology"]["kind"],
             "ended": run.state in ENDED,
+            "planned": _planned_faults(run),
         },
     }
     return render(request, "runs/detail.html", context)
+
+
+def _planned_faults(run: Run) -> list[dict[str, Any]]:
+    """``[{at_s, until_s, label}]`` of the faults of its configuration, in seconds from the beginning of measuring."""
+    documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
+    links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
+    return faults.timeline(
+        faults.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
+    )
 
 
 def _service_times(run: Run) -> dict[str, Any]:

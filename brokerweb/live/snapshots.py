@@ -71,12 +71,8 @@ def brokers_of(run: Run) -> list[dict[str, Any]]:
 
 
 def whole(window: dict[str, Any], run: Run, queue: Queue | None = None) -> dict[str, Any]:
-    """What the journals tell and what the database knows, as one snapshot; its events also in words and as marks."""
-    part = run_part(run, queue)
-    names = {row["address"]: row["index"] for row in part["brokers"]}
-    events = window["events"]
-    told = {"happened": happenings.happened(events, names), "marks": happenings.marks(events, names)}
-    return {**window, **told, **part}
+    """What the journals tell and what the database knows, as one snapshot."""
+    return {**window, **run_part(run, queue)}
 
 
 def window_part(run_id: str) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 // One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
 import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
+import { HEAD, drawMarks, shadeMarks } from "./marks.js";
 
 const STEPS = [1, 2, 5, 10];
 const DASHES = { dashed: [6, 4], dotted: [2, 3] };
-// Labels of marks stand above the plot, in as many lanes as keep most of them apart.
-const LANES = 2, LANE = 14;
 
 export class LiveChart {
   // spec: {format, log, series: [{key, column, label, colour, width, dash, bandTo}]}. Where nothing is at the cursor the
@@ -16,6 +15,7 @@ export class LiveChart {
     this.log = spec.log || false;
     this.data = [[], ...spec.series.map(() => [])];
     this.marks = [];
+    this.chosen = null;
     this.isolated = null;
     this.format = FORMATS[spec.format];
     this.legend = element.parentElement.querySelector("[data-legend]");
@@ -78,7 +78,7 @@ export class LiveChart {
     this.plot = new uPlot({
       ...this.box(),
       legend: { show: false },
-      padding: [LANES * LANE + 4, 14, 0, 0],
+      padding: [HEAD, 14, 0, 0],
       cursor: { sync: { key: "run" }, points: { size: 5 } },
       scales: { x: { time: false }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
       axes: [
@@ -90,7 +90,7 @@ export class LiveChart {
         label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
         points: { show: (u, seriesAt) => this.alone(seriesAt), size: 4 } }))],
       bands,
-      hooks: { draw: [(u) => this.drawMarks(u)], setCursor: [(u) => this.readout(u.cursor.idx)] },
+      hooks: { drawAxes: [(u) => shadeMarks(u, this.marks)], draw: [(u) => drawMarks(u, this.marks, this.chosen)], setCursor: [(u) => this.readout(u.cursor.idx)] },
     }, this.data, this.element);
   }
 
@@ -129,32 +129,12 @@ export class LiveChart {
     this.readout(this.plot.cursor.idx);
   }
 
-  drawMarks(u) {
-    const { ctx } = u;
-    const { left, top, width, height } = u.bbox;
-    const ratio = devicePixelRatio;
-    ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = colour("state-amber");
-    ctx.setLineDash([3 * ratio, 3 * ratio]);
-    ctx.textAlign = "left";
-    ctx.textBaseline = "alphabetic";
-    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-    const taken = Array(LANES).fill(-Infinity);
-    let drawnAt = -Infinity;
-    for (const mark of this.marks) {
-      const x = Math.round(u.valToPos(mark.t_s, "x", true)) + 0.5;
-      if (!(x >= left && x <= left + width)) continue;
-      const room = ctx.measureText(mark.label).width;
-      const start = x + 3 * ratio + room > left + width ? x - 4 * ratio - room : x + 3 * ratio;
-      const lane = taken.findIndex((end) => start > end);
-      // Where there is no room for the words the line stands alone; the list of events has them.
-      const foot = lane < 0 ? top : top - (LANES - 1 - lane) * LANE * ratio - 4 * ratio;
-      if (x - drawnAt > 2 * ratio) { ctx.beginPath(); ctx.moveTo(x, lane < 0 ? top : foot - 8 * ratio); ctx.lineTo(x, top + height); ctx.stroke(); drawnAt = x; }
-      if (lane < 0) continue;
-      ctx.fillText(mark.label, start, foot);
-      taken[lane] = start + room + 8 * ratio;
-    }
-    ctx.restore();
+  // A mark by its number in the list, and the cursor at it; or none.
+  choose(number) {
+    this.chosen = number;
+    const mark = this.marks[number - 1];
+    this.plot.setCursor({ left: mark ? this.plot.valToPos(mark.at_s, "x") : -10, top: mark ? 0 : -10 });
+    this.plot.redraw(false);
   }
 
   savePicture(name) { this.plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob)); }

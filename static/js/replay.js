@@ -275,7 +275,7 @@ function drawDensity() {
     pen.fillRect(bin * width, canvas.height - height, Math.max(1, width - 1), height);
   });
   pen.fillStyle = colour("accent");
-  marks.forEach(({ t_s: at }) => pen.fillRect(((at * 1e6 - data.first_us) / (data.last_us - data.first_us || 1)) * canvas.width, 0, 1.5 * ratio, canvas.height));
+  marks.forEach(({ at_s: at }) => pen.fillRect(((at * 1e6 - data.first_us) / (data.last_us - data.first_us || 1)) * canvas.width, 0, 1.5 * ratio, canvas.height));
 }
 
 // ---- being told

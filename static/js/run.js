@@ -2,6 +2,7 @@
 import { FORMATS, UNKNOWN, perSecond, percent, sig3, size, timeLeft } from "./format.js";
 import { Graph, graphData } from "./graph.js";
 import { LiveChart } from "./livechart.js";
+import { MarkList } from "./marks.js";
 
 const live = JSON.parse(document.getElementById("live").textContent);
 const byId = (id) => document.getElementById(id);
@@ -41,6 +42,7 @@ const charts = [...document.querySelectorAll("[data-chart]")].map((figure) => {
   return shown;
 });
 
+const marks = new MarkList(byId("marks"), live.planned, (number) => charts.forEach(({ chart }) => chart.choose(number)));
 const overlay = new Graph(byId("overlay"), graphData(byId("overlay")), openBroker);
 let frame = {};
 let opened = null;
@@ -82,6 +84,7 @@ function showFigures() {
 
 function showCharts() {
   const series = frame.series;
+  marks.show(frame.marks || [], ENDED.includes(frame.state));
   if (!series?.t?.length) {
     if (ENDED.includes(frame.state)) document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
     return;

@@ -73,6 +73,19 @@ def test_the_charts_of_a_run_are_drawn_and_its_numbers_are_read(page: Page, show
     expect(page.locator("#events li").first).to_be_visible()
 
 
+def test_the_marks_of_the_charts_are_a_list_that_leads_the_cursor_of_all_of_them(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-done"])
+    marks = page.locator("#marks button")
+    expect(marks).to_have_count(3)
+    expect(marks.nth(1)).to_have_text(re.compile(r"2, phase, [\d.]+\u202fsmeasuring"))
+    expect(page.locator("[data-chart=outcomes] .chart-legend .value").first).to_have_text("")
+    marks.nth(0).focus()
+    page.keyboard.press("Tab")
+    expect(marks.nth(1)).to_be_focused()
+    for chart in ("latency", "outcomes", "memory"):
+        expect(page.locator(f"[data-chart={chart}] .chart-legend .value").first).to_have_text(re.compile(r"\d"))
+
+
 def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     memory = page.locator("[data-chart=memory]")

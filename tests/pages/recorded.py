@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -22,7 +24,7 @@ from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles
 
 
-def make_run(owner: User, record_mb: int = 8) -> Run:
+def make_run(owner: User, record_mb: int = 8, faults: Sequence[Mapping[str, Any]] = ()) -> Run:
     """A run on a ring of six, done."""
     topology = topologies.create(
         name="Ring of six", kind="ring", brokers=6, params={"delay_ms": 4}, seed=1, owner=owner
@@ -33,6 +35,7 @@ def make_run(owner: User, record_mb: int = 8) -> Run:
         "engine": SIMULATED,
         "settings": {"trace_one_in": 1, "replication": "none"},
         "workload": {"providers": 3, "entities": 3, "consumers": 6, "request_interval_s": 0.5, "duration_s": 5},
+        "faults": list(faults),
         "record_mb": record_mb,
     }
     experiment: Experiment = experiments.create(body, owner)

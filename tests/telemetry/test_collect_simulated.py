@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.sim.engine import Outcome, simulate
 from telemetry.collect import collect
-from telemetry.happenings import happened, marks
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles
 from telemetry.window import LiveWindow
@@ -38,9 +39,13 @@ def test_a_run_with_faults_is_valid_and_says_what_went_wrong(tmp_path: Path) -> 
     assert (summary["verdict"], summary["verdict_reasons"]) == ("valid", [])
     assert summary["requests"] == 200
     seen = LiveWindow(RunFiles(tmp_path / "run-1")).advance()
-    labels = [mark["label"] for mark in marks(seen["events"], {})]
-    assert {"broker 3 killed", "broker 4 restarted", "all links +5 ms", "all links +5 ms: over"} <= set(labels)
-    assert "fault: broker 3 killed" in [one["words"] for one in happened(seen["events"], {})]
+    marks = {mark["label"]: mark for mark in seen["marks"]}
+    slow, measuring_s = marks["all links +5 ms"], marks["measuring"]["at_s"]
+    assert (slow["at_s"], slow["until_s"]) == pytest.approx((measuring_s + 5, measuring_s + 6))
+    assert marks["broker 3 killed"]["until_s"] == seen["t_s"]
+    assert marks["broker 4 restarted"]["until_s"] is None
+    assert marks["broker 3 lost"]["kind"] == "membership"
+    assert "fault: broker 3 killed" in [one["words"] for one in seen["happened"]]
 
 
 def test_memory_that_nobody_measured_is_not_told_as_none_at_all(tmp_path: Path) -> None:

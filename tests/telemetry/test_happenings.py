@@ -1,4 +1,4 @@
-"""What a reader is told of events: sentences about people's words, and marks that do not crowd a chart."""
+"""What a reader is told of events: sentences in people's words."""
 
 import re
 from dataclasses import fields
@@ -6,9 +6,8 @@ from dataclasses import fields
 import pytest
 
 from overlay.broker import events as broker_events
-from overlay.churn import CRASHED
 from overlay.node import Event as BrokerEvent
-from telemetry.happenings import happened, is_marked, marks, together
+from telemetry.happenings import happened, is_marked, together
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
 KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, BrokerEvent)]
@@ -24,10 +23,6 @@ def ended(t_s, process, reason="exit 0"):
 
 def told(*events):
     return [row["words"] for row in happened(events, NAMES)]
-
-
-def marked(*events):
-    return [row["label"] for row in marks(events, NAMES)]
 
 
 def ended_by(process, reason):
@@ -82,10 +77,9 @@ def test_no_event_of_a_broker_is_told_by_the_name_of_its_class(kind):
     assert not re.search(r"[a-z][A-Z]|_|broker-|[{}]", words)
 
 
-def test_ten_brokers_that_leave_are_one_sentence_and_no_mark():
+def test_ten_brokers_that_leave_are_one_sentence():
     leaving = [event(8 + index / 100, "NetworkLeft", f"broker-{index}") for index in range(10)]
     assert told(*leaving) == ["10 brokers left"]
-    assert marked(*leaving) == []
 
 
 def test_brokers_and_load_generators_are_told_apart():
@@ -97,49 +91,23 @@ def test_brokers_and_load_generators_are_told_apart():
     ]
 
 
-def test_a_broker_that_dies_is_marked_once_and_once_when_it_is_back():
+def test_a_broker_that_dies_is_told_of_once_however_many_lose_it():
     events = [
-        event(0.1, "process_started", process="broker-6", pid=1, after=""),
-        event(1.0, "phase", phase="measuring", reason=""),
-        event(5.0, "fault_injected", broker=6, kind="kill"),
         ended(5.1, "broker-6", "killed by SIGKILL"),
         event(5.6, "process_started", process="broker-6", pid=2, after="killed by SIGKILL"),
         event(8.0, "NeighbourLost", "broker-7", neighbour="127.0.0.1:4006"),
         event(8.4, "NeighbourLost", "broker-5", neighbour="127.0.0.1:4006"),
-        event(12.0, "NeighbourReturned", "broker-5", neighbour="127.0.0.1:4006"),
-        event(20.0, "phase", phase="draining", reason=""),
-        ended(20.4, "broker-6"),
     ]
-    assert marked(*events) == [
-        "measuring",
-        "broker 6 down",
-        "broker 6 back",
-        "broker 6 lost",
-        "broker 6 back",
-        "draining",
+    assert told(*events) == [
+        "broker 6 was killed by SIGKILL",
+        "broker 6 was started again",
+        "brokers 5 and 7 lost broker 6",
     ]
-    assert "brokers 5 and 7 lost broker 6" in told(*events)
-    assert "broker 6 was started again" in told(*events)
-
-
-def test_brokers_that_go_by_churn_are_marked_once_and_once_when_they_are_back():
-    events = [
-        event(5.0, "churn_crashed", broker=6),
-        event(5.1, "churn_crashed", broker=2),
-        ended(5.1, "broker-6", CRASHED),
-        ended(5.2, "broker-2", CRASHED),
-        event(7.0, "churn_left", broker=3),
-        ended(7.9, "broker-3"),
-        event(9.0, "churn_returned", broker=3),
-        event(9.0, "process_started", process="broker-3", pid=2, after=""),
-    ]
-    assert marked(*events) == ["brokers 2 and 6 away", "broker 3 away", "broker 3 back"]
-    assert "brokers 2 and 6 crashed by churn" in told(*events)
 
 
 def test_what_happens_seconds_apart_is_told_apart():
     killed = [ended(t_s, f"broker-{t_s}", "killed by SIGKILL") for t_s in (1, 5)]
-    assert marked(*killed) == ["broker 1 down", "broker 5 down"]
+    assert told(*killed) == ["broker 1 was killed by SIGKILL", "broker 5 was killed by SIGKILL"]
 
 
 @pytest.mark.parametrize(
