@@ -51,7 +51,7 @@ def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
         ("a: !!python/object/apply:os.system [ls]", "is not YAML"),
         ("a: .nan", "cannot be read"),
         ("a: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
-        ("a" * (MAX_BYTES + 1), "at most 5,000,000"),
+        ("a" * (MAX_BYTES + 1), "more than 5,000,000 bytes"),
     ],
 )
 def test_what_is_no_definition_gets_a_sentence(text, words):

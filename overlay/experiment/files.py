@@ -30,7 +30,7 @@ class _Loader(_LOADER):  # type: ignore[misc, valid-type]
 def parse_definition(data: bytes, *, is_json: bool = False) -> dict[str, Any]:
     """The object that ``data`` says, made of what JSON knows. Raises ``InvalidSetting`` of the field ``spec``."""
     if len(data) > MAX_BYTES:
-        raise _wrong(f"has {len(data):,} bytes; at most {MAX_BYTES:,} are read")
+        raise _wrong(f"has more than {MAX_BYTES:,} bytes, the most that are read")
     try:
         text = data.decode()
         value = json.loads(text) if is_json else _load_yaml(text)

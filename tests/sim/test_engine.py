@@ -16,6 +16,8 @@ from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.facts import Event, Holdings, Sample, Start, Tick
 from overlay.journal import read_journal
+from overlay.runtime.calibrated import REFERENCE, read_model
+from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, simulate
 
 OVER_LINKS = {"replication": "none"}
@@ -31,6 +33,13 @@ WORKLOAD = {
 }
 OVER_LINKS = {"replication": "none"}
 """What is asked for has to come from its holder."""
+
+FAULTS = [
+    {"what": "kill", "brokers": [1], "at_s": 1, "until_s": 3},
+    {"what": "partition", "islands": [[0, 1, 2], [3, 4, 5]], "at_s": 2, "until_s": 5},
+    {"what": "lossy", "links": "all", "loss": 0.2, "at_s": 4},
+]
+"""Some of everything."""
 
 
 def document(directory: Path, brokers: int = 6, **changes: Any) -> dict[str, Any]:
@@ -50,8 +59,8 @@ def document(directory: Path, brokers: int = 6, **changes: Any) -> dict[str, Any
     }
 
 
-def run(directory: Path, **changes: Any) -> Outcome:
-    return simulate(Deployment.from_json(document(directory, **changes), SIMULATED))
+def run(directory: Path, services: ServiceModel | None = None, **changes: Any) -> Outcome:
+    return simulate(Deployment.from_json(document(directory, **changes), SIMULATED), services)
 
 
 def facts(directory: Path, kind: type, **wanted: Any) -> list[Any]:
@@ -79,10 +88,16 @@ def test_every_process_tells_of_itself_each_second(tmp_path: Path) -> None:
         assert at[-1] == outcome.simulated_s
 
 
-def test_equal_runs_are_equal_in_every_byte_in_any_process(tmp_path: Path) -> None:
+def run_everything(directory: Path, seed: int, *, calibrated: bool) -> str:
+    """The digest of a run with faults."""
+    return run(directory, read_model(REFERENCE) if calibrated else None, seed=seed, faults=FAULTS).digest
+
+
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_equal_runs_are_equal_in_every_byte_in_any_process(calibrated: bool, tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from tests.sim.test_engine import run;"
-        "print(run(Path(sys.argv[1]), seed=int(sys.argv[2])).digest)"
+        "import sys; from pathlib import Path; from tests.sim.test_engine import run_everything;"
+        f"print(run_everything(Path(sys.argv[1]), int(sys.argv[2]), calibrated={calibrated}))"
     )
 
     def digest(name: str, seed: int, hash_seed: str) -> tuple[str, bytes]:
