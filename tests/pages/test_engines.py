@@ -78,10 +78,11 @@ def test_a_wrong_fault_has_its_sentence_beside_it(olga: Client, ring: str, fault
     assert not Experiment.objects.exists()
 
 
-def test_a_live_experiment_has_nothing_of_a_simulated_one(olga: Client, ring: str) -> None:
+def test_a_live_experiment_has_faults_and_nothing_of_a_simulated_one(olga: Client, ring: str) -> None:
     assert olga.post("/experiments/new/", filled(ring, EVERY_KIND[0], engine="live")).status_code == 302
     definition = Experiment.objects.get().definition
-    assert (definition["engine"], definition["faults"], definition["simulation"]) == ("live", [], {})
+    assert (definition["engine"], definition["simulation"]) == ("live", {})
+    assert [fault["what"] for fault in definition["faults"]] == ["kill"]
 
 
 def test_the_form_says_what_a_launch_rests_on(olga: Client, ring: str) -> None:
