@@ -31,6 +31,7 @@ from overlay.topologies import generate
 from overlay.workload import Workload
 from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
+from tests.runtime.daemons import overlay as command
 from tests.sim.test_engine import document
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
@@ -244,3 +245,16 @@ def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> Non
     assert overlay.simulator.digest == plain.simulator.digest
     assert len(recordings_in(tmp_path)) == 6
     assert cli_replay.main([str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (("--record", "8"), "--record: the recording lies beside the journal; add --journal"),
+        (("--record", "5000", "--journal", "/nowhere/a.journal"), "must be at most 4096 MB"),
+        (("--record", "much", "--journal", "/nowhere/a.journal"), "'much' is not a number of MB"),
+    ],
+)
+def test_a_broker_that_cannot_be_recorded_so_does_not_start(flags: tuple[str, ...], sentence: str) -> None:
+    code, _, error = command("broker", "--bind", "127.0.0.1:0", *flags)
+    assert (code, sentence in error) == (2, True), error
