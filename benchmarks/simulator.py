@@ -2,6 +2,9 @@
 
 The simulator runs the brokers themselves, so it is as fast as they and its schedule are. The loop pushes and pops the
 same kind of tuples and does nothing else: what the interpreter and the machine are good for.
+
+Of large overlays the question is what size costs: the same searches among more brokers take as many events each, whose
+cost grows only where more memory is reached for. Sizes take turns, so that a busy minute falls on both.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ from heapq import heappop, heappush
 from statistics import fmean
 
 from benchmarks.figures import RATIO, Figure, figure
+from overlay.broker.config import BrokerConfig
 from overlay.node import SECOND
+from overlay.sim.actors import NodeActor
+from overlay.sim.garbage import Collector
 from overlay.sim.harness import Overlay
-from overlay.topologies import generate
+from overlay.topologies import Limits, generate
 from overlay.workload import Workload
 
 TITLE = "The simulator"
@@ -32,6 +38,12 @@ WORKLOAD = Workload(
 )
 SLICE_S = 0.4
 """Simulated, between two loops: some tenths of a second in real time."""
+LARGE = (1_000, 10_000)
+QUICK_ROUNDS = 2
+"""With no more than these, of the large ones only the first is looked at."""
+MOST_GROWTH = 1.5
+"""What an event may cost among the most brokers, over what it costs among the fewest."""
+SEARCHING = BrokerConfig(search="lookahead", walk_ttl=256, replication="none", trace_one_in=0)
 HEAP = 10_000
 STEPS = 100_000
 
@@ -39,9 +51,15 @@ _figure = partial(figure, "simulator")
 
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
+    with Collector():  # as a simulated run has it
+        yield from _small(rounds, say)
+        yield from _large(rounds, say)
+
+
+def _small(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
     for brokers in SIZES:
         say(f"{brokers} brokers")
-        overlay = Overlay(generate("random-regular", brokers, {"degree": 4}, seed=1), seed=1)
+        overlay = Overlay(generate("random-regular", brokers, {"degree": 4}, seed=1), seed=1, make_actor=NodeActor)
         overlay.start()
         overlay.add_clients(WORKLOAD)
         overlay.run_for(2 * SECOND)
@@ -55,6 +73,55 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
             before = after
         yield _figure(f"{brokers} brokers", "datagrams/s of processor", rates, "higher")
         yield _figure(f"{brokers} brokers: datagrams / steps of a bare heap", RATIO, ratios, "higher")
+
+
+def _large(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
+    sizes = LARGE[:1] if rounds <= QUICK_ROUNDS else LARGE
+    overlays = {}
+    for brokers in sizes:
+        say(f"{brokers:,} brokers: made")
+        overlays[brokers] = searched(brokers)
+    say("searched in turns")
+    rates: dict[int, list[float]] = {brokers: [] for brokers in sizes}
+    for _ in range(rounds):
+        for brokers, overlay in overlays.items():
+            rates[brokers].append(events_per_s(overlay))
+    for brokers in sizes:
+        yield _figure(f"{brokers:,} brokers, searched", "events/s of processor", rates[brokers], "higher")
+    for brokers in sizes[1:]:
+        growth = [few / many for few, many in zip(rates[sizes[0]], rates[brokers], strict=True)]
+        name = f"cost of an event among {brokers:,} brokers / {sizes[0]:,}"
+        yield _figure(name, RATIO, growth, "lower", at_most=MOST_GROWTH)
+
+
+def searched(brokers: int) -> Overlay:
+    """A Waxman overlay of mean degree 4 in which a hundred times a second something is searched that 1 % have."""
+    graph = generate("waxman", brokers, {"mean_degree": 4, "delay_ms": 1}, seed=1, limits=Limits(brokers=brokers))
+    overlay = Overlay(graph, SEARCHING, seed=1, monitoring=False, strict=False, make_actor=NodeActor)
+    overlay.introduce()
+    workload = Workload(
+        providers=brokers,
+        entities=100,
+        payload_bytes=100,
+        update_interval_s=3600,
+        valid_ms=7_200_000,
+        consumers=100,
+        request_interval_s=1,
+        duration_s=3600,
+        stagger_ms=1000 / brokers,
+        assignment="random",
+    )
+    overlay.add_clients(workload)
+    overlay.run_for(15 * SECOND)  # until brokers forget as many queries as they come to know
+    return overlay
+
+
+def events_per_s(overlay: Overlay) -> float:
+    """Datagrams and steps a second of processor time, over a second of searches."""
+    simulator = overlay.simulator
+    began, events = time.process_time(), simulator.delivered + simulator.stepped
+    overlay.run_for(SECOND)
+    return (simulator.delivered + simulator.stepped - events) / (time.process_time() - began)
 
 
 def heap_steps_per_s() -> float:
