@@ -13,6 +13,9 @@ from typing import Any
 OUTCOMES = ("answered", "not_found", "refused", "timed_out")
 """How an exchange ended, from the client's side. ``answered`` of an update means ACK 102."""
 
+ALL_BROKERS = "brokers"
+"""The process of a simulated run that is the sum of all brokers, where they are too many to be told apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Start:

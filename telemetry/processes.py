@@ -12,12 +12,10 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from overlay.facts import Tick
+from overlay.facts import ALL_BROKERS, Tick
 
 BROKER = "broker-"
 """What the process name of a broker begins with; its index follows."""
-ALL_BROKERS = "brokers"
-"""What the sum of all brokers is called where they are too many to be told apart."""
 GENERATORS = ("consumers-", "providers-", "clients-")
 """What the process name of a load generator begins with."""
 _STATE = ("entries", "bytes", "neighbours", "neighbours_dropped", "pending", "uptime")

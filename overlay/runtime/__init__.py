@@ -7,6 +7,7 @@
     ports        many clients, each on sockets of its own  loadgen   a fleet of clients as a process
     ready        which of those sockets have something
     client       one question at a time, for programs      cli, cli_broker, cli_exchange: ``python -m overlay``
+    calibrated   which service-time model holds on this machine
     usage, clock, reporting   what a process uses, when it is, and what it writes of itself
 
     supervisor   the host's one parent of brokers and fleets, and its loop
@@ -14,6 +15,7 @@
       deployments, kept            what is deployed here, by which verbs; what survives a crash
       hosted, orders               one deployment kept moving; the joins it orders
     arena        an overlay in which one query after the other is asked, told of by taps
+      link_faults                  links that become slow, lossy or cut while brokers run
       processes, work, lifeline    forked children, what they do, and why none is left behind
       rehearsal                    a broker's life in little before the first fork, so that its children share more
 """

@@ -7,6 +7,8 @@
     simulator   delivers, fires timers, drains, checks invariants, and keeps the digest of a run
     actors      how one node, or one client with its many ports, is driven
     harness     a whole overlay stood up: brokers, the controller that orders them, clients, faults
+    served      actors that take the time which ``overlay.services`` says
+    engine      a deployment from launching to its last answer; ``journals`` write its facts, ``summary`` sums them up
     replay      recorded brokers done again and compared byte for byte; ``recorders`` record simulated ones
     arena       an overlay in which one query after the other is asked; ``proof`` of what exhaustive search promises
 

@@ -16,7 +16,7 @@ from overlay.addresses import format_address
 from overlay.broker.reports import make_holdings, make_traces
 from overlay.clients.response_times import ResponseTimes
 from overlay.clients.scheduled import Fleet
-from overlay.facts import Event, Start, Tick
+from overlay.facts import ALL_BROKERS, Event, Start, Tick
 from overlay.journal import JournalWriter
 from overlay.phases import DRAINING, MEASURING
 from overlay.services import Memory
@@ -25,7 +25,6 @@ from overlay.sim.harness import Overlay
 
 TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
-ALL_BROKERS = "brokers"
 SUPERVISOR = "supervisor"
 
 IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "kernel_drops": 0}
