@@ -60,9 +60,13 @@ class FaultyShaper(Shaper):
 
 
 def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Ends]:
-    """Where what a broker sends may meet a fault: its links, and whoever a partition may cut it off from."""
-    others = {other for link in deployment.links if broker in link.ends for other in link.ends}
+    """Where what a broker sends may meet a fault: links that one strikes, and whom a partition cuts it off from.
+
+    What it sends elsewhere is not to pay for looking.
+    """
+    ends = [link.ends for link in deployment.links if broker in link.ends]
+    others = {other for fault in deployment.faults for both in ends if fault.strikes(both) for other in both}
     for fault in deployment.faults:
         if any(broker in island for island in fault.islands):
-            others.update(other for island in fault.islands for other in island)
+            others.update(other for island in fault.islands if broker not in island for other in island)
     return {addresses[other]: (min(broker, other), max(broker, other)) for other in others - {broker}}

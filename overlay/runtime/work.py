@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overlay.addresses import Address, format_address
-from overlay.chance import derive_seed
+from overlay.chance import Chance, derive_seed
 from overlay.deployment import RUN, Deployment
 from overlay.errors import WaxwingError
-from overlay.links import LinkShape
+from overlay.links import LinkShape, Shaper
 from overlay.runtime.daemon import BrokerProcess, MakeShaper, plain_shaper
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
@@ -31,7 +31,7 @@ class Job:
     journal: Path
     lifeline: int
     faults: SharedFaults | None = None
-    """Of a deployment in which links have some."""
+    """Which there are now, of a deployment that has any."""
 
     def broker(self, incarnation: int) -> Work:
         """Be the broker ``name``, whose socket is open from now on.
@@ -70,19 +70,23 @@ class Job:
         )
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
-        """What this broker's datagrams meet on the way to each neighbour whose link is not clear."""
+        """What this broker's datagrams meet on the way to each broker to which it is not always clear."""
         links = [link for link in self.deployment.links if index in link.ends]
         shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
-        if self.faults is not None:
-            return dict.fromkeys(faulty_directions(self.deployment, index, self.addresses), LinkShape()) | shapes
-        return {address: shape for address, shape in shapes.items() if not shape.is_clear}
+        faulty = faulty_directions(self.deployment, index, self.addresses)
+        unclear = {address: shape for address, shape in shapes.items() if not shape.is_clear}
+        return dict.fromkeys(faulty, LinkShape()) | unclear
 
     def _make_shaper(self, index: int) -> MakeShaper:
         shared = self.faults
         if shared is None:
             return plain_shaper
         ends = faulty_directions(self.deployment, index, self.addresses)
-        return lambda address, shape, chance: FaultyShaper(shape, chance, ends[address], shared)
+
+        def make(address: Address, shape: LinkShape, chance: Chance) -> Shaper:
+            return FaultyShaper(shape, chance, ends[address], shared) if address in ends else Shaper(shape, chance)
+
+        return make
 
     def fleet(self, start_ns: int) -> Work:
         """Be the clients of the fleet ``name``, the first of which starts at ``start_ns``."""

@@ -1,0 +1,55 @@
+"""Shapers of real brokers follow the faults that their supervisor tells, and only those that a fault may strike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from overlay.addresses import Address
+from overlay.deployment import Deployment
+from overlay.faults import LOSSY, PARTITION, SLOW, Fault
+from overlay.links import LinkShape
+from overlay.node import MILLISECOND
+from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
+from tests.sim.test_engine import document
+
+ADDRESSES: tuple[Address, ...] = tuple(("127.0.0.1", 4000 + index) for index in range(6))
+LOST = Fault(LOSSY, 1, 2, links=frozenset([(0, 1)]), loss=1.0)
+SLOWER = Fault(SLOW, 1, 2, delay_ms=30)
+CUT = Fault(PARTITION, 1, 2, islands=((0,), (1,)))
+
+
+@pytest.fixture
+def shared() -> Iterator[SharedFaults]:
+    shared = SharedFaults((LOST, SLOWER, CUT))
+    yield shared
+    shared.close()
+
+
+def test_a_direction_is_lost_slow_or_cut_while_a_fault_lasts_and_as_before_when_it_is_over(
+    shared: SharedFaults,
+) -> None:
+    shaper = FaultyShaper(LinkShape(delay_ms=5), Random(1), (0, 1), shared)
+    went = []
+    for active in ((), (0,), (1,), (2,), (1, 2), ()):
+        shared.tell(active)
+        went.append([at // MILLISECOND for at, _ in shaper.transmit(b"0|", 0)])
+    assert went == [[5], [], [35], [], [], [5]]
+
+
+def test_a_broker_looks_for_faults_only_where_one_may_strike(tmp_path: Path) -> None:
+    def struck(broker: int, *faults: dict[str, Any]) -> set[int]:
+        deployment = Deployment.from_json(document(tmp_path, faults=list(faults)))  # a ring of six
+        return {ADDRESSES.index(address) for address in faulty_directions(deployment, broker, ADDRESSES)}
+
+    kill = {"what": "kill", "brokers": [0], "at_s": 1}
+    slow = {"what": "slow", "links": [[0, 1]], "delay_ms": 5, "at_s": 1}
+    cut = {"what": "partition", "islands": [[0, 1], [2, 3]], "at_s": 1}
+    assert struck(0) == struck(0, kill) == set()
+    assert (struck(0, slow), struck(1, slow), struck(2, slow)) == ({1}, {0}, set())
+    assert struck(0, {**slow, "links": "all"}) == {1, 5}
+    assert (struck(0, cut), struck(3, cut), struck(4, cut)) == ({2, 3}, {0, 1}, set())
