@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.addresses import parse_address
@@ -170,6 +170,7 @@ RECORDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(records=RECORDS, flushes=st.sets(st.integers(0, 20)), cut=st.integers(0, 2000), noise=st.binary(max_size=40))
 def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
     tmp_path_factory: pytest.TempPathFactory, records: list, flushes: set[int], cut: int, noise: bytes
@@ -192,6 +193,7 @@ def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
     assert found == records[: len(found)]
 
 
+@settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.1.recording"
@@ -202,16 +204,16 @@ def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: 
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "chosen",
     [
         {"arm": "structured"},
         {"search": "flood", "replica_refresh": True},
         {"search": "k-walkers", "indirect_probes": 2, "gone_ttl": 2},
     ],
-    ids=lambda settings: next(iter(settings.values())),
+    ids=lambda chosen: next(iter(chosen.values())),
 )
-def test_every_kind_of_search_replays_under_another_hash_seed(tmp_path: Path, settings: dict) -> None:
-    simulate(Deployment.from_json(document(tmp_path, settings=settings, record_mb=4), SIMULATED))
+def test_every_kind_of_search_replays_under_another_hash_seed(tmp_path: Path, chosen: dict) -> None:
+    simulate(Deployment.from_json(document(tmp_path, settings=chosen, record_mb=4), SIMULATED))
     done = replayed_elsewhere(tmp_path)
     assert (done.returncode, done.stdout[:22]) == (0, "identical: 6 brokers, "), done.stdout + done.stderr
 
