@@ -14,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from overlay.engines import SIMULATED
+from overlay.experiment.whatif import in_words
 
 register = template.Library()
 
@@ -161,6 +162,12 @@ def engine(word: Any) -> SafeString | str:
 
 SIMULATED_TITLE = "In virtual time: the same brokers, and a model of how long things take."
 OUTCOME_STATES = {"answered": "done", "not_found": "suspect", "refused": "failed", "lost": "failed"}
+
+
+@register.filter
+def changed(change: Any) -> str:
+    """What a run changes of another: "without the link 0–1"."""
+    return in_words(change) if change else ""
 
 
 @register.filter

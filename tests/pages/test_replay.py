@@ -117,7 +117,9 @@ def test_what_a_change_made_is_told_request_by_request(olga: Client, run: Run) -
     page = olga.get(f"/runs/{again.id}/difference/").content.decode()
     assert "without the link 0–1" in page
     assert len(data_of(page, "difference-data")["differences"]) == 101
-    assert f"/runs/{again.id}/difference/" in olga.get(f"/runs/{again.id}/").content.decode()
+    page = olga.get(f"/runs/{again.id}/").content.decode()
+    assert f"/runs/{again.id}/difference/" in page
+    assert "what if: without the link 0–1" in page
 
 
 def test_the_same_again_in_virtual_time_changes_nothing(olga: Client, run: Run) -> None:
