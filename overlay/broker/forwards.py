@@ -1,7 +1,7 @@
 """Requests that walk on and the Responses that come back, which are most of what the table does not answer.
 
 Counterpart: ``searching`` carries out every strategy, this one too, in the same datagrams, counters, traces and pending
-queries. Here is what it comes to where the search is one walk, who is answered is trusted, nobody is suspected or has
+queries. Here is what it comes to where the search is one walk, who asks is trusted, nobody is suspected or has
 left, and no replica is to be kept; whatever else comes is left to it. ``tests/broker/test_hits.py`` holds the two
 together.
 """

@@ -28,7 +28,9 @@ The instant may be too early, and is ``NEVER`` where nothing comes due that did 
 
 
 class Lanes:
-    def __init__(self, station: Station, members: Members, joining: Joining, searching: Searching, storing: Storing):
+    def __init__(
+        self, station: Station, members: Members, joining: Joining, searching: Searching, storing: Storing
+    ) -> None:
         self._station = station
         self._searching = searching
         self._storing = storing
