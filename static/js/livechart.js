@@ -1,6 +1,6 @@
 // One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
 import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
-import { HEAD, drawMarks, shadeMarks } from "./marks.js";
+import { HEAD, drawMarks, shadeMarks, withList } from "./marks.js";
 
 const STEPS = [1, 2, 5, 10];
 const DASHES = { dashed: [6, 4], dotted: [2, 3] };
@@ -137,7 +137,7 @@ export class LiveChart {
     this.plot.redraw(false);
   }
 
-  savePicture(name) { this.plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob)); }
+  savePicture(name) { withList(this.plot.ctx.canvas, this.marks).toBlob((blob) => saveAs(`${name}.png`, blob)); }
 
   saveData(name) {
     const rows = this.data[0].map((t, i) => [t, ...this.spec.series.map((_, s) => this.data[s + 1][i])]);

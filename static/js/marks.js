@@ -9,21 +9,21 @@ const LOOKS = {
 const FIRST = ["fault", "phase", "membership"];
 // Above the plot, in as many lanes.
 const LANES = 2, LANE = 14;
-const FONT = "11px system-ui, sans-serif", GAP = 6;
+const GAP = 6;
 export const HEAD = LANES * LANE + 4;
 
+const fontOf = (ratio) => `${11 * ratio}px system-ui, sans-serif`;
 const lookOf = (mark) => LOOKS[mark.kind] || LOOKS.phase;
 const seconds = (t) => t.toFixed(1);
 export const timeOf = ({ at_s: at, until_s: until }) => (until === null ? `${seconds(at)}\u202fs` : `${seconds(at)}–${seconds(until)}\u202fs`);
 
-// Each text in a lane in which it covers no other, nor the foot of one above it; those of faults first. Without room its
-// lane is -1.
+// Each text in a lane in which it covers no other, nor the foot of one above it. Without room its lane is -1. From the
+// right to the left, since a text stands to the right of its foot: what has to go up then has its foot left of the rest.
 function laid(shown, textOf, ctx, ratio, right) {
   const taken = Array.from({ length: LANES }, () => []);
   const isFree = (lane, from, to) => taken[lane].every(([begin, end]) => from > end || to < begin);
   const lanes = [...taken.keys()].reverse();
-  const inTurn = [...shown].sort((a, b) => FIRST.indexOf(a.mark.kind) - FIRST.indexOf(b.mark.kind) || a.x - b.x);
-  return inTurn.map(({ mark, number, x }) => {
+  return shown.map(({ mark, number, x }) => {
     const text = textOf(mark, number), room = ctx.measureText(text).width;
     const start = x + 3 * ratio + room > right ? x - 3 * ratio - room : x + 3 * ratio;
     const end = start + room + GAP * ratio;
@@ -33,10 +33,13 @@ function laid(shown, textOf, ctx, ratio, right) {
   });
 }
 
-// Words where there is room for all of them, else the numbers of the list.
+// Words where there is room for all of them, else the numbers of the list: of faults first.
 function written(shown, ctx, ratio, right) {
-  const words = laid(shown, (mark) => mark.label, ctx, ratio, right);
-  return words.every(({ lane }) => lane >= 0) ? words : laid(shown, (mark, number) => String(number), ctx, ratio, right);
+  const fromRight = [...shown].sort((a, b) => b.x - a.x);
+  const words = laid(fromRight, (mark) => mark.label, ctx, ratio, right);
+  if (words.every(({ lane }) => lane >= 0)) return words;
+  const inTurn = fromRight.sort((a, b) => FIRST.indexOf(a.mark.kind) - FIRST.indexOf(b.mark.kind));
+  return laid(inTurn, (mark, number) => String(number), ctx, ratio, right);
 }
 
 // While a fault lasts the plot behind the lines is tinted.
@@ -58,7 +61,7 @@ export function drawMarks(u, marks, chosen) {
   const shown = marks.map((mark, at) => ({ mark, number: at + 1, x: Math.round(u.valToPos(mark.at_s, "x", true)) + 0.5 }))
     .filter(({ x }) => x >= left && x <= left + width);
   ctx.save();
-  ctx.font = FONT.replace("11", 11 * ratio);
+  ctx.font = fontOf(ratio);
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   for (const { mark, number, x, text, start, lane } of written(shown, ctx, ratio, left + width)) {
@@ -74,6 +77,22 @@ export function drawMarks(u, marks, chosen) {
     if (lane >= 0) ctx.fillText(text, start, foot);
   }
   ctx.restore();
+}
+
+// A chart's picture to be taken away: what its numbers stand for is below it.
+export function withList(picture, marks) {
+  const line = 16 * devicePixelRatio;
+  const canvas = Object.assign(document.createElement("canvas"), { width: picture.width, height: picture.height + (marks.length + 0.5) * line });
+  const ctx = canvas.getContext("2d");
+  ctx.fillStyle = colour("surface");
+  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  ctx.drawImage(picture, 0, 0);
+  ctx.font = fontOf(devicePixelRatio);
+  marks.forEach((mark, at) => {
+    ctx.fillStyle = colour(lookOf(mark).tone);
+    ctx.fillText(`${at + 1}   ${timeOf(mark)}   ${mark.label}`, line / 2, picture.height + (at + 0.75) * line);
+  });
+  return canvas;
 }
 
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
