@@ -94,6 +94,7 @@ def write_manifest(run: Run) -> None:
             seed=seed_of(run),
             **{key: configuration[key] for key in ("system", "engine", "topology", "settings", "workload")},
             now=timezone.now(),
+            faults=configuration.get("faults") or [],
             replicate=run.replicate,
             configuration_hash=run.configuration_hash,
             experiment=run.experiment_id,

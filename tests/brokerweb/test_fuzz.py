@@ -36,6 +36,8 @@ BODIES: dict[str, dict[str, Any]] = {
         "engine": "live",
         "settings": {"walk_policy": ["avoid", "uniform"], "controller_networks": "127.0.0.0/8,::1/128"},
         "workload": WORKLOAD,
+        "faults": [{"what": "kill", "brokers": [1], "at_s": 0.25, "until_s": 0.5}],
+        "simulation": {},
         "blocks": [{"settings": {"walk_ttl": 7}}, {"workload": {"consumers": [1, 2]}}],
         "replicates": 2,
         "seed": 1,
