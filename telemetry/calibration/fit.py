@@ -30,6 +30,8 @@ DIGITS = 4
 """After the point, of microseconds: below what any clock here tells."""
 NAMES_BYTES = 90
 """Of a Response beside its payload, roughly; of the order of a per cent of what it is used for."""
+WARM_S = 0.0001
+"""From one message of the probes to the next, roughly, in which a broker slept."""
 ANSWER_ON = "traced: quiet"
 """A request of another broker is answered with the Response alone, as a quiet one is."""
 
@@ -94,8 +96,8 @@ def _service(known: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _cold(runs: Mapping[str, Stages], answering: float, to_client: Delays) -> Curve:
-    """How much longer than warm a broker took to answer, by how long it had slept."""
-    found = {}
+    """How much longer than warm a broker took to answer, by how long it had slept. Probed ones were warm."""
+    found = {WARM_S: 0.0}
     for stages in runs.values():
         waited_ns = round(1000 * (np.median(stages.first[:, 1]) + np.median(stages.last_us)))
         delivery = to_client.ns(waited_ns, 0.5) / 1000
