@@ -84,6 +84,9 @@ def test_the_marks_of_the_charts_are_a_list_that_leads_the_cursor_of_all_of_them
     expect(marks.nth(1)).to_be_focused()
     for chart in ("latency", "outcomes", "memory"):
         expect(page.locator(f"[data-chart={chart}] .chart-legend .value").first).to_have_text(re.compile(r"\d"))
+    with page.expect_download() as download:
+        page.locator("[data-chart=latency]").get_by_role("button", name="PNG").click()
+    assert download.value.suggested_filename.endswith("-latency.png")
 
 
 def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, shown: Shown) -> None:
