@@ -48,10 +48,11 @@ def test_a_new_link_is_shaped_as_the_others_are() -> None:
     assert added["name"] == "Ring, with 1–4"
 
 
-def test_a_dead_broker_is_a_fault_in_virtual_time_and_churn_on_real_brokers() -> None:
-    assert changed(configuration(), {"kill": 3})["faults"] == [{"what": "kill", "brokers": [3], "at_s": 0}]
-    live = changed(configuration("live"), {"kill": 3})["workload"]
-    assert (live["churn"], live["churn_schedule"]) == ("file", "0 3 crash")
+@pytest.mark.parametrize("engine", ["live", "simulated"])
+def test_a_dead_broker_is_a_fault_from_the_beginning_of_measuring(engine: str) -> None:
+    slow = {"what": "slow", "links": "all", "delay_ms": 5.0, "at_s": 1.0}
+    before = {**configuration(engine), "faults": [slow]}
+    assert changed(before, {"kill": 3})["faults"] == [slow, {"what": "kill", "brokers": [3], "at_s": 0}]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +77,3 @@ def test_a_dead_broker_is_a_fault_in_virtual_time_and_churn_on_real_brokers() ->
 def test_what_is_no_change_is_named(change: Any, sentence: str) -> None:
     with pytest.raises(InvalidSetting, match=sentence):
         changed(configuration(), change)
-
-
-def test_a_broker_cannot_be_killed_among_brokers_that_come_and_go_by_chance() -> None:
-    with pytest.raises(InvalidSetting, match="kill: this run's brokers come and go by chance already"):
-        changed(configuration("live", churn="exponential"), {"kill": 3})

@@ -19,9 +19,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import check_configuration
+from overlay.faults import KILL
 from overlay.links import Link
 from overlay.systems import RECORD, SYSTEMS
 
@@ -80,17 +80,8 @@ def _with_links(configuration: Mapping[str, Any], links: list[dict[str, Any]], w
 
 def _kill(configuration: Mapping[str, Any], value: Any) -> Configuration:
     broker = _broker(configuration, "kill", value)
-    if configuration["engine"] == SIMULATED:
-        fault = {"what": "kill", "brokers": [broker], "at_s": 0}
-        return {**configuration, "faults": [*configuration["faults"], fault]}
-    # Live brokers go away by churn: the workload says who, and its arrivals are the same with and without it.
-    workload = configuration["workload"]
-    if workload["churn"] not in ("none", "file"):
-        raise InvalidSetting(
-            "kill", "this run's brokers come and go by chance already; a dead one among them is no change"
-        )
-    schedule = "; ".join(filter(None, (workload["churn_schedule"], f"0 {broker} crash")))
-    return {**configuration, "workload": {**workload, "churn": "file", "churn_schedule": schedule}}
+    fault = {"what": KILL, "brokers": [broker], "at_s": 0}
+    return {**configuration, "faults": [*configuration["faults"], fault]}
 
 
 def _settings(configuration: Mapping[str, Any], value: Any) -> Configuration:
