@@ -1,8 +1,8 @@
-"""``make soak``: thousands of seeds, then the bank of bugs; or one seed, to see what it found.
+"""``make soak``: thousands of seeds, what is promised, the bank of bugs; or one seed, to see what it found.
 
 ::
 
-    python -m tests.swarm --seeds 10000       seeds 0 to 9999 over all cores, then each planted bug from seed 0 on
+    python -m tests.swarm --seeds 10000       seeds 0 to 9999 over all cores, promises, each planted bug from seed 0
     python -m tests.swarm 17                  seed 17 alone, with its faults and where it failed
     python -m tests.swarm --bugs              the bank alone
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from tests.swarm.bugs import BUGS
 from tests.swarm.plan import draw
 from tests.swarm.soak import Failure, find, over_cores, try_seed
+from tests.swarm.targets import ROWS, Row
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_SHOWN = 20
@@ -42,6 +43,8 @@ def main() -> int:
         return tell(options.seed)
     try:
         failed = 0 if options.bugs else soak(options.first, options.seeds, options.processes)
+        if not options.bugs:
+            targets(options.processes)
         missed = bugs(options.processes)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
@@ -92,6 +95,17 @@ def soak(first: int, seeds: int, processes: int) -> int:
             flush=True,
         )
     return failed
+
+
+def targets(processes: int) -> None:
+    """What is measured of each promise; one that is not kept is said, and is no failure of a seed."""
+    print("\n| what is promised, in virtual time | measured | kept |\n|---|---|---|")
+    for name, row in over_cores(measure, ((name,) for name in ROWS), processes):
+        print(f"| {name}: {ROWS[name].__doc__} | {row.figure} | {'yes' if row.is_held else 'NO'} |", flush=True)
+
+
+def measure(name: str) -> tuple[str, Row]:
+    return name, ROWS[name](1)
 
 
 def bugs(processes: int) -> int:
