@@ -11,6 +11,7 @@ from overlay.facts import Event, Sample
 from overlay.journal import read_journal
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
+from telemetry.window import LiveWindow
 from tests.runtime.test_supervisor import Host, host, pids  # noqa: F401
 from tests.waiting import wait_for
 
@@ -61,6 +62,13 @@ def test_faults_strike_when_they_should_and_are_over_when_they_should(host: Host
     ]
     back = [one for one in samples if one.broker == 1 and one.sent_us > at["fault_began", "restart"] + 5e5]
     assert "answered" in {one.outcome for one in back}
+    marks = [mark for mark in LiveWindow(files).advance()["marks"] if mark["kind"] == "fault"]
+    assert [(mark["label"], mark["until_s"] is not None) for mark in marks] == [
+        ("all links +60 ms", True),
+        ("partition into 3 islands", True),
+        ("broker 1 restarted", False),
+        ("broker 2 killed", True),
+    ]
     (files.directory / "manifest.json").write_text("{}")
     summary = collect(files, Lake(tmp_path / "lake"))
     assert not [one for one in summary["verdict_reasons"] if "broker" in one.lower()]
