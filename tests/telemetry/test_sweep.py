@@ -74,7 +74,7 @@ def test_a_sweep_that_was_killed_is_taken_up_by_spark_and_computes_nothing_twice
         [sys.executable, "-m", "telemetry", *given, "--plain"], cwd=ROOT, stderr=subprocess.DEVNULL
     )
     try:
-        wait_for(lambda: list((tmp_path / "var" / "simulated").glob("*/outcome.json")), "a run is done", 60)
+        wait_for(lambda: list((tmp_path / "var" / "simulated").glob("[0-9a-f]*/outcome.json")), "a run is done", 60)
         others = psutil.Process(first.pid).children(recursive=True)
     finally:
         os.kill(first.pid, signal.SIGKILL)
