@@ -1,8 +1,8 @@
 """From what was measured to the service-time model. Pure.
 
 Counterparts: ``probes`` measured costs, ``stages`` legs, ``overlay.services`` is the model. No parameter is searched
-for: each is a median that was measured, or a difference of two. A leg is the service of who sent it, which ``probes``
-tell, and the delivery to who received it, which is the rest::
+for: each is what was measured, or a difference of two; of costs the least, of legs the median. A leg is the service of
+who sent it, which ``probes`` tell, and the delivery to who received it, which is the rest::
 
     relayed = relaying                  + to_client(since it asked)
     last    = answering    + cold(idle) + to_client(since it asked)      which gives cold(idle)
@@ -40,7 +40,7 @@ def fit(
     costs: Costs, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages], measured: Mapping[str, Any]
 ) -> ServiceModel:
     """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``TelemetryError``."""
-    known = {name: _median(values) for name, values in costs.items()}
+    known = {name: min(values) for name, values in costs.items()}  # what else runs on the machine only adds
     service = _service(known)
     acknowledged = {
         name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and name != FAST_QUIET
@@ -143,9 +143,9 @@ def _median(values: Any) -> float:
 
 
 def _precision(costs: Costs) -> dict[str, Any]:
-    """Of each kind of message the median of its rounds, and their range: so few have no interval worth the name."""
+    """Of each kind of message what was taken and the range of its turns: so few have no interval worth the name."""
     return {
-        name: {"us": _median(values), "low": min(values), "high": max(values), "rounds": len(values)}
+        name: {"us": min(values), "median": _median(values), "high": max(values), "turns": len(values)}
         for name, values in costs.items()
     }
 
