@@ -11,13 +11,14 @@
 - ``metrics``     percentiles, outcomes, lateness, ages; ``processes``: what ticks say; ``schedule``: what was due
 - ``oracle``      what each answer was worth, held against what had been provided; ``costs``: what it cost the brokers
 - ``window``      what the live page shows; ``histograms``: response times as ticks carry them; ``series``: their course
-- ``happenings``  what the events of a run mean, in sentences; ``history``: all of them, by the wall clock
+- ``happenings``  what events mean, in sentences; ``marks``: those of charts; ``history``: all, by the wall clock
 - ``traces``      single queries, joined over all brokers; ``tracefile``: as a file, or from the journals of a live run
 - ``holdings``    how many copies of what lay where when a run ended, beside how often it was asked for
 - ``configurations``  which runs are replicates of each other; ``intervals``: over replicates
 - ``quantiles``   exact percentiles from counts
 - ``published``   Table B.1 of the thesis; ``figures``: 4.3 to 4.6
 - ``charts``      the one shape of a chart; ``comparison``: the report as data; ``html``: as a page
+- ``simulation``  a run in virtual time, kept by what it follows from; ``sweep``: many, by processes or by Spark
 - ``spark``       computes reports; ``python -m telemetry`` makes them; ``progress``: what it tells meanwhile
 - ``errors``      what stops telemetry for a reason that a person can act on
 

@@ -82,7 +82,11 @@ class RunViewSet(Resource):
     @extend_schema(responses={200: OpenApiTypes.OBJECT}, filters=False)
     @action(detail=True)
     def series(self, request: Request, pk: str) -> Response:
-        """The run's course as its page shows it: the snapshot that the websocket sends."""
+        """The run's course as its page shows it: the snapshot that the websocket sends.
+
+        `marks` are what its charts mark, each with `at_s`, `until_s` (null for an instant), a `label` and its `kind`:
+        phase, fault or membership (brokers that go and come). Of many changes neighbouring ones are one mark.
+        """
         return Response(snapshots.current(self.get_object()))
 
     @extend_schema(
