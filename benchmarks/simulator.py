@@ -96,7 +96,9 @@ def _large(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
 
 def searched(brokers: int) -> Overlay:
     """A Waxman overlay of mean degree 4 in which a hundred times a second something is searched that 1 % have."""
-    graph = generate("waxman", brokers, {"mean_degree": 4, "delay_ms": 1}, seed=1, limits=Limits(brokers, links=2 * brokers))
+    graph = generate(
+        "waxman", brokers, {"mean_degree": 4, "delay_ms": 1}, seed=1, limits=Limits(brokers, links=2 * brokers)
+    )
     overlay = Overlay(graph, SEARCHING, seed=1, monitoring=False, strict=False, make_actor=NodeActor)
     overlay.introduce()
     workload = Workload(

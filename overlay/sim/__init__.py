@@ -4,8 +4,8 @@
 
     schedule    what happens next: a heap of (time, priority, counter)
     network     what becomes of a datagram between two addresses (over ``overlay.links``)
-    simulator   delivers, fires timers, drains, checks invariants, and keeps the digest of a run
-    actors      how one node, or one client with its many ports, is driven
+    simulator   delivers, fires timers, drains, and keeps the digest of a run; ``garbage`` is collected seldom
+    actors      how one node (checked after each step, or not), or one client with its many ports, is driven
     harness     a whole overlay stood up: brokers, the controller that orders them, clients, faults
     served      actors that take the time which ``overlay.services`` says
     engine      a deployment from launching to its last answer; ``journals`` write its facts, ``summary`` sums them up

@@ -1,7 +1,7 @@
 """Drives actors in virtual time. Counterpart of the loops in ``overlay.runtime``.
 
-An instant of an actor: everything that arrives for it is fed, a timer that is due fires, its invariants are checked, it
-is drained. An actor that is woken and has nothing to do is harmless.
+An instant of an actor: everything that arrives for it is fed, a timer that is due fires, it is drained. An actor that
+is woken and has nothing to do is harmless.
 """
 
 from __future__ import annotations
