@@ -10,6 +10,8 @@ import pytest
 
 from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
+from overlay.runtime.calibrated import REFERENCE, read_model
+from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, simulate
 from telemetry.collect import collect
 from telemetry.manifest import make_manifest
@@ -18,10 +20,10 @@ from telemetry.window import LiveWindow
 from tests.sim.test_engine import document
 
 
-def collected(directory: Path, **changes: Any) -> tuple[Outcome, dict[str, Any]]:
+def collected(directory: Path, services: ServiceModel | None = None, **changes: Any) -> tuple[Outcome, dict[str, Any]]:
     files = RunFiles(directory / "run-1")
     wanted = document(files.directory, **changes)
-    outcome = simulate(Deployment.from_json(wanted, SIMULATED))
+    outcome = simulate(Deployment.from_json(wanted, SIMULATED), services)
     of_run = {name: wanted[name] for name in ("seed", "system", "topology", "settings", "workload")}
     files.write_manifest(make_manifest("run-1", engine=SIMULATED, now=datetime.now(UTC), **of_run))
     return outcome, collect(files, Lake(directory / "lake"))
@@ -46,6 +48,13 @@ def test_a_run_with_faults_is_valid_and_says_what_went_wrong(tmp_path: Path) -> 
     assert marks["broker 4 restarted"]["until_s"] is None
     assert marks["broker 3 lost"]["kind"] == "membership"
     assert "fault: broker 3 killed" in [one["words"] for one in seen["happened"]]
+
+
+def test_clients_that_wake_as_late_as_live_ones_are_no_fault_of_the_measurement(tmp_path: Path) -> None:
+    services = read_model(REFERENCE)
+    _, summary = collected(tmp_path, services)
+    assert summary["lateness"]["mean"] > 0.5 * (summary["mean_us"] - summary["lateness"]["mean"])
+    assert (summary["verdict"], summary["verdict_reasons"]) == ("valid", [])
 
 
 def test_memory_that_nobody_measured_is_not_told_as_none_at_all(tmp_path: Path) -> None:
