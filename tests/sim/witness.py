@@ -54,6 +54,8 @@ class Witness(Watcher):
         self._answered: Counter[tuple] = Counter()
         self._responses_at: dict[Address, tuple[int, set[tuple]]] = {}
         self._updates: dict[tuple, list[tuple[int, int, int]]] = defaultdict(list)
+        self._own: dict[tuple, tuple[int, int]] = {}
+        """In the structured arm: the latest update that a broker was sent, and may have kept itself, and its end."""
         self._valid_ends: dict[tuple, int] = {}
         self._keeps_for_others = overlay.config.arm == "structured"
         self._has_room = overlay.config.table_entries >= 1000 and overlay.config.table_bytes >= 100_000
@@ -86,7 +88,10 @@ class Witness(Watcher):
         elif isinstance(message, ContextUpdateAdvertisement):
             self._written.add(entry_of(message))
             self._valid_ends[message.timestamp, message.provider_id, message.key] = message.valid_end
-            if not self._keeps_for_others and not self._is_from_the_future(message.timestamp, to, now):
+            if self._keeps_for_others:
+                row, own = self._row(message.provider_id, message.key, to), (message.timestamp, message.valid_end)
+                self._own[row] = max(own, self._own.get(row, own))
+            elif not self._is_from_the_future(message.timestamp, to, now):
                 self._note_update(message.timestamp, message.provider_id, message.key, to, now)
         elif isinstance(message, ContextResponse):
             at, responses = self._responses_at.get(to, (now, set()))
@@ -140,9 +145,11 @@ class Witness(Watcher):
         assert message.valid_begin <= wall_ms < message.valid_end, f"{source} served invalid data at {wall_ms}"
         if not (self._has_room and self._honest):
             return
-        updates = self._updates[self._row(message.provider_id, message.key, source)]
+        row = self._row(message.provider_id, message.key, source)
+        updates, (own, own_end) = self._updates[row], self._own.get(row, (0, 0))
         timestamp, valid_end = max((update[1:] for update in updates if update[0] < now), default=(0, 0))
-        assert message.timestamp >= timestamp or valid_end <= wall_ms, f"{source} served what was overwritten"
+        has_ended = valid_end <= wall_ms or (own > timestamp and own_end <= wall_ms)  # and left room for older ones
+        assert message.timestamp >= timestamp or has_ended, f"{source} served what was overwritten"
 
     def _note_update(self, timestamp: int, provider: str, key: tuple, broker: Address, now: int) -> None:
         if self._has_room:
