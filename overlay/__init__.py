@@ -11,7 +11,7 @@ any broker, and a broker that lacks the answer searches the overlay of its neigh
 
 What everything stands on:
 
-- ``node``        the seam: what a driver may call on a core; ``chance``: randomness, handed in too
+- ``node``        the seam: what a driver may call on a core; ``chance``: randomness, handed in too; ``hashes``
 - ``addresses``   ``host:port`` parsing; ``errors``: our mistakes and theirs
 - ``settings``    declarative settings, from which flags, forms and the API are made
 - ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike

@@ -7,9 +7,10 @@ number generators, OOPSLA 2014).
 
 from __future__ import annotations
 
-from _blake2 import blake2b  # what hashlib has; hashlib itself brings OpenSSL, 3.7 MB of each process
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
+
+from overlay.hashes import blake2b
 
 T = TypeVar("T")
 _MASK = (1 << 64) - 1

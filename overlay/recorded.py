@@ -10,7 +10,6 @@ import platform
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
 from overlay import __version__, broker
@@ -19,6 +18,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.tracing import Step
 from overlay.chance import Chance
+from overlay.hashes import blake2b
 from overlay.recording import MEGABYTE, Begin, Recorder, What
 
 

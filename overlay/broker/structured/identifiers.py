@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from _blake2 import blake2b  # see overlay.chance
 from functools import lru_cache
 
 from overlay.addresses import Address, format_address
 from overlay.broker.extensions import TARGET_DIGITS
 from overlay.broker.messages import Key, RawKey, raw_key
 from overlay.chance import Chance
+from overlay.hashes import blake2b
 
 BITS = 4 * TARGET_DIGITS
 

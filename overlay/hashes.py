@@ -1,0 +1,14 @@
+"""BLAKE2b for what every broker imports, without ``hashlib``: that loads OpenSSL, 3.7 MB of each process.
+
+As the standard library's own ``random`` gets its hash, for the same reason: from CPython's module, or from ``hashlib``
+where an interpreter has no such module. Both are the same function (RFC 7693).
+"""
+
+from __future__ import annotations
+
+try:
+    from _blake2 import blake2b
+except ImportError:  # not CPython, or one that has moved it
+    from hashlib import blake2b
+
+__all__ = ("blake2b",)
