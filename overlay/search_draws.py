@@ -69,8 +69,8 @@ def arms() -> dict[str, Mapping[str, Any]]:
 
 def config_of(graph: Graph, settings: Mapping[str, Any]) -> BrokerConfig:
     """Of each broker: these settings, and what all arms have in common."""
-    fixed = {"replication": "none", "trace_one_in": 0, "lookahead_wait_ms": WAIT_MS, "walk_ttl": 4 * graph.brokers}
-    return BrokerConfig(**{**fixed, **settings})
+    fixed = {"replication": "none", "trace_one_in": 0, "lookahead_wait_ms": WAIT_MS}
+    return BrokerConfig(**{**fixed, **settings}).among(graph.brokers)
 
 
 def broker_of(config: BrokerConfig, addresses: Sequence[Address], index: int, seed: int, wall_offset_ns: int) -> Broker:

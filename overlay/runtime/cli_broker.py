@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -58,7 +57,9 @@ def make_parser() -> OneLineParser:
     parser.add_argument("--bind", type=bind_address, required=True, metavar="HOST:PORT", help="port 0 picks one")
     parser.add_argument("--address", type=address, metavar="HOST:PORT", help="the address it is known by, if another")
     parser.add_argument("--open", action="store_true", help=OPEN_HELP)
-    parser.add_argument("--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N")
+    parser.add_argument(
+        "--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N (at most 4000)"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen anew when left out")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="append one tick a second and events to this file")
     parser.add_argument("--record", type=_record_mb, default=0, metavar="MB", help=RECORD_HELP)
@@ -119,11 +120,11 @@ def _configuration(infos: list[SettingInfo], options: dict[str, object]) -> Brok
     given = {name: options[name] for name in names if options[name] is not None}
     config = build(BrokerConfig, resolved({PROFILE.name: options["profile"], **given}))
     brokers = options["brokers"]
-    if brokers is None or config.walk_ttl:
+    if brokers is None:
         return config
     if not isinstance(brokers, int) or brokers < 1:
         raise InvalidSetting("brokers", f"must be at least 1, not {brokers}")
-    return replace(config, walk_ttl=4 * brokers)
+    return config.among(brokers)
 
 
 def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:

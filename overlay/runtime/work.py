@@ -39,13 +39,10 @@ class Job:
         Only runs are journalled: a network would grow its journal for ever.
         """
         index = self.deployment.broker_names.index(self.name)
-        config = self.deployment.settings
+        config = self.deployment.settings.among(self.deployment.brokers)
         is_journalled = self.deployment.kind == RUN
-        config = replace(
-            config,
-            walk_ttl=config.walk_ttl or 4 * self.deployment.brokers,
-            trace_one_in=config.trace_one_in if is_journalled else 0,
-        )
+        if not is_journalled:
+            config = replace(config, trace_one_in=0)
         try:
             process = BrokerProcess(
                 config,

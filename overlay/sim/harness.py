@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from overlay.addresses import Address
@@ -77,9 +76,7 @@ class Overlay:
         ``make_client`` says it of clients. ``make_broker`` makes the broker itself, of a seed, whenever one starts.
         """
         self.graph = graph
-        self.config = config or BrokerConfig()
-        if not self.config.walk_ttl:
-            self.config = replace(self.config, walk_ttl=4 * graph.brokers)
+        self.config = (config or BrokerConfig()).among(graph.brokers)
         self.seed = seed
         self._monitoring = monitoring
         self._make_actor = make_actor
