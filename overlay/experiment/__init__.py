@@ -5,5 +5,6 @@ read them from files; ``overlay.systems`` knows the settings and the workload of
 
 - ``definition``  what a definition may say, checked whole; each of its configurations in full
 - ``sweeps``      lists and blocks of a definition, multiplied out; the hash that names a configuration
-- ``inline``      a definition that carries its topologies with it
+- ``inline``      a definition that carries its topologies with it; ``files``: one that was written into a file
+- ``whatif``      one thing changed in a configuration that has run
 """
