@@ -169,6 +169,8 @@ class Recording:
         """Bytes at the end that cannot be read, once iteration has ended: the process died while it wrote."""
         self.end: What | None = None
         """Once iteration has ended: ``ENDED``, ``FULL``, or ``None`` of a broker that died or still lives."""
+        self.is_damaged = False
+        """Once iteration has ended: whether what cannot be read is more than the half of a last write."""
         self.begin = self._read_begin()
 
     def _read_begin(self) -> Begin:
@@ -198,13 +200,14 @@ class Recording:
         with self.path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(0)
-            while (body := _read_frame(file.read(_HEAD.size), file.read)) is not None:
+            while (body := _read_frame(head := file.read(_HEAD.size), file.read)) is not None:
                 records = _unpack(body)
                 if records is None:
                     break
                 offset += _HEAD.size + len(body)
                 yield from records
             self.bad_bytes = size - offset
+            self.is_damaged = len(head) == _HEAD.size and not _is_torn(head, self.bad_bytes)
 
 
 def _read_frame(head: bytes, read: Any) -> bytes | None:
@@ -215,6 +218,12 @@ def _read_frame(head: bytes, read: Any) -> bytes | None:
         return None
     body: bytes = read(length)
     return body if len(body) == length and crc32(body) == checksum else None
+
+
+def _is_torn(head: bytes, there: int) -> bool:
+    """Whether of a frame that begins so more was to come than the ``there`` bytes that there are."""
+    length, _ = _HEAD.unpack(head)
+    return there - _HEAD.size < length <= MAX_FRAME_BYTES
 
 
 def _unpack(body: bytes) -> list[Record] | None:

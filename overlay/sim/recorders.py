@@ -11,7 +11,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Stream
 from overlay.recorded import RecordedBroker, recorder_of
-from overlay.recording import Recorder, recording_path
+from overlay.recording import Recorder, recording_path, recordings_in
 from overlay.sim.simulator import WALL_OFFSET_NS
 
 
@@ -27,6 +27,9 @@ class Recorders:
     """
 
     def __init__(self, directory: Path, most_mb: int, clock: Callable[[], int]) -> None:
+        """Recordings of an earlier run in ``directory`` go: they would be taken for brokers of this one."""
+        for left in recordings_in(directory):
+            left.unlink()
         self._directory = directory
         self._most_mb = most_mb
         self._clock = clock

@@ -18,6 +18,7 @@ from overlay.addresses import Address, format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Chance, Stream
+from overlay.errors import InvalidSetting
 from overlay.recorded import broker_code
 from overlay.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
 from overlay.settings import build
@@ -75,7 +76,10 @@ class Replayed:
 
 
 def replay(path: Path) -> Replayed:
-    """Do a recorded broker again until its recording ends, or until it differs. Raises ``BadRecording``."""
+    """Do a recorded broker again until its recording ends, or until it differs.
+
+    Raises ``BadRecording`` also for one that is damaged: what is behind the damage was not compared.
+    """
     recording = Recording(path)
     again = _Again(recording.begin)
     difference = None
@@ -83,6 +87,11 @@ def replay(path: Path) -> Replayed:
         difference = again.follow(record)
         if difference is not None:
             break
+    if difference is None and recording.is_damaged:
+        raise BadRecording(
+            f"{path} is damaged: its last {recording.bad_bytes:,} bytes cannot be read, behind {again.inputs} inputs "
+            "that were replayed alike."
+        )
     if difference is None and recording.end == What.ENDED:  # of one that died the last datagrams may be missing
         difference = again.surplus()
     return Replayed(recording.begin, again.inputs, again.datagrams, difference, recording.end, recording.bad_bytes)
@@ -170,7 +179,13 @@ def _make(begin: Begin) -> Broker:
             f"the recording of {begin.name} was made with {begin.chance!r:.40}, which is not known here."
         )
     chance = CHANCES[begin.chance](begin.seed)
-    return Broker(build(BrokerConfig, begin.config), begin.address, chance, begin.wall_offset_ns)
+    try:
+        config = build(BrokerConfig, begin.config)
+    except InvalidSetting as error:
+        raise BadRecording(
+            f"the recording of {begin.name} has settings that are not of this version: {error}"
+        ) from None
+    return Broker(config, begin.address, chance, begin.wall_offset_ns)
 
 
 def _input_in_words(record: Record) -> str:

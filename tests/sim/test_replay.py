@@ -193,6 +193,37 @@ def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
     assert found == records[: len(found)]
 
 
+def test_damage_is_no_replay_and_half_a_last_write_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = recorded(tmp_path / "broker-0.1.recording").read_bytes()
+    written = {
+        "torn": (whole[:-3], 0, "identical: 1 brokers"),
+        "flipped": (whole[:-3] + bytes([whole[-3] ^ 255]) + whole[-2:], 2, "is damaged"),
+        "overwritten": (whole + bytes([255] * 40), 0, "identical: 1 brokers"),  # nothing is said behind the end
+    }
+    for name, (data, code, words) in written.items():
+        path = tmp_path / name / "broker-0.1.recording"
+        path.parent.mkdir()
+        path.write_bytes(data)
+        found = cli_replay.main([str(path.parent)])
+        said = "".join(capsys.readouterr())
+        assert (found, words in said) == (code, True), said
+
+
+def test_a_recording_with_settings_of_another_version_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Recorder(tmp_path / "broker-0.1.recording", replace(BEGIN, config={"horse": 1}), 10**6).close()
+    assert cli_replay.main([str(tmp_path)]) == 2
+    assert "not of this version: horse" in capsys.readouterr().err
+
+
+def test_recordings_of_an_earlier_run_are_not_taken_for_brokers_of_this_one(tmp_path: Path) -> None:
+    for brokers in (6, 3):
+        given = document(tmp_path, brokers, record_mb=4)
+        simulate(Deployment.from_json(given, SIMULATED))
+    assert len(recordings_in(tmp_path / "journal")) == 3
+
+
 @settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: bytes) -> None:
