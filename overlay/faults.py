@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 from overlay.churn import CRASH, HAPPENED, UP, Change, Churn
@@ -259,7 +258,7 @@ class _Reader:
         return InvalidSetting(f"{self.field}.{name}", sentence)
 
     def _number(self, name: str, value: object, low: float, high: float) -> float:
-        if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise self._wrong(name, f"must be a number, not {_shown(value)}")
         if not low <= value <= high:
             raise self._wrong(name, f"must be from {low:g} to {high:g}, not {_shown(value)}")

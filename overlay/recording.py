@@ -222,7 +222,7 @@ def _read_frame(head: bytes, read: Any) -> bytes | None:
 
 def _is_torn(head: bytes, there: int) -> bool:
     """Whether of a frame that begins so more was to come than the ``there`` bytes that there are."""
-    length, _ = _HEAD.unpack(head)
+    length: int = _HEAD.unpack(head)[0]
     return there - _HEAD.size < length <= MAX_FRAME_BYTES
 
 

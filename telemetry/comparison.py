@@ -5,6 +5,7 @@ Counterpart: ``telemetry.spark.pipeline`` computes ``Measured``; ``telemetry.htm
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -47,8 +48,17 @@ class Measured:
     memory: Rows
 
 
-def compare(runs: Sequence[ChosenRun], measured: Measured, title: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``."""
+def compare(
+    runs: Sequence[ChosenRun],
+    measured: Measured,
+    title: str,
+    provenance: Mapping[str, Any],
+    repeated: Sequence[ChosenRun] = (),
+) -> dict[str, Any]:
+    """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``.
+
+    ``repeated`` were chosen, too, and are left out, as ``configurations.without_repeats`` has it.
+    """
     factors = differing(runs)
     groups = grouped(runs).items()
     rows = [
@@ -62,7 +72,7 @@ def compare(runs: Sequence[ChosenRun], measured: Measured, title: str, provenanc
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
         "charts": [*_charts(rows, measured), *figures.draw_all(rows)],
-        "notes": list(_notes(runs, rows)),
+        "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
     }
 
@@ -237,12 +247,6 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
         "A value is the mean of the replicates' own statistic with its 95 % interval: Student's t on the logarithm "
         "for 2 to 7 replicates, a bootstrap for more, none for one. Pooled is the statistic of all samples as one."
     )
-    if any(row["engine"] == SIMULATED for row in rows):
-        yield (
-            "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
-            "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
-            "They stand beside live ones and are never replicates of them."
-        )
     suspect = [run.run for run in runs if run.verdict == "suspect"]
     if suspect:
         yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."
@@ -253,3 +257,28 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
         yield "Links are shaped where it says so: their delay, jitter or loss was added in user space, not measured."
     if any(row["published"] and not row["published"]["same"] for row in rows):
         yield "Where no published row has the same workload, the nearest one stands beside, with what differs."
+
+
+def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]) -> Iterator[str]:
+    simulated = [run for run in runs if run.is_simulated]
+    if simulated:
+        yield (
+            "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
+            "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
+            "They stand beside live ones and are never replicates of them."
+        )
+    if repeated:
+        yield (
+            f"{len(repeated)} simulated runs are left out, since a later one has the same configuration and seed and "
+            f"is no replicate of it: {', '.join(run.run for run in repeated[:5])}{' …' if len(repeated) > 5 else ''}."
+        )
+    mixed = [group for group in grouped(simulated).values() if len({_simulated_by(run) for run in group}) > 1]
+    if mixed:
+        yield (
+            "Replicates were simulated by different code or service times, which adds to their spread, in "
+            f"{len(mixed)} configurations."
+        )
+
+
+def _simulated_by(run: ChosenRun) -> str:
+    return json.dumps([run.manifest.get(name) for name in ("simulator", "service_times")], sort_keys=True)

@@ -55,6 +55,11 @@ class ChosenRun:
         return self.engine == SIMULATED
 
     @property
+    def started(self) -> str:
+        """When, in UTC; these sort as the instants do."""
+        return str(self.manifest.get("started") or "")
+
+    @property
     def kind(self) -> str:
         return str(self.topology.get("kind") or self.topology.get("name") or "unknown")
 
@@ -157,6 +162,19 @@ def grouped(runs: Iterable[ChosenRun]) -> dict[str, list[ChosenRun]]:
     for run in runs:
         groups.setdefault(run.key(), []).append(run)
     return groups
+
+
+def without_repeats(runs: Iterable[ChosenRun]) -> tuple[list[ChosenRun], list[ChosenRun]]:
+    """The runs that tell something new, in their order, and the others: simulated ones of which there is a later run
+    with the same configuration and seed.
+
+    A simulated run follows from these, so that another one is no replicate: counted twice, it would narrow an interval
+    without a reason. Live runs differ even with one seed.
+    """
+    found = [((run.key(), run.seed) if run.is_simulated else (run.run, ""), run) for run in runs]
+    last = {name: run.run for name, run in sorted(found, key=lambda pair: pair[1].started)}
+    kept = [run for name, run in found if last[name] == run.run]
+    return kept, [run for name, run in found if last[name] != run.run]
 
 
 def differing(runs: Sequence[ChosenRun]) -> list[str]:

@@ -35,6 +35,8 @@ from telemetry.traces import OUTCOMES
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""
+MOST_DIGITS = 12
+"""Of a number in a query; of all that is allowed none has more."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -247,6 +249,6 @@ def _links(request: Request, query: dict[str, Any], page: int, pages: int) -> di
 
 def _whole(request: Request, name: str, default: int, low: int, high: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not text.isascii() or not text.isdigit() or not low <= int(text[:12]) <= high:
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or not low <= int(text) <= high:
         raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
     return int(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from telemetry.comparison import compare
-from telemetry.configurations import ChosenRun, choose
+from telemetry.configurations import ChosenRun, choose, without_repeats
 from telemetry.errors import TelemetryError
 from telemetry.html import render
 from telemetry.runs import Lake, read_manifest
@@ -58,6 +58,7 @@ def write_comparison(
 
     ``say`` is told what is being done, for a person who waits.
     """
+    runs, repeated = without_repeats(runs)
     say("Starting Spark")
     to_read_bytes = sum(lake.part("samples", run.run).stat().st_size for run in runs)
     with spark_session(var, to_read_bytes) as spark:
@@ -66,7 +67,7 @@ def write_comparison(
         computed_by = f"Spark {spark.version}, exact percentiles"
     say("Writing the report")
     provenance = {"created": now.isoformat(), "computed_by": computed_by}
-    result: dict[str, Any] = plain(compare(runs, measured, title, provenance))
+    result: dict[str, Any] = plain(compare(runs, measured, title, provenance, repeated))
     page = render(result)
     write_json(out / "result.json", result)
     with whole_file(out / "report.html") as file:

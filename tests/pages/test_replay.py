@@ -44,6 +44,13 @@ def test_the_replay_page_has_what_the_slider_needs_and_rest_has_the_messages(olg
     assert all(middle <= row["at_us"] < middle + 10**6 for row in later["results"])
 
 
+def test_no_number_in_an_address_is_too_strange(olga: Client, run: Run) -> None:
+    for name in ("from_us", "to_us", "page", "page_size"):
+        for value in ("-1", "1e3", "²", "1" + "0" * 20, "0" * 11 + "1" + "9" * 20, "9" * 5000):
+            answer = olga.get(f"/api/runs/{run.id}/messages/", {name: value})
+            assert (answer.status_code, answer.json()["field"]) == (400, name), value
+
+
 def test_a_query_is_followed_from_its_trace(olga: Client, run: Run) -> None:
     trace = olga.get(f"/api/runs/{run.id}/traces/", {"order": "longest"}).json()["results"][0]
     page = olga.get(f"/runs/{run.id}/queries/{trace['id']}/").content.decode()

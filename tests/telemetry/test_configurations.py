@@ -4,7 +4,8 @@ import pytest
 
 from overlay.profiles import PROFILES
 from overlay.systems import SYSTEMS
-from telemetry.configurations import choose, differing, grouped, label, links_in_words
+from telemetry.comparison import Measured, compare
+from telemetry.configurations import choose, differing, grouped, label, links_in_words, without_repeats
 from telemetry.errors import TelemetryError
 from telemetry.html import duration, figures, size
 
@@ -84,3 +85,22 @@ def test_a_recorded_run_is_no_replicate_of_one_that_is_not():
     runs = [run("a"), run("b", record_mb=64)]
     assert len(grouped(runs)) == 2
     assert label(runs[1], differing(runs)) == "ring of ten, 64 MB recorded"
+
+
+def test_a_simulated_run_done_again_is_no_replicate_and_a_live_one_is():
+    def of(name, engine, seed, started):
+        return choose({"run": name, "engine": engine, "seed": seed}, {**MANIFEST, "started": started})
+
+    runs = [
+        of("a", "simulated", 1, "2026-11-22T02:00:00+00:00"),
+        of("b", "simulated", 1, "2026-11-22T01:00:00+00:00"),
+        of("c", "simulated", 2, "2026-11-22T01:00:00+00:00"),
+        of("d", "live", 1, "2026-11-22T01:00:00+00:00"),
+        of("e", "live", 1, "2026-11-22T02:00:00+00:00"),
+    ]
+    kept, repeated = without_repeats(runs)
+    assert ([one.run for one in kept], [one.run for one in repeated]) == (["a", "c", "d", "e"], ["b"])
+    nothing = Measured(response={}, pooled={}, curves={}, outcomes={}, truths={}, memory={})
+    report = compare(kept, nothing, "again", {}, repeated)
+    assert [row["n"] for row in report["configurations"]] == [2, 2]
+    assert any("left out" in note and note.endswith(": b.") for note in report["notes"])
