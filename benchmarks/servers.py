@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.figures import Unavailable
 from benchmarks.programs import program
 from benchmarks.record import ROOT
-from overlay.runtime.lifeline import LIFELINE_FD
+from overlay.runtime.own_supervisor import own_supervisor
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
 
 SERVER_CORE, CLIENT_CORE = 1, 0
@@ -110,31 +110,12 @@ def _why(status: Status) -> str:
 
 @contextmanager
 def supervisor(**environment: str) -> Iterator[SupervisorClient]:
-    """A supervisor of its own, with ``environment`` added; at the end what it runs is gone with it."""
-    with ExitStack() as stack:
-        home = stack.enter_context(scratch())
-        lifeline, held = os.pipe()
-        stack.callback(os.close, held)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
-            env=os.environ | environment | {LIFELINE_FD: str(lifeline)},
-            pass_fds=[lifeline],
-            start_new_session=True,  # Ctrl-C is for us, who then end it
-        )
-        stack.callback(process.wait)
-        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
-        os.close(lifeline)
-        client = SupervisorClient(home / "socket")
-        deadline = time.monotonic() + START_S
-        while True:
-            try:
-                client.hello()
-                break
-            except SupervisorUnavailable as reason:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise Unavailable(str(reason)) from None
-                time.sleep(0.02)
-        yield client
+    """``own_supervisor``; raises ``Unavailable`` where it does not answer."""
+    try:
+        with own_supervisor(**environment) as client:
+            yield client
+    except SupervisorUnavailable as reason:
+        raise Unavailable(str(reason)) from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@
     usage, clock, reporting   what a process uses, when it is, and what it writes of itself
 
     supervisor   the host's one parent of brokers and fleets, and its loop
-      control, supervisor_client   its door, and the way in
+      control, supervisor_client   its door, and the way in; ``own_supervisor``: one for a program
       deployments, kept            what is deployed here, by which verbs; what survives a crash
       hosted, orders               one deployment kept moving; the joins it orders
     arena        an overlay in which one query after the other is asked, told of by taps

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from overlay.runtime.calibrated import FILE
+from overlay.runtime.own_supervisor import own_supervisor
 from overlay.services import ServiceModel
 from telemetry.calibration import probes
 from telemetry.calibration.anchors import ANCHORS, GROWTH, Anchor, Compared, Responses, compare, run_live, run_simulated
 from telemetry.calibration.fit import fit
-from telemetry.calibration.live import supervisor
 from telemetry.calibration.page import RESIDUALS, residuals_of, write_page
 from telemetry.calibration.stages import Pace, Stages, observe, paces, pooled
 from telemetry.manifest import code_version, library_versions, machine
@@ -78,7 +78,7 @@ def measure(
     live: dict[str, list[Responses]] = defaultdict(list)
     duration_s = max(2.0, ANCHOR_S * scale * ROUNDS)
     with _scratch() as directory:
-        with supervisor() as client:
+        with own_supervisor() as client:
             for seed in range(rounds):
                 left.begin("processor and memory of single messages")
                 _extend(costs, probes.probe(client))

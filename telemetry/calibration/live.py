@@ -1,18 +1,17 @@
-"""Real brokers and clients under a supervisor of their own, which ends with the one that asked for it.
+"""Real brokers and clients under a supervisor: runs to their end, and brokers that stand and wait.
 
-Counterpart: ``overlay.runtime.supervisor`` does all of the work; a run here is one that the web launches.
+Counterparts: ``overlay.runtime.own_supervisor`` is that supervisor, which does all of the work; a run here is one that
+the web launches.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -21,7 +20,6 @@ from typing import Any
 
 from overlay.addresses import Address, parse_address
 from overlay.phases import ENDED, FINISHED
-from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
 from overlay.workload import Workload, estimate_s
 from telemetry.errors import TelemetryError
@@ -66,35 +64,6 @@ class Standing:
         finally:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
-
-
-@contextmanager
-def supervisor() -> Iterator[SupervisorClient]:
-    """A supervisor of its own. At the end what it runs is gone with it, however that comes."""
-    with ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True)))
-        lifeline, held = os.pipe()
-        stack.callback(os.close, held)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
-            env=os.environ | {LIFELINE_FD: str(lifeline)},
-            pass_fds=[lifeline],
-            start_new_session=True,  # Ctrl-C is for us, who then end it
-        )
-        stack.callback(process.wait)
-        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
-        os.close(lifeline)
-        client = SupervisorClient(home / "socket")
-        deadline = time.monotonic() + START_S
-        while True:
-            try:
-                client.hello()
-                break
-            except SupervisorUnavailable as reason:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise TelemetryError(f"No supervisor: {reason}") from None
-                time.sleep(POLL_S)
-        yield client
 
 
 def document_of(

@@ -9,11 +9,11 @@ import pytest
 
 from overlay.errors import InvalidSetting
 from overlay.runtime.calibrated import FILE, REFERENCE, read_model, stored_services
+from overlay.runtime.own_supervisor import own_supervisor
 from overlay.services import ServiceModel
 from telemetry.calibration import probes
 from telemetry.calibration.anchors import ANCHORS, compare, run_simulated
 from telemetry.calibration.fit import fit, median_interval
-from telemetry.calibration.live import supervisor
 from telemetry.calibration.page import residuals_of, write_page
 from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
 from telemetry.errors import TelemetryError
@@ -124,7 +124,7 @@ def test_the_interval_of_a_median_holds_it_and_narrows() -> None:
 def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"MESSAGES": 30, "TURNS": 1, "UPKEEP_S": 0.1, "BATCHES": 1, "ENTRIES": (0, 100)}.items():
         monkeypatch.setattr(probes, name, value)
-    with supervisor() as client:
+    with own_supervisor() as client:
         measured = probes.probe(client)
         seen = observe(client, Pace("100 a second", 0.1, 1.5), tmp_path / "pace")
     assert measured["matched 100"] > measured["matched 0"]

@@ -1,0 +1,55 @@
+"""A supervisor for one program that needs brokers for a while, beside any other on this host."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from overlay.runtime.lifeline import LIFELINE_FD
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
+
+START_S = 20.0
+POLL_S = 0.02
+
+
+@contextmanager
+def own_supervisor(**environment: str) -> Iterator[SupervisorClient]:
+    """A supervisor with ``environment`` added; at the end what it runs is gone with it, however that comes.
+
+    Raises ``SupervisorUnavailable`` where it does not answer within ``START_S``.
+    """
+    with ExitStack() as stack:
+        # What was killed a moment ago may still be writing there.
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True)))
+        lifeline, held = os.pipe()
+        stack.callback(os.close, held)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
+            env=os.environ | environment | {LIFELINE_FD: str(lifeline)},
+            pass_fds=[lifeline],
+            start_new_session=True,  # Ctrl-C is for us, who then end it
+        )
+        stack.callback(process.wait)
+        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
+        os.close(lifeline)
+        client = SupervisorClient(home / "socket")
+        _wait_for(client, process)
+        yield client
+
+
+def _wait_for(client: SupervisorClient, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            client.hello()
+            return
+        except SupervisorUnavailable:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_S)
