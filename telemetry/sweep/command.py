@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import time
 from argparse import ArgumentParser, Namespace
@@ -51,16 +53,33 @@ def make(given: Namespace, say: Say) -> tuple[str, bool]:
     try:
         places = Places(out / "runs", out / "lake", given.var)
         expected = [costs.exchanges(order.configuration) for order in orders]
-        batch = Batch.write(out / "batch", places, orders, expected)
         began = time.monotonic()
-        with _saying(batch, say):
-            carry_out(batch, given.var, with_spark=not given.plain and len(orders) > MAX_RUNS_BESIDE)
+        with _alone(out):
+            batch = Batch.write(out / "batch", places, orders, expected)
+            with _saying(batch, say):
+                carry_out(batch, given.var, with_spark=not given.plain and len(orders) > MAX_RUNS_BESIDE)
     except OSError as error:
         raise TelemetryError(describe_os_error(error)) from error
     rows = page.rows(batch, orders)
     write_json(out / "sweep.json", rows)
     write_json(out / "runs.json", [{"run": row["run"]} for row in rows if row["state"] == DONE])
     return page.text(rows, out, time.monotonic() - began), all(row["state"] == DONE for row in rows)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Nobody else sweeps into ``out`` meanwhile; of one that was killed the kernel lets go."""
+    out.mkdir(parents=True, exist_ok=True)
+    held = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sentence = f"Another sweep is under way in {out}. Wait for its end, or name another --out."
+            raise TelemetryError(sentence) from None
+        yield
+    finally:
+        os.close(held)
 
 
 def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:

@@ -20,7 +20,7 @@ from telemetry.__main__ import main
 from telemetry.runs import Lake, read_manifest
 from telemetry.simulation import Order, Places, simulate_run
 from telemetry.sweep.batch import Batch, Told
-from telemetry.sweep.command import orders_of
+from telemetry.sweep.command import _alone, orders_of
 from telemetry.sweep.page import Progress
 from telemetry.sweep.processes import in_processes
 from telemetry.sweep.work import perform
@@ -183,3 +183,15 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     batch.tell(orders[0].run, Told("done", 1.0, result={"was_kept": True}))
     batch.tell(orders[4].run, Told("measuring", 0.5))
     assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
+
+
+def test_two_sweeps_do_not_share_a_place(
+    spec: Path, places: Places, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = orders_of(spec)[0]
+    batch = Batch.write(tmp_path / "out" / "batch", places, [order], [1.0])
+    batch.tell(order.run, Told("measuring", 0.5))
+    with _alone(tmp_path / "out"):
+        code = main(["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")])
+    assert (code, "Another sweep is under way" in capsys.readouterr().err) == (1, True)
+    assert batch.told(order.run).share == 0.5, "what the first one tells is still there"
