@@ -54,6 +54,10 @@ class _BrokenOff(Exception):
     """Why a batch came to nothing, though the next one may not."""
 
 
+class _NeverBegan(_BrokenOff):
+    """It ended by itself before it began with any run, as without Java: the next one may well do the same."""
+
+
 class _Job:
     """One batch, from its claim until each of its runs has ended or is queued again."""
 
@@ -69,17 +73,17 @@ class _Job:
         self._batch = Batch.write(directory, places, orders, [run.estimated_s for run in runs])
 
     def carry_out(self) -> None:
-        reason = "The simulation ended before it did"
+        reason, has_begun = "The simulation ended before it did", True
         try:
             self._watch()
         except _BrokenOff as broken_off:
-            reason = str(broken_off)
+            reason, has_begun = str(broken_off), not isinstance(broken_off, _NeverBegan)
         except Exception:
             log.exception("a batch of %d simulated runs", len(self._rows))
             reason = "The simulation failed, and the worker's log holds the details"
         finally:
             for run in Run.objects.filter(pk__in=self._left, lease_owner=self._owner):
-                queue.give_back(run, reason)
+                queue.give_back(run, reason, has_begun=has_begun)
             shutil.rmtree(self._batch.directory, ignore_errors=True)
 
     def _watch(self) -> None:
@@ -91,7 +95,8 @@ class _Job:
         if self._left:
             text = words.read_text(errors="replace")
             log.warning("simulate-batch ended with code %s: %s", job.returncode, text[-4_000:])
-            raise _BrokenOff(last_told(text, ERROR).rstrip(".") or "The simulation ended before it did")
+            kind = _BrokenOff if self._seen else _NeverBegan
+            raise kind(last_told(text, ERROR).rstrip(".") or "The simulation ended before it did")
 
     def _wait(self, job: subprocess.Popen[bytes]) -> None:
         beat_at = 0.0

@@ -99,12 +99,12 @@ def renew(owner: str, runs: Collection[str]) -> None:
     Run.objects.filter(pk__in=runs, lease_owner=owner).update(lease_expires=_lease_end())
 
 
-def give_back(run: Run, reason: str) -> None:
-    """Queues a run that ``reason`` broke off, as it was read."""
+def give_back(run: Run, reason: str, *, has_begun: bool = True) -> None:
+    """Queues a run that ``reason`` broke off, as it was read; ``has_begun`` says whether its batch had with any run."""
     if run.state in states.ENDED:
         return
-    if run.lease_epoch >= MAX_ATTEMPTS and run.state != RunState.QUEUED:
-        states.move(run, RunState.FAILED, f"{reason}, {MAX_ATTEMPTS} times.")
+    if run.lease_epoch >= MAX_ATTEMPTS and not (has_begun and run.state == RunState.QUEUED):
+        states.move(run, RunState.FAILED, f"Given up after {MAX_ATTEMPTS} times. {reason}.")
         return
     free = {"lease_owner": "", "lease_expires": None, "asked_at": None}
     if run.state == RunState.QUEUED:

@@ -160,6 +160,19 @@ def test_runs_of_a_worker_that_died_are_queued_again_but_not_for_ever(api: APICl
     assert (die()["state"], "3 times" in shown(api, run)["reason"]) == ("failed", True)
 
 
+def test_runs_whose_batches_never_begin_fail_with_the_reason(
+    api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run,) = launched(api, ring)
+    monkeypatch.setattr(job, "PLAIN", 0)  # by Spark, which there is not without Java
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    for state in ("queued", "queued", "failed"):
+        job.compute()
+        assert shown(api, run)["state"] == state
+    assert "3 times" in shown(api, run)["reason"]
+    assert "JAVA_HOME" in shown(api, run)["reason"]
+
+
 def test_a_batch_is_given_back_when_the_house_ends(api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     long = {**SMALL, "duration_s": 3000, "consumers": 200}
     (run,) = launched(api, ring, workload=long)
