@@ -51,6 +51,12 @@ def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
         ("a: !!python/object/apply:os.system [ls]", "is not YAML"),
         ("a: .nan", "cannot be read"),
         ("a: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("a: " + "[" * 200_000, "nested too deeply"),
+        ("a: 1" + ":1" * 100_000, "more than 100,000 characters"),
+        ("a: 1" + ":1" * 400 + ".5", "a number that is too large"),
+        ("a: !!bool maybe", "not of the kind it says"),
+        ("a: !!int ''", "not of the kind it says"),
+        ("a: !!timestamp soon", "not of the kind it says"),
         ("a" * (MAX_BYTES + 1), "more than 5,000,000 bytes"),
     ],
 )

@@ -12,6 +12,10 @@ from overlay.errors import InvalidSetting
 MAX_BYTES = 5_000_000
 """A topology with 100,000 links, written out, is half of it."""
 
+MOST_DEEP = 50
+MOST_CHARACTERS = 100_000
+"""Of one value in YAML. A hundred thousand brackets, or a number as 1:1:1:…, take minutes to read."""
+
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -51,11 +55,20 @@ def parse_definition(data: bytes, *, is_json: bool = False) -> dict[str, Any]:
 
 
 def _load_yaml(text: str) -> Any:
+    depth = 0
     for event in yaml.parse(text, _LOADER):
         # A value that refers to itself has no end, and one that refers to others may be as large as one likes.
         if isinstance(event, yaml.AliasEvent):
             raise _wrong(f"refers to an anchor (*{event.anchor:.40}); write the value out instead")
-    return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
+        if isinstance(event, yaml.ScalarEvent) and len(event.value) > MOST_CHARACTERS:
+            raise _wrong(f"has a value of more than {MOST_CHARACTERS:,} characters")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEEP:
+            raise RecursionError
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
+    except (LookupError, AttributeError, OverflowError):  # of a value that its tag, or its look, promises in vain
+        raise _wrong("has a value that is not of the kind it says, or a number that is too large") from None
 
 
 def _first_words(error: yaml.YAMLError) -> str:
