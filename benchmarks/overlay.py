@@ -13,14 +13,14 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from benchmarks.bursts import Wrong, burst, fill
 from benchmarks.figures import RATIO, Figure, figure
 from benchmarks.servers import c_server, run_document, scratch, supervisor
 from overlay.facts import Sample, Start, Tick
 from overlay.journal import read_journal
-from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
+from overlay.phases import ENDED
+from overlay.runtime.supervisor_client import Status, SupervisorClient, is_gone
 from overlay.topologies import generate
 
 TITLE = "Ten brokers under the published load"
@@ -38,7 +38,6 @@ WORKLOAD = {
 SHARE = 4
 """One round of this is so many of the others': each takes 15 s."""
 LONGEST_S = 90
-ENDED = ("finished", "stopped", "failed")
 
 Say = Callable[[str], None]
 
@@ -68,8 +67,8 @@ def _run(client: SupervisorClient, topology: str, id: str, directory: Path) -> d
     links = [asdict(link) for link in generate(topology, BROKERS, seed=1).links]
     document = run_document(id, directory, brokers=BROKERS, settings={}, workload=WORKLOAD, links=links)
     deadline = time.monotonic() + LONGEST_S
-    status = _deploy(client, document, deadline)
-    while status["phase"] not in ENDED:
+    status = client.deploy(document)
+    while status["phase"] not in ENDED or not is_gone(status):
         if time.monotonic() > deadline:
             client.stop(id, 1, "it takes too long to be measured")
             raise Wrong(f"{id} is still {status['phase']} after {LONGEST_S} s")
@@ -78,17 +77,6 @@ def _run(client: SupervisorClient, topology: str, id: str, directory: Path) -> d
     if status["phase"] != "finished":
         raise Wrong(f"{id} has {status['phase']}: {status['reason']}")
     return _spent(directory, status)
-
-
-def _deploy(client: SupervisorClient, document: dict[str, Any], deadline: float) -> Status:
-    """As soon as the processes of the run before have ended, which it does not wait for."""
-    while True:
-        try:
-            return client.deploy(document)
-        except SupervisorRefused as refusal:
-            if refusal.code != "busy" or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
 
 
 def _spent(directory: Path, status: Status) -> dict[str, float]:

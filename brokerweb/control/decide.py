@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from brokerweb.experiments.models import RunState
 from brokerweb.networks.models import Desired, NetworkState
 from overlay import phases
-
-Status = Mapping[str, Any]
-"""A supervisor's status of one deployment, as ``overlay.deployment`` has it."""
+from overlay.runtime.supervisor_client import Status, is_gone
 
 RUN_STATES = {
     phases.LAUNCHING: RunState.LAUNCHING,
@@ -91,11 +87,6 @@ def network_step(desired: str, state: str, epoch: int, status: Status | None) ->
     if status["epoch"] < epoch:
         return Step(verb="deploy" if is_gone(status) else "none", to=NetworkState.STARTING)
     return Step(to=NETWORK_STATES[status["phase"]], reason=status.get("reason") or "")
-
-
-def is_gone(status: Status) -> bool:
-    """Whether none of its processes is left, so that its journals are whole and its ports free."""
-    return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
 
 
 def run_progress(status: Status, now_ms: float) -> float:

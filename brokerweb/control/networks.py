@@ -7,10 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from brokerweb.control.decide import Status, Step, network_step
+from brokerweb.control.decide import Step, network_step
 from brokerweb.control.refusals import in_words
 from brokerweb.networks.models import Desired, Network, NetworkState
-from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
 
 
 def networks_of(host: str) -> list[Network]:

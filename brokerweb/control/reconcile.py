@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 
-from brokerweb.control.decide import is_gone
 from brokerweb.control.networks import networks_of, reconcile_network
 from brokerweb.control.runs import claim, reconcile_run, renew_lease
 from brokerweb.experiments import collection, states
@@ -17,7 +16,7 @@ from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
 from overlay import phases
 from overlay.engines import LIVE
-from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, is_gone
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from brokerweb.control.decide import Status, Step, run_progress, run_step
+from brokerweb.control.decide import Step, run_progress, run_step
 from brokerweb.control.refusals import in_words
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunEvent, RunState
@@ -21,7 +21,7 @@ from brokerweb.simulations import queue as simulation_queue
 from overlay.deployment import run_document
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
-from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
 from telemetry.errors import TelemetryError
 from telemetry.manifest import make_manifest
 from telemetry.runs import RunFiles

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overlay.errors import WaxwingError
 from overlay.runtime.control import reachable
 
-Status = dict[str, Any]
+Status = Mapping[str, Any]
+"""Of one deployment, as ``overlay.runtime.hosted`` tells it."""
+
+
+def is_gone(status: Status) -> bool:
+    """Whether none of its processes is left, so that its journals are whole and its ports free."""
+    return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
 
 
 class SupervisorUnavailable(WaxwingError):

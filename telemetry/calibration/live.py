@@ -19,8 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from overlay.addresses import Address, parse_address
-from overlay.phases import ENDED, FINISHED
-from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
+from overlay.phases import ENDED, FINISHED, MEASURING, WARMING
+from overlay.runtime.supervisor_client import (
+    Status,
+    SupervisorClient,
+    SupervisorRefused,
+    SupervisorUnavailable,
+    is_gone,
+)
 from overlay.workload import Workload, estimate_s
 from telemetry.errors import TelemetryError
 from telemetry.manifest import make_manifest
@@ -107,7 +113,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
     files.directory.mkdir(parents=True, exist_ok=True)
     files.write_manifest(manifest)
     limit_s = estimate_s(Workload(**document["workload"])) + LATE_S
-    status = _until(client, document, lambda phase: phase in ENDED, limit_s)
+    status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:
         raise TelemetryError(f"{document['id']}: {_why(status)}")
     return files
@@ -129,29 +135,29 @@ def standing(
             workload={"providers": 0, "consumers": 1, "request_interval_s": DAY_S, "duration_s": DAY_S},
             seed=1,
         )
-        status = _until(client, document, lambda phase: phase in ("warming", "measuring", *ENDED), START_S)
+        status = _until(client, document, lambda status: status["phase"] in (WARMING, MEASURING, *ENDED), START_S)
         if status["phase"] in ENDED:
             raise TelemetryError(f"{id}: {_why(status)}")
         try:
             yield [Standing(parse_address(broker["address"]), broker["pid"]) for broker in status["brokers"]]
         finally:
             client.stop(id, 1, "measured")
-            _until(client, document, lambda phase: phase in ENDED, START_S, is_deployed=True)
+            _until(client, document, _is_over, START_S, is_deployed=True)
 
 
 def _until(
     client: SupervisorClient,
     document: Mapping[str, Any],
-    is_it: Callable[[str], bool],
+    is_it: Callable[[Status], bool],
     limit_s: float,
     *,
     is_deployed: bool = False,
 ) -> Status:
-    """Deploy a document and wait for a phase."""
+    """Deploy a document and wait until its status is as it should be."""
     deadline = time.monotonic() + limit_s
     try:
-        status = client.status(document["id"]) if is_deployed else _deploy(client, document)
-        while not is_it(status["phase"]):
+        status = client.status(document["id"]) if is_deployed else client.deploy(dict(document))
+        while not is_it(status):
             if time.monotonic() > deadline:
                 raise TelemetryError(f"{document['id']} is still {status['phase']} after {limit_s:.0f} s")
             time.sleep(POLL_S)
@@ -161,16 +167,9 @@ def _until(
     return status
 
 
-def _deploy(client: SupervisorClient, document: Mapping[str, Any]) -> Status:
-    """What ended a moment ago may still hold the host."""
-    deadline = time.monotonic() + START_S
-    while True:
-        try:
-            return client.deploy(dict(document))
-        except SupervisorRefused as refusal:
-            if refusal.code != "busy" or time.monotonic() > deadline:
-                raise
-            time.sleep(POLL_S)
+def _is_over(status: Status) -> bool:
+    """A run may have finished and its brokers still be writing."""
+    return status["phase"] in ENDED and is_gone(status)
 
 
 def _why(status: Status) -> str:

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from overlay.recording import recordings_in
+from overlay.runtime.supervisor_client import is_gone
 from overlay.sim.replay import replay_all
 from telemetry import messages
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
 from tests.runtime.test_supervisor import Host, host  # noqa: F401
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
 
@@ -18,6 +20,7 @@ def test_a_recorded_live_run_replays_to_the_same_bytes(host: Host, tmp_path: Pat
     settings = {"monitoring": True, "replication": "none", "trace_one_in": 1}
     line = {"brokers": 5, "links": [{"a": index, "b": index + 1} for index in range(4)]}
     host.deploy(host.run("recorded", topology=line, settings=settings, record_mb=8), "finished")
+    wait_for(lambda: is_gone(host.client.status("recorded")), "all processes have ended")
     files = RunFiles(tmp_path / "recorded")
     found = replay_all(files.journal_directory)
     assert [one.difference for one in found] == [None] * 5
