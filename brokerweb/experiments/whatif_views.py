@@ -17,6 +17,7 @@ from brokerweb.experiments.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
 from overlay.errors import InvalidSetting
 from overlay.experiment.whatif import CHANGES
+from overlay.profiles import PROFILE
 from overlay.settings import SettingInfo
 from overlay.systems import SYSTEMS
 
@@ -82,7 +83,7 @@ def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:
 
 
 def _settings(run: Run) -> list[SettingInfo]:
-    return [info for info in SYSTEMS[run.configuration["system"]].settings if info.name != "profile"]
+    return [info for info in SYSTEMS[run.configuration["system"]].settings if info.name != PROFILE.name]
 
 
 def _number(text: str, field: str) -> int:
