@@ -183,6 +183,7 @@ def _evidence(
     by_process = summary["processor"]["by_process"]
     busiest = max(by_process, key=by_process.__getitem__, default="")
     begin_us, end_us = summary["window_us"]
+    measured_from_us = min([begin_us, *_measuring_began(run.events)])
     return Evidence(
         requests=summary["requests"],
         answered=summary["answered"],
@@ -196,7 +197,9 @@ def _evidence(
         clock_step_ms=_clock_step_ms(run.starts, summary["age_ms"]["min"]),
         lost=[*run.lost, *_silent(ticks, end_us, _away(run.events, end_us))],
         restarted=[
-            process for process, rows in ticks.items() if _restarted(process, rows, run.events, begin_us, end_us)
+            process
+            for process, rows in ticks.items()
+            if _restarted(process, rows, run.events, measured_from_us, end_us)
         ],
         unaccounted=_unaccounted(run, summary, ticks, due),
     )
@@ -255,6 +258,11 @@ def _sent_away(event: Event) -> set[str]:
     if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
         return set()
     return {f"{processes.BROKER}{index}" for index in event.detail.get("brokers", ())}
+
+
+def _measuring_began(events: Iterable[Event]) -> list[int]:
+    """When measuring began, as the journal tells: up to an interval before the first request of it was due."""
+    return [event.at_us for event in events if event.name == "phase" and event.detail.get("phase") == "measuring"]
 
 
 def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int) -> bool:

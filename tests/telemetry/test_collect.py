@@ -106,7 +106,7 @@ def tell(files, *events):
     """Has the supervisor report ``(second, name, detail)`` too."""
     writer = JournalWriter(files.journal("supervisor"), Start("supervisor", 1, ZERO_UNIX_US, "0.1.0"))
     for second, name, detail in events:
-        writer.write(Event("supervisor", second * SECOND, name, detail))
+        writer.write(Event("supervisor", round(second * SECOND), name, detail))
     writer.close()
 
 
@@ -135,6 +135,12 @@ def test_a_broker_that_went_by_churn_makes_no_run_suspect_and_hides_no_other_rea
     summary = collect(files, lake)
     assert summary["verdict"] == ("suspect" if reason else "valid"), summary["verdict_reasons"]
     assert any(reason in sentence for sentence in summary["verdict_reasons"]) == bool(reason)
+
+
+def test_a_broker_that_was_lost_before_the_first_request_of_measuring_was_lost_while_measuring(tmp_path, lake):
+    files = write_run(tmp_path / "r1")  # whose first request is due at 3 s
+    tell(files, (2.5, "phase", {"phase": "measuring"}), (2.7, *AGAIN))
+    assert "Broker restarted while measuring: broker-1." in collect(files, lake)["verdict_reasons"]
 
 
 def test_a_run_without_journals_is_an_error_in_words(tmp_path, lake):
