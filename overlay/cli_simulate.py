@@ -21,14 +21,14 @@ from typing import Any
 
 from overlay.chance import derive_seed
 from overlay.deployment import Deployment, run_document
-from overlay.engines import CALIBRATED, SIMULATED
+from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting, describe_os_error
-from overlay.experiment.definition import MAX_REPLICATES, checked
-from overlay.experiment.files import MAX_BYTES, parse_definition
-from overlay.experiment.inline import separated
+from overlay.experiment.definition import MAX_REPLICATES
+from overlay.experiment.files import MAX_BYTES
+from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
 from overlay.journal import read_journal
-from overlay.runtime.calibrated import stored_services
+from overlay.runtime.calibrated import services_of
 from overlay.runtime.cli import OneLineParser
 from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     try:
         configuration, seed = _configuration(options)
-        services = _services(configuration, options.var)
+        services = services_of(configuration, options.var)
         name = configuration_hash(configuration)
     except InvalidSetting as error:
         parser.error(f"{options.spec}: {error.sentence if error.field == 'spec' else error}")
@@ -96,13 +96,8 @@ def _configuration(options: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """The one configuration of SPEC in full, and the seed of the run."""
     if not 0 <= options.replicate < MAX_REPLICATES:
         raise InvalidSetting("--replicate", f"must be from 0 to {MAX_REPLICATES - 1}, not {options.replicate}")
-    body = parse_definition(_read(options.spec), is_json=options.spec.endswith(".json"))
-    body = {"name": Path(options.spec).stem, "engine": SIMULATED, **body}
-    if body["engine"] != SIMULATED:
-        raise InvalidSetting("engine", f"must be {SIMULATED} here, not {body['engine']!r:.40}")
-    if options.seed is not None:
-        body["seed"] = options.seed
-    definition, configurations = checked(*separated(body))
+    instead = {} if options.seed is None else {"seed": options.seed}
+    definition, configurations = simulated(_read(options.spec), options.spec, **instead)
     if len(configurations) > 1:
         raise InvalidSetting(
             "spec", f"is a sweep of {len(configurations)} configurations; run it with python -m telemetry sweep"
@@ -115,11 +110,6 @@ def _read(spec: str) -> bytes:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     with Path(spec).open("rb") as file:
         return file.read(MAX_BYTES + 1)
-
-
-def _services(configuration: Mapping[str, Any], var: Path) -> ServiceModel | None:
-    wanted = configuration["simulation"]["service_times"]
-    return stored_services(var) if wanted == CALIBRATED else None
 
 
 @contextmanager

@@ -31,11 +31,11 @@ from typing import Any
 
 import overlay
 from overlay.deployment import Deployment, run_document
-from overlay.engines import CALIBRATED, SIMULATED
+from overlay.engines import SIMULATED
 from overlay.errors import describe_os_error
 from overlay.experiment.sweeps import configuration_hash
 from overlay.recording import recordings_in
-from overlay.runtime.calibrated import stored_services
+from overlay.runtime.calibrated import services_of
 from overlay.services import ServiceModel
 from overlay.sim.engine import simulate
 from telemetry.collect import collect
@@ -107,7 +107,7 @@ def simulate_run(
     Raises ``WaxwingError`` for what cannot be simulated and where nothing can be written.
     """
     files, lake = RunFiles(places.runs / order.run), Lake(places.lake)
-    services = _services(order.configuration, places.var)
+    services = services_of(order.configuration, places.var)
     key = content_key(order.configuration, order.seed, services)
     known = read_manifest(lake.manifest_path(order.run)).get("simulated") or {}
     if known.get("key") == key and not known.get("was_stopped") and not order.anew:
@@ -135,11 +135,6 @@ def simulator_version() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def _services(configuration: Mapping[str, Any], var: Path) -> ServiceModel | None:
-    wanted = configuration["simulation"]["service_times"]
-    return stored_services(var) if wanted == CALIBRATED else None
 
 
 def _manifest(order: Order, result: Result, services: ServiceModel | None, now: datetime) -> dict[str, Any]:

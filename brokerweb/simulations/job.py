@@ -29,11 +29,10 @@ from telemetry.progress import ERROR, last_told
 from telemetry.runs import Lake, RunFiles, read_manifest
 from telemetry.simulation import Order, Places
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, ENDED, FAILED, MEASURING, Batch, Told
+from telemetry.sweep.processes import PLAIN
 
 log = logging.getLogger(__name__)
 
-PLAIN = 4
-"""Up to so many runs are simulated by plain processes: Spark takes longer to start than most of them take."""
 LOOK_S = 0.2
 HEARTBEAT_S = 1.0
 STALLED_S = 300.0

@@ -10,16 +10,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
-from overlay.engines import ENGINES, LIVE
+from overlay.engines import ENGINES, LIVE, SIMULATED
 from overlay.errors import InvalidSetting
-from overlay.experiment.definition import FindTopology
+from overlay.experiment.definition import Checked, FindTopology, checked
+from overlay.experiment.files import parse_definition
 from overlay.links import Link
 from overlay.topologies import Graph, Limits, generate
 
 FIELDS = ("name", "kind", "brokers", "params", "seed", "links")
 CUSTOM = "custom"
+
+
+def simulated(data: bytes, file: str, **instead: Any) -> Checked:
+    """What a file of this name and content says, for the simulator, with ``instead`` in place of its own fields.
+
+    Raises ``InvalidSetting``.
+    """
+    path = PurePath(file)
+    body = {"name": path.stem, "engine": SIMULATED, **parse_definition(data, is_json=path.suffix == ".json")}
+    if body["engine"] != SIMULATED:
+        raise InvalidSetting("engine", f"must be {SIMULATED} here, not {body['engine']!r:.40}")
+    return checked(*separated({**body, **instead}))
 
 
 def separated(body: Mapping[str, Any]) -> tuple[dict[str, Any], FindTopology]:

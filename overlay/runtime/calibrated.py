@@ -6,14 +6,25 @@ Counterparts: ``overlay.services`` is the model, ``telemetry.calibration`` measu
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from overlay.engines import CALIBRATED
 from overlay.errors import InvalidSetting
 from overlay.services import ServiceModel
 
 REFERENCE = Path(__file__).parent.parent / "reference_calibration.json"
 FILE = "calibration.json"
 """Below the directory for data."""
+
+
+def services_of(configuration: Mapping[str, Any], var: Path) -> ServiceModel | None:
+    """What a configuration's brokers and clients take; ``None`` where it wants that they take nothing. Raises
+    ``InvalidSetting`` for a calibration that is damaged.
+    """
+    wanted = configuration["simulation"]["service_times"]
+    return stored_services(var) if wanted == CALIBRATED else None
 
 
 def stored_services(var: Path) -> ServiceModel:

@@ -14,25 +14,21 @@ from threading import Event, Thread
 from typing import Any
 
 from overlay.chance import derive_seed
-from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting, describe_os_error
-from overlay.experiment.definition import checked
-from overlay.experiment.files import MAX_BYTES, parse_definition
-from overlay.experiment.inline import separated
+from overlay.experiment.files import MAX_BYTES
+from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
 from telemetry.errors import TelemetryError
 from telemetry.simulation import Order, Places
 from telemetry.storage import write_json
 from telemetry.sweep import costs, page
 from telemetry.sweep.batch import DONE, Batch
-from telemetry.sweep.processes import in_processes
+from telemetry.sweep.processes import PLAIN, in_processes
 
 Say = Callable[[str], None]
 
 SAY_S = 5.0
 """Between two sentences on how far it is."""
-MAX_RUNS_BESIDE = 4
-"""Up to so many runs plain processes are quicker than Spark's start."""
 
 
 def add_flags(sweep: ArgumentParser) -> None:
@@ -57,7 +53,7 @@ def make(given: Namespace, say: Say) -> tuple[str, bool]:
         with _alone(out):
             batch = Batch.write(out / "batch", places, orders, expected)
             with _saying(batch, say):
-                carry_out(batch, given.var, with_spark=not given.plain and len(orders) > MAX_RUNS_BESIDE)
+                carry_out(batch, given.var, with_spark=not given.plain and len(orders) > PLAIN)
     except OSError as error:
         raise TelemetryError(describe_os_error(error)) from error
     rows = page.rows(batch, orders)
@@ -84,12 +80,8 @@ def _alone(out: Path) -> Iterator[None]:
 
 def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:
     """A run for each configuration and replicate of a definition. Raises ``InvalidSetting``."""
-    body = {"name": spec.stem, "engine": SIMULATED, **parse_definition(_read(spec), is_json=spec.suffix == ".json")}
-    if body["engine"] != SIMULATED:
-        raise InvalidSetting("engine", f"must be {SIMULATED} here, not {body['engine']!r:.40}")
-    if replicates is not None:
-        body["replicates"] = replicates
-    definition, configurations = checked(*separated(body))
+    instead = {} if replicates is None else {"replicates": replicates}
+    definition, configurations = simulated(_read(spec), str(spec), **instead)
     return [
         Order(f"{configuration_hash(one)}-{replicate}", one, derive_seed(definition["seed"], replicate), replicate)
         for one in configurations

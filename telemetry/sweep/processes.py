@@ -14,6 +14,9 @@ from overlay.runtime.lifeline import die_with_parent
 from telemetry.sweep.batch import Batch
 from telemetry.sweep.work import perform
 
+PLAIN = 4
+"""Up to so many runs are done by then, or nearly, when Spark has started."""
+
 
 def usable_cores() -> int:
     """How many processes can compute at a time."""
