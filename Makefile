@@ -53,7 +53,7 @@ bench-peers: python ## install the rivals in Python that the benchmark measures 
 	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
 
 calibrate: runtime-environment ## measure what messages cost here, for simulated runs (10 min; CALIBRATE_ARGS="--quick")
-	@exec $(BIN)/python -m telemetry.calibration $(CALIBRATE_ARGS)
+	@exec $(BIN)/python -m telemetry calibrate $(CALIBRATE_ARGS)
 
 lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8

@@ -84,7 +84,7 @@ def page(found: Sequence[Found], long: Sequence[Found], now: datetime, engine: s
     parts = [
         "# The published claims, and when they count as reproduced",
         f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run; they are data "
-        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry.claims`). {how} The "
+        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry claims`). {how} The "
         f"runs are those of [`{SPEC}`](examples/{Path(SPEC).name}).",
         "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
         "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
