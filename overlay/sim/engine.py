@@ -17,7 +17,7 @@ from overlay import phases
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.membership import GIVEN
-from overlay.churn import LEAVE, schedule
+from overlay.churn import LEAVE, UP, schedule
 from overlay.clients.exchange import WallClock
 from overlay.clients.scheduled import Fleet, ScheduledClient, Windows
 from overlay.clients.tally import Tally
@@ -261,8 +261,8 @@ class _Run:
         for name, detail in due.told:
             self._journal.tell(name, detail)
         for change in due.changes:
-            if change.what == LEAVE:
-                self._journal.leave(change.broker)
+            if change.what != UP:
+                self._journal.end(change.broker, in_peace=change.what == LEAVE)
             self._overlay.follow(change)
         if due.links_changed:
             self._overlay.divide(self._course.partitions())

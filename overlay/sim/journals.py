@@ -27,6 +27,10 @@ TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
 SUPERVISOR = "supervisor"
 
+NOW = frozenset(
+    ("entries", "bytes", "neighbours", "neighbours_dropped", "neighbours_suspected", "pending", "contacts", "uptime")
+)
+"""Statistics of a broker that say what is; the others only grow, and a sum of them must not fall when it ends."""
 IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "kernel_drops": 0}
 """What only sockets count."""
 
@@ -40,6 +44,9 @@ class RunJournal:
         self._memory = memory
         self._writer = JournalWriter(path, self._start(SUPERVISOR))
         self._fleets: list[_FleetReporter] = []
+        self._ended: dict[str, int] = {}
+        """What brokers had counted that ended, where only the sum of all is told."""
+        self._ended_busy_us = 0
         for index in range(overlay.graph.brokers):
             self._begin(_name(index), format_address(overlay.address(index)))
 
@@ -68,19 +75,24 @@ class RunJournal:
             self._writer.write(event)
         self._overlay.happened.clear()
         ticks = self._broker_ticks()
-        for tick in ticks if self._are_told_apart else (_summed(ticks),):
+        for tick in ticks if self._are_told_apart else (self._summed(ticks),):
             self._writer.write(tick)
         for fleet in self._fleets:
             for fact in fleet.facts(self._now_us):
                 self._writer.write(fact)
 
-    def leave(self, index: int) -> None:
-        """A broker is about to end in peace."""
+    def end(self, index: int, *, in_peace: bool) -> None:
+        """A broker is about to end. One that crashes tells nothing more of itself."""
         actor = self._overlay.brokers.get(index)
-        if actor is not None:
-            tick = self._broker_tick(index, actor)
-            if self._are_told_apart:
-                self._writer.write(tick)
+        if actor is None or (self._are_told_apart and not in_peace):
+            return
+        tick = self._broker_tick(index, actor)
+        if self._are_told_apart:
+            self._writer.write(tick)
+        else:
+            self._ended_busy_us += tick.cpu_us
+            for name in tick.counters.keys() - NOW:
+                self._ended[name] = self._ended.get(name, 0) + tick.counters[name]
 
     def close(self) -> None:
         """Everybody ends: a last tick, and what brokers held."""
@@ -127,6 +139,18 @@ class RunJournal:
         counters = broker.statistics(now) | IDLE_DRIVER
         return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
 
+    def _summed(self, ticks: Iterator[Tick]) -> Tick:
+        """Of all brokers together, those that ended included in what only grows."""
+        total = dict(self._ended)
+        sizes = [0, 0, 0, self._ended_busy_us]
+        for tick in ticks:
+            for name, value in tick.counters.items():
+                if value or name not in total:
+                    total[name] = total.get(name, 0) + value
+            for place, value in enumerate((tick.rss_bytes, tick.pss_bytes, tick.uss_bytes, tick.cpu_us)):
+                sizes[place] += value
+        return Tick(ALL_BROKERS, self._now_us, total, "", *sizes)
+
     def _memory_of(self, counters: Mapping[str, int]) -> tuple[int, int, int]:
         memory = self._memory
         if memory is None:
@@ -159,18 +183,3 @@ class _FleetReporter:
 
 def _name(index: int) -> str:
     return f"broker-{index}"
-
-
-def _summed(ticks: Iterator[Tick]) -> Tick:
-    """Of all brokers together."""
-    total: dict[str, int] = {}
-    sizes = [0, 0, 0, 0]
-    at_us = 0
-    for tick in ticks:
-        at_us = tick.at_us
-        for name, value in tick.counters.items():
-            if value or name not in total:
-                total[name] = total.get(name, 0) + value
-        for place, value in enumerate((tick.rss_bytes, tick.pss_bytes, tick.uss_bytes, tick.cpu_us)):
-            sizes[place] += value
-    return Tick(ALL_BROKERS, at_us, total, "", *sizes)

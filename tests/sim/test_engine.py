@@ -180,3 +180,13 @@ def test_an_overlay_that_never_comes_together_fails_in_a_sentence(tmp_path: Path
     with pytest.raises(SimulationFailed, match="could not join"):
         run(tmp_path, topology={"brokers": 2, "links": links})
     assert facts(tmp_path, Event, name="phase")[-1].detail["phase"] == "failed"
+
+
+def test_what_only_the_sum_of_all_brokers_tells_does_not_fall_when_some_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlay.sim.journals.TOLD_APART", 3)
+    run(tmp_path, settings=OVER_LINKS, faults=[{"what": "kill", "brokers": [0, 1, 2, 3], "at_s": 8}])
+    sent = [tick.counters["out_3"] for tick in facts(tmp_path, Tick, process="brokers")]
+    assert sent[-1] > 100
+    assert sent == sorted(sent)
