@@ -1,11 +1,15 @@
 """The context broker of seed 000 as a pure core; the contract is the wire protocol.
 
-- ``messages`` one class per message; ``wire`` bytes to messages and back; ``sliced`` what comes most, read by slicing,
-  ``lanes`` and ``hits`` what becomes of it without a message
+- ``messages`` and ``extensions`` one class per message, made of ``fields``; ``wire`` bytes to messages and back
+- ``sliced`` what comes most, read by slicing; ``lanes``, ``hits`` and ``forwards`` what becomes of it without a message
 - ``table`` what providers said; ``storing`` what goes into it
 - ``walks`` where a request goes next; ``replication`` who keeps a replica, ``refresh`` who is told a newer value;
-  ``pending`` what waits for an answer; ``searching`` them together
-- ``members`` who the neighbours are; ``joining`` on orders; ``pings`` on what monitoring sees
+  ``pending`` what waits for an answer, ``seen`` what was here before; ``hops`` from broker to broker, acknowledged or
+  not; ``search`` the strategies, ``searching`` them together
+- ``members`` who the neighbours are; ``joining`` on orders; ``pings`` on what monitoring sees, ``suspicion`` before one
+  is dropped, ``departures`` afterwards
+- ``neighbour_search`` brokers that choose their neighbours, ``membership`` whom they prefer, ``mutual`` agreed by both
+- ``structured`` the rival: who keeps what is agreed on, in a distributed hash table
 - ``opennet`` who may command and how much a stranger gets; ``station`` the one way out, and the counters
-- ``config``, ``events``; ``broker`` composes and dispatches
+- ``config``, ``events``, ``tracing``, ``reports`` what it is told and tells; ``broker`` composes and dispatches
 """

@@ -6,7 +6,7 @@
     datagrams    how it receives and sends: one by one, or (``batched``, ``_datagrams.c``) many in one system call
     ports        many clients, each on sockets of its own  loadgen   a fleet of clients as a process
     ready        which of those sockets have something
-    client       one question at a time, for programs      cli, cli_broker, cli_exchange: ``python -m overlay``
+    client       one question at a time, for programs      cli, cli_*: ``python -m overlay``
     calibrated   which service-time model holds on this machine
     usage, clock, reporting   what a process uses, when it is, and what it writes of itself
 

@@ -1,1 +1,3 @@
-"""Reports by Spark: ``session`` and ``java`` start it, ``nodes`` compute, ``pipeline`` wires them."""
+"""Spark: ``session`` and ``java`` start it. Reports: ``nodes`` compute over tables of ``schema``, ``pipeline`` wires them,
+``report`` writes. ``sweep``: simulated runs, a task each.
+"""
