@@ -27,9 +27,8 @@ def make_parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference; the exit code."""
     directory: Path = make_parser().parse_args(argv).directory
-    where = directory if recordings_in(directory) else directory / "journal"
     try:
-        found = replay_all(where)
+        found = replay_all(directory if recordings_in(directory) else directory / "journal")
     except (BadRecording, OSError) as error:
         sys.stderr.write(f"overlay replay: {error}\n")
         return WRONG_USAGE

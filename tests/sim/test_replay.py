@@ -217,6 +217,11 @@ def test_a_recording_with_settings_of_another_version_is_one_sentence(
     assert "not of this version: horse" in capsys.readouterr().err
 
 
+def test_a_directory_that_cannot_be_looked_into_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli_replay.main(["a" * 300]) == 2
+    assert "File name too long" in capsys.readouterr().err
+
+
 def test_recordings_of_an_earlier_run_are_not_taken_for_brokers_of_this_one(tmp_path: Path) -> None:
     for brokers in (6, 3):
         given = document(tmp_path, brokers, record_mb=4)
