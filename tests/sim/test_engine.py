@@ -31,8 +31,6 @@ WORKLOAD = {
     "stagger_ms": 50,
     "holders": 1,
 }
-OVER_LINKS = {"replication": "none"}
-"""What is asked for has to come from its holder."""
 
 FAULTS = [
     {"what": "kill", "brokers": [1], "at_s": 1, "until_s": 3},
