@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from telemetry.errors import TelemetryError
 from telemetry.simulation import Order, Places
 from telemetry.storage import plain
 
@@ -25,6 +26,9 @@ QUEUED, MEASURING, COLLECTING = "queued", "measuring", "collecting"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
 """The states of a run, in the words that they have everywhere."""
+
+
+_PARTS, _LIST = ("orders", "told", "stop"), "batch.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +61,28 @@ class Batch:
 
     @classmethod
     def write(cls, directory: Path, places: Places, orders: Sequence[Order], costs: Sequence[float]) -> Batch:
-        """A new batch in ``directory``, where nothing stays of an earlier one."""
+        """A new batch in ``directory``, where nothing stays of an earlier one.
+
+        Raises ``TelemetryError`` where something else lies there, and leaves it alone.
+        """
+        there = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+        if others := sorted(there - {*_PARTS, _LIST}):
+            raise TelemetryError(f"{directory} holds {others[0]!r:.80}, which is of no sweep. Name another --out.")
         shutil.rmtree(directory, ignore_errors=True)
-        for name in ("orders", "told", "stop"):
+        for name in _PARTS:
             (directory / name).mkdir(parents=True)
         dearest_first = sorted(zip(orders, costs, strict=True), key=lambda pair: -pair[1])
         for order in orders:
             _write(directory / "orders" / f"{order.run}.json", asdict(order))
         paths = {name: str(getattr(places, name).absolute()) for name in _PLACES}
         listed = {"places": paths, "costs": {order.run: cost for order, cost in dearest_first}}
-        _write(directory / "batch.json", listed)
+        _write(directory / _LIST, listed)
         return cls.read(directory)
 
     @classmethod
     def read(cls, directory: Path) -> Batch:
         """The batch in ``directory``."""
-        listed = json.loads((directory / "batch.json").read_bytes())
+        listed = json.loads((directory / _LIST).read_bytes())
         places = Places(**{name: Path(path) for name, path in listed["places"].items()})
         return cls(directory, places, listed["costs"])
 

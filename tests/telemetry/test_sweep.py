@@ -195,3 +195,14 @@ def test_two_sweeps_do_not_share_a_place(
         code = main(["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")])
     assert (code, "Another sweep is under way" in capsys.readouterr().err) == (1, True)
     assert batch.told(order.run).share == 0.5, "what the first one tells is still there"
+
+
+def test_what_is_of_no_sweep_stays_where_it_lies(
+    spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thesis = tmp_path / "out" / "batch" / "thesis.tex"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("years of work")
+    code = main(["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")])
+    assert (code, "holds 'thesis.tex', which is of no sweep" in capsys.readouterr().err) == (1, True)
+    assert thesis.read_text() == "years of work"
