@@ -1,8 +1,10 @@
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.runtime.daemons import Daemon
+from tests.runtime.hosts import Host
 
 
 @pytest.fixture
@@ -22,3 +24,13 @@ def start_daemon() -> Iterator[Callable[..., Daemon]]:
 @pytest.fixture
 def daemon(start_daemon: Callable[..., Daemon]) -> Daemon:
     return start_daemon()
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    """One supervisor and its client."""
+    host = Host(tmp_path).start()
+    yield host
+    if host.process.poll() is None:
+        host.end()
+    host.process.stderr.close()

@@ -12,7 +12,7 @@ from overlay.journal import read_journal
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
 from telemetry.window import LiveWindow
-from tests.runtime.test_supervisor import Host, host, pids  # noqa: F401
+from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
@@ -26,7 +26,7 @@ FAULTS = [
 ]
 
 
-def test_faults_strike_when_they_should_and_are_over_when_they_should(host: Host, tmp_path: Path) -> None:  # noqa: F811
+def test_faults_strike_when_they_should_and_are_over_when_they_should(host: Host, tmp_path: Path) -> None:
     full = [{"a": a, "b": b} for a, b in ((0, 1), (0, 2), (1, 2))]
     document = host.run(
         "faulty",

@@ -10,13 +10,13 @@ from overlay.sim.replay import replay_all
 from telemetry import messages
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
-from tests.runtime.test_supervisor import Host, host  # noqa: F401
+from tests.runtime.hosts import Host
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
 
 
-def test_a_recorded_live_run_replays_to_the_same_bytes(host: Host, tmp_path: Path) -> None:  # noqa: F811
+def test_a_recorded_live_run_replays_to_the_same_bytes(host: Host, tmp_path: Path) -> None:
     settings = {"monitoring": True, "replication": "none", "trace_one_in": 1}
     line = {"brokers": 5, "links": [{"a": index, "b": index + 1} for index in range(4)]}
     host.deploy(host.run("recorded", topology=line, settings=settings, record_mb=8), "finished")

@@ -13,7 +13,7 @@ from overlay.engines import SIMULATED
 from overlay.facts import Event, Fact, Start, Tick
 from overlay.journal import read_journal
 from overlay.sim.engine import simulate
-from tests.runtime.test_supervisor import Host, host, pids  # noqa: F401
+from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
@@ -39,7 +39,7 @@ def told(found: Iterable[Fact]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_both_engines_tell_the_same_of_the_same_run(host: Host, tmp_path: Path) -> None:  # noqa: F811
+def test_both_engines_tell_the_same_of_the_same_run(host: Host, tmp_path: Path) -> None:
     document = host.run("live", settings={"monitoring": True, "trace_one_in": 1})
     host.deploy(document, "finished")
     wait_for(lambda: not pids(host.client.status("live")), "all processes have ended")

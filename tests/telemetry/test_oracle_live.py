@@ -4,7 +4,7 @@ import pytest
 
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
-from tests.runtime.test_supervisor import Host, pids
+from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
