@@ -40,6 +40,12 @@ def measuring(api: Api, run: str) -> str:
     return run
 
 
+def has_answers(api: Api, run: str) -> bool:
+    """Whether its page shows requests that were answered since it measures."""
+    snapshot = api.get(f"/runs/{run}/series/")
+    return snapshot.get("outcomes", {}).get("answered", 0) > 0
+
+
 def ended(api: Api, run: str, within_s: float = 60) -> dict[str, Any]:
     """The run, once it has ended."""
 

@@ -11,7 +11,7 @@ from websockets.sync.client import connect
 
 from tests.stack.conftest import Home
 from tests.stack.house import END_S, House, kill
-from tests.stack.runs import ended, is_ready, log_in, measuring, state_of
+from tests.stack.runs import ended, has_answers, is_ready, log_in, measuring, state_of
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
@@ -78,6 +78,7 @@ def test_a_run_that_lost_a_broker_goes_on_and_says_so(house: House, api: Api, la
 
 def test_a_run_whose_broker_keeps_dying_is_given_up_on(house: House, api: Api, launch: Launch) -> None:
     run = measuring(api, launch(600))
+    wait_for(lambda: has_answers(api, run), "something was measured", 30)
 
     def killed_until_it_ended() -> bool:
         for pid in broker_pids(house)[:1]:
