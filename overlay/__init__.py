@@ -16,6 +16,7 @@ What everything stands on:
 - ``settings``    declarative settings, from which flags, forms and the API are made
 - ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike
 - ``facts``       every fact a process reports, defined once; ``journal``: the one writer and reader of them
+- ``frames``      how journals and recordings lie in a file: lengths, checksums, and what is whole
 - ``recording``   all that a broker received and sent, as a file; ``recorded``: a broker that writes it
 
 The network and its users:

@@ -1,12 +1,13 @@
 """The one writer and reader of facts: an append-only file per process, framed and checksummed.
 
-Counterparts: ``overlay.facts`` defines what is written; ``telemetry`` reads it. A frame is::
+Counterparts: ``overlay.facts`` defines what is written; ``telemetry`` reads it; ``overlay.frames`` is how it lies in
+the file. The body of a frame is::
 
-    u32 length | u32 CRC-32 of the body | body = msgpack [kind, field, field, ...]        (integers little-endian)
+    msgpack [kind, field, field, ...]
 
-A process may die in the middle of a frame, so a reader takes what is whole and says how many bytes were not. Fields are
-positional: a newer writer may append fields with defaults, never reorder them. There are fewer than 15, so that an
-array's head is one byte and the kind the next: a reader passes over the kinds that it does not want.
+A reader takes what is whole and says how many bytes were not. Fields are positional: a newer writer may append fields
+with defaults, never reorder them. There are fewer than 15, so that an array's head is one byte and the kind the next: a
+reader passes over the kinds that it does not want.
 """
 
 from __future__ import annotations
@@ -16,15 +17,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import MISSING, fields
 from operator import attrgetter
 from pathlib import Path
-from struct import Struct
 from typing import Any
 from zlib import crc32
 
 import msgpack
 
 from overlay.facts import KINDS, Fact, Start
+from overlay.frames import HEAD, MAX_FRAME_BYTES, write_out
 
-_HEAD = Struct("<II")
 _KIND_OF = {kind: index for index, kind in enumerate(KINDS)}
 _VALUES_OF = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in KINDS}
 _FIELDS = {
@@ -33,9 +33,6 @@ _FIELDS = {
 }
 """By kind, how many fields a fact has, and the defaults of the last of them."""
 assert all(count < 15 for count, _ in _FIELDS.values())
-
-MAX_FRAME_BYTES = 1 << 20
-"""A fact is far below this; a length above it is damage."""
 
 CHUNK_BYTES = 1 << 20
 """So much of a journal is read at once."""
@@ -68,26 +65,16 @@ class JournalWriter:
         """Queue one fact for the next flush."""
         kind = type(fact)
         body = self._pack((_KIND_OF[kind], *_VALUES_OF[kind](fact)))
-        self._buffer += _HEAD.pack(len(body), crc32(body))
+        self._buffer += HEAD.pack(len(body), crc32(body))
         self._buffer += body
         if len(self._buffer) >= BUFFER_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Hand everything queued to the kernel."""
-        view = memoryview(bytes(self._buffer))
-        while view:
-            written = self._write(view)
-            del self._buffer[:written]
-            view = view[written:]
-
-    def _write(self, view: memoryview) -> int:
-        assert self._file is not None, "it was closed, or has not begun"
-        try:
-            return os.write(self._file, view)
-        except OSError as error:
-            error.filename = self._path  # of a write the system does not say which file it was
-            raise
+        if self._buffer:
+            assert self._file is not None, "it was closed, or has not begun"
+            write_out(self._file, self._buffer, self._path)
 
     def close(self) -> None:
         """Flush and close; writing afterwards is an error of ours."""
@@ -146,13 +133,12 @@ class Journal:
     def _rows_in(self, data: bytes) -> Iterator[tuple[int, list[Any]]]:
         """The rows of ``data``, which begins at ``offset``, as far as frames are whole."""
         base, at, size, wanted = self.offset, 0, len(data), self._kinds
-        while at + _HEAD.size <= size:
-            length, checksum = _HEAD.unpack_from(data, at)
-            end = at + _HEAD.size + length
+        while at + HEAD.size <= size:
+            length, checksum = HEAD.unpack_from(data, at)
+            end = at + HEAD.size + length
             if length <= MAX_FRAME_BYTES and end > size:
                 return
-            body = data[at + _HEAD.size : end]
-            # A hole of zeros, as a crash of the machine leaves one, is a row of empty frames with the right checksum.
+            body = data[at + HEAD.size : end]
             if not 0 < length <= MAX_FRAME_BYTES or crc32(body) != checksum:
                 self.is_damaged = True
                 return

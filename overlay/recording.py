@@ -1,13 +1,11 @@
 """All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
 
 Counterparts: ``overlay.recorded`` writes it around a broker, in either driver; ``overlay.sim.replay`` feeds it to a
-fresh broker; ``telemetry.messages`` makes a run's messages of it. One file for each life of a broker::
+fresh broker; ``telemetry.messages`` makes a run's messages of it. One file for each life of a broker, in frames
+(``overlay.frames``) of what was written between two flushes::
 
-    u32 length | u32 CRC-32 of the body | body = records, one after the other         (integers little-endian)
+    body   = records, one after the other
     record = msgpack [what, field, field, ...]                                       (the first is BEGIN)
-
-A body is what was written between two flushes: a process may die in the middle of one, and a reader takes what is
-whole.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from pathlib import Path
-from struct import Struct
 from typing import Any
 from zlib import crc32
 
@@ -24,16 +21,13 @@ import msgpack
 
 from overlay.addresses import Address
 from overlay.errors import WaxwingError
+from overlay.frames import HEAD, MAX_FRAME_BYTES, write_out
 
 SUFFIX = ".recording"
 FORMAT = 1
 MEGABYTE = 1_000_000
 BUFFER_BYTES = 1 << 16
 """Unflushed records go to the file beyond this."""
-MAX_FRAME_BYTES = 1 << 20
-"""A frame is a buffer and one record more, of at most a datagram: a length above it is damage."""
-
-_HEAD = Struct("<II")
 
 
 class What(IntEnum):
@@ -143,14 +137,9 @@ class Recorder:
         """Hand everything queued to the kernel."""
         if not self._buffer:
             return
-        frame = _HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
+        frame = HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
         with self._path.open("ab", buffering=0) as file:
-            while frame:
-                try:
-                    frame = frame[file.write(frame) :]
-                except OSError as error:
-                    error.filename = str(self._path)  # of a write the system does not say which file it was
-                    raise
+            write_out(file.fileno(), bytearray(frame), str(self._path))
         self._buffer.clear()
 
     def close(self) -> None:
@@ -200,21 +189,21 @@ class Recording:
         with self.path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(0)
-            while (body := _read_frame(head := file.read(_HEAD.size), file.read)) is not None:
+            while (body := _read_frame(head := file.read(HEAD.size), file.read)) is not None:
                 records = _unpack(body)
                 if records is None:
                     break
-                offset += _HEAD.size + len(body)
+                offset += HEAD.size + len(body)
                 yield from records
             self.bad_bytes = size - offset
-            self.is_damaged = len(head) == _HEAD.size and not _is_torn(head, self.bad_bytes)
+            self.is_damaged = len(head) == HEAD.size and not _is_torn(head, self.bad_bytes)
 
 
 def _read_frame(head: bytes, read: Any) -> bytes | None:
-    if len(head) < _HEAD.size:
+    if len(head) < HEAD.size:
         return None
-    length, checksum = _HEAD.unpack(head)
-    if length > MAX_FRAME_BYTES:
+    length, checksum = HEAD.unpack(head)
+    if not 0 < length <= MAX_FRAME_BYTES:
         return None
     body: bytes = read(length)
     return body if len(body) == length and crc32(body) == checksum else None
@@ -222,8 +211,8 @@ def _read_frame(head: bytes, read: Any) -> bytes | None:
 
 def _is_torn(head: bytes, there: int) -> bool:
     """Whether of a frame that begins so more was to come than the ``there`` bytes that there are."""
-    length: int = _HEAD.unpack(head)[0]
-    return there - _HEAD.size < length <= MAX_FRAME_BYTES
+    length: int = HEAD.unpack(head)[0]
+    return there - HEAD.size < length <= MAX_FRAME_BYTES
 
 
 def _unpack(body: bytes) -> list[Record] | None:

@@ -195,7 +195,9 @@ def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
 
 def test_damage_is_no_replay_and_half_a_last_write_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = recorded(tmp_path / "broker-0.1.recording").read_bytes()
+    Recorder(tmp_path / "begun", BEGIN, 10**6)
     written = {
+        "a hole of zeros": ((tmp_path / "begun").read_bytes() + bytes(40), 2, "is damaged"),
         "torn": (whole[:-3], 0, "identical: 1 brokers"),
         "flipped": (whole[:-3] + bytes([whole[-3] ^ 255]) + whole[-2:], 2, "is damaged"),
         "overwritten": (whole + bytes([255] * 40), 0, "identical: 1 brokers"),  # nothing is said behind the end
