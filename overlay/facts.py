@@ -16,6 +16,12 @@ OUTCOMES = ("answered", "not_found", "refused", "timed_out")
 ALL_BROKERS = "brokers"
 """The process of a simulated run that is the sum of all brokers, where they are too many to be told apart."""
 
+_NEIGHBOURS = ("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts")
+_OF_BROKERS = ("entries", "bytes", "pending", "uptime", *_NEIGHBOURS)
+_OF_CLIENTS = ("outstanding", "open_ports", "lateness_max_us")
+GAUGES = frozenset((*_OF_BROKERS, *_OF_CLIENTS))
+"""Names among a tick's counters that say what is, and not how often something has happened."""
+
 
 @dataclass(frozen=True, slots=True)
 class Start:

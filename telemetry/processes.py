@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from overlay.facts import ALL_BROKERS, Tick
+from overlay.costs import growth
+from overlay.facts import ALL_BROKERS, GAUGES, Tick
 
 BROKER = "broker-"
 """What the process name of a broker begins with; its index follows."""
 GENERATORS = ("consumers-", "providers-", "clients-")
 """What the process name of a load generator begins with."""
-_STATE = ("entries", "bytes", "neighbours", "neighbours_dropped", "pending", "uptime")
-GAUGES = frozenset((*_STATE, "outstanding", "open_ports", "lateness_max_us"))
-"""Names among a tick's counters that say what is, and not how often something has happened."""
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes")
 
 
@@ -49,11 +46,6 @@ def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:
     before = [i for i, tick in enumerate(ticks) if tick.at_us <= begin_us]
     after = [i for i, tick in enumerate(ticks) if tick.at_us >= end_us]
     return [ticks[i] for i in [*before[-1:], *inside, *after[:1]]]
-
-
-def growth(values: Sequence[int]) -> int:
-    """How much a cumulative counter grew. A fall is a restart: the process counted again from zero."""
-    return sum(later - earlier if later >= earlier else later for earlier, later in pairwise(values))
 
 
 def counters_between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> dict[str, int]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overlay.facts import OUTCOMES, Event, Start, Tick
+from overlay.costs import growth
+from overlay.facts import GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal import JournalTail
 from telemetry import happenings, histograms, processes
 from telemetry.marks import Marks
@@ -255,5 +256,5 @@ class LiveWindow:
 def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
     """How much each counter grew since the tick before; a process begins at zero."""
     earlier = before.counters if before is not None else {}
-    names = tick.counters.keys() - processes.GAUGES
-    return {name: processes.growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
+    names = tick.counters.keys() - GAUGES
+    return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}

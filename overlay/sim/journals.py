@@ -16,7 +16,7 @@ from overlay.addresses import format_address
 from overlay.broker.reports import make_holdings, make_traces
 from overlay.clients.response_times import ResponseTimes
 from overlay.clients.scheduled import Fleet
-from overlay.facts import ALL_BROKERS, Event, Start, Tick
+from overlay.facts import ALL_BROKERS, GAUGES, Event, Start, Tick
 from overlay.journal import JournalWriter
 from overlay.phases import DRAINING, MEASURING
 from overlay.services import Memory
@@ -27,10 +27,6 @@ TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
 SUPERVISOR = "supervisor"
 
-NOW = frozenset(
-    ("entries", "bytes", "neighbours", "neighbours_dropped", "neighbours_suspected", "pending", "contacts", "uptime")
-)
-"""Statistics of a broker that say what is; the others only grow, and a sum of them must not fall when it ends."""
 IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "kernel_drops": 0}
 """What only sockets count."""
 
@@ -91,7 +87,7 @@ class RunJournal:
             self._writer.write(tick)
         else:
             self._ended_busy_us += tick.cpu_us
-            for name in tick.counters.keys() - NOW:
+            for name in tick.counters.keys() - GAUGES:
                 self._ended[name] = self._ended.get(name, 0) + tick.counters[name]
 
     def close(self) -> None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from statistics import quantiles
 from typing import Any
 
-from overlay.costs import costs
+from overlay.costs import costs, growth
 from overlay.facts import OUTCOMES, Fact, Sample, Tick
 
 PERCENTILES = (50, 95, 99)
@@ -74,8 +73,7 @@ def _of_brokers(counters: dict[str, list[dict[str, int]]]) -> dict[str, int]:
 
 def _grown(rows: list[dict[str, int]], name: str) -> int:
     """Of a counter that begins anew with each life of its process."""
-    values = [0, *(row.get(name, 0) for row in rows)]
-    return sum(later - earlier if later >= earlier else later for earlier, later in pairwise(values))
+    return growth([0, *(row.get(name, 0) for row in rows)])
 
 
 def _percentiles(values: list[int]) -> list[float | None]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overlay.costs import growth
 from overlay.errors import InvalidSetting
 from overlay.facts import Tick
 from telemetry import metrics, processes
@@ -34,7 +35,7 @@ def test_a_counter_that_begins_again_is_counted_on(before, after):
     first, second = np.cumsum([0, *before]).tolist(), np.cumsum(after).tolist()
     lost = second[0] < first[-1]
     expected = sum(before) + sum(after) if lost else second[-1]
-    assert processes.growth([*first, *second]) == expected
+    assert growth([*first, *second]) == expected
 
 
 def tick(at_us, cpu_us=0, **counters):
