@@ -18,7 +18,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.tracing import Step
 from overlay.chance import Chance
-from overlay.hashes import blake2b
+from overlay.hashes import digest_of_code
 from overlay.recording import MEGABYTE, Begin, Recorder, What
 
 
@@ -74,12 +74,8 @@ class RecordedBroker(Broker):
 
 @cache
 def broker_code() -> str:
-    """Names the code that makes a broker say what it says, committed or not."""
-    digest = blake2b(digest_size=8)
-    root = Path(broker.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
+    """Names the code that makes a broker say what it says."""
+    return digest_of_code(Path(broker.__file__).parent)
 
 
 def recorder_of(

@@ -25,7 +25,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from overlay.deployment import Deployment, run_document
 from overlay.engines import SIMULATED
 from overlay.errors import describe_os_error
 from overlay.experiment.sweeps import configuration_hash
+from overlay.hashes import blake2b, digest_of_code
 from overlay.recording import recordings_in
 from overlay.runtime.calibrated import services_of
 from overlay.services import ServiceModel
@@ -129,12 +129,8 @@ def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceMo
 
 @cache
 def simulator_version() -> str:
-    """Names the code that simulates by its bytes, committed or not. A change of pages or reports is none of it."""
-    root = Path(overlay.__file__).parent
-    digest = blake2b(digest_size=8)
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
+    """Names the code that simulates. A change of pages or reports is none of it."""
+    return digest_of_code(Path(overlay.__file__).parent)
 
 
 def _manifest(order: Order, result: Result, services: ServiceModel | None, now: datetime) -> dict[str, Any]:
