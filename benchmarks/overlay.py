@@ -16,10 +16,11 @@ from statistics import fmean
 
 from benchmarks.bursts import Wrong, burst, fill
 from benchmarks.figures import RATIO, Figure, figure
-from benchmarks.servers import c_server, run_document, scratch, supervisor
+from benchmarks.servers import SEED, c_server, scratch, supervisor
 from overlay.facts import Sample, Start, Tick
 from overlay.journal import read_journal
 from overlay.phases import ENDED
+from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import Status, SupervisorClient, is_gone
 from overlay.topologies import generate
 
@@ -65,7 +66,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
 def _run(client: SupervisorClient, topology: str, id: str, directory: Path) -> dict[str, float]:
     """Deploy it, wait for its end, and read what it used. Raises ``Wrong`` where it fails or leaves unanswered."""
     links = [asdict(link) for link in generate(topology, BROKERS, seed=1).links]
-    document = run_document(id, directory, brokers=BROKERS, settings={}, workload=WORKLOAD, links=links)
+    document = document_of(id, directory, brokers=BROKERS, settings={}, workload=WORKLOAD, seed=SEED, links=links)
     deadline = time.monotonic() + LONGEST_S
     status = client.deploy(document)
     while status["phase"] not in ENDED or not is_gone(status):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +19,14 @@ from typing import Any
 from benchmarks.figures import Unavailable
 from benchmarks.programs import program
 from benchmarks.record import ROOT
-from overlay.runtime.own_supervisor import own_supervisor
-from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused, SupervisorUnavailable
+from overlay.runtime.own_supervisor import document_of, own_supervisor
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable, reason_of
+from overlay.runtime.usage import sizes_in
 
 SERVER_CORE, CLIENT_CORE = 1, 0
 START_S = 20.0
+SEED = 2018
+"""Of the runs whose brokers are measured."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,8 @@ class Server:
 
     def memory_kib(self) -> tuple[int, int, int]:
         """RSS, PSS and USS now."""
-        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
-        sizes = {line.partition(":")[0]: int(line.split()[1]) for line in lines}
-        return sizes["Rss"], sizes["Pss"], sizes["Private_Clean"] + sizes["Private_Dirty"]
+        rss, pss, uss = sizes_in(Path(f"/proc/{self.pid}/smaps_rollup").read_bytes())
+        return rss // 1024, pss // 1024, uss // 1024
 
     def pin(self, core: int) -> None:
         """Let it run on ``core`` only, where the machine has several."""
@@ -56,19 +58,21 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
     They are those of a run whose only client asks once a day. Raises ``Unavailable`` where they do not start.
     """
     with scratch() as directory, supervisor(**environment) as client:
-        document = run_document(
+        document = document_of(
             "bench",
             directory,
             brokers=count,
             settings={"monitoring": False, **(settings or {})},
             workload={"providers": 0, "consumers": 1, "request_interval_s": 86_400, "duration_s": 86_400},
+            seed=SEED,
         )
         deadline = time.monotonic() + START_S
         try:
             status = client.deploy(document)
             while status["phase"] not in ("warming", "measuring"):
                 if status["phase"] == "failed" or time.monotonic() > deadline:
-                    raise Unavailable(f"no broker: {_why(status)}")
+                    why = reason_of(status) or f"still {status['phase']} after {START_S:g} s"
+                    raise Unavailable(f"no broker: {why}")
                 time.sleep(0.02)
                 status = client.status("bench")
         except SupervisorRefused as refusal:
@@ -77,35 +81,6 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
         for server in servers:
             server.pin(SERVER_CORE)
         yield servers
-
-
-def run_document(
-    id: str,
-    directory: Path,
-    *,
-    brokers: int,
-    settings: Mapping[str, Any],
-    workload: Mapping[str, Any],
-    links: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
-    """A run for ``SupervisorClient.deploy``, with an hour's lease."""
-    return {
-        "id": id,
-        "kind": "run",
-        "epoch": 1,
-        "directory": str(directory),
-        "seed": 2018,
-        "system": "context-broker",
-        "topology": {"brokers": brokers, "links": list(links)},
-        "settings": settings,
-        "workload": workload,
-        "lease_s": 3600,
-    }
-
-
-def _why(status: Status) -> str:
-    reasons = [status["reason"], *(broker["reason"] for broker in status["brokers"])]
-    return next(filter(None, reasons), f"still {status['phase']} after {START_S:g} s")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A supervisor for one program that needs brokers for a while, beside any other on this host."""
+"""A supervisor for one program that needs brokers for a while, beside any other on this host, and what it is to run."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
+from overlay.deployment import run_document
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 
 START_S = 20.0
 POLL_S = 0.02
+LEASE_S = 3600.0
+"""Nobody renews: whoever has a supervisor to itself ends it before."""
 
 
 @contextmanager
@@ -41,6 +45,26 @@ def own_supervisor(**environment: str) -> Iterator[SupervisorClient]:
         client = SupervisorClient(home / "socket")
         _wait_for(client, process)
         yield client
+
+
+def document_of(
+    id: str,
+    directory: Path,
+    *,
+    brokers: int,
+    settings: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    seed: int,
+    links: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """A run for ``SupervisorClient.deploy``, with an hour's lease."""
+    configuration = {
+        "system": "context-broker",
+        "topology": {"brokers": brokers, "links": list(links)},
+        "settings": dict(settings),
+        "workload": dict(workload),
+    }
+    return run_document(configuration, run=id, seed=seed, directory=str(directory), epoch=1, lease_s=LEASE_S)
 
 
 def _wait_for(client: SupervisorClient, process: subprocess.Popen[bytes]) -> None:

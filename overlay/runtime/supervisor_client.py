@@ -27,6 +27,11 @@ def is_gone(status: Status) -> bool:
     return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
 
 
+def reason_of(status: Status) -> str:
+    """Why it, or else one of its brokers, is as it is; empty where nobody says."""
+    return next(filter(None, [status["reason"], *(broker["reason"] for broker in status["brokers"])]), "")
+
+
 class SupervisorUnavailable(WaxwingError):
     """Nobody answers at the socket, or not in time."""
 

@@ -19,10 +19,14 @@ def memory() -> tuple[int, int, int]:
     except OSError:
         return 0, 0, 0
     try:
-        lines = os.read(fd, 4096).splitlines()[1:]
+        return sizes_in(os.read(fd, 4096))
     finally:
         os.close(fd)
-    kibibytes = {line.split(b":")[0]: int(line.split()[1]) for line in lines}
+
+
+def sizes_in(rollup: bytes) -> tuple[int, int, int]:
+    """RSS, PSS and USS in bytes, from what ``smaps_rollup`` of a process says."""
+    kibibytes = {line.split(b":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
     unique = kibibytes[b"Private_Clean"] + kibibytes[b"Private_Dirty"]
     return 1024 * kibibytes[b"Rss"], 1024 * kibibytes[b"Pss"], 1024 * unique
 

@@ -18,11 +18,12 @@ from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.facts import Sample
 from overlay.journal import read_journal
+from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.services import ServiceModel
 from overlay.sim.engine import simulate
 from overlay.topologies import generate
-from telemetry.calibration.live import document_of, run
+from telemetry.calibration.live import run
 from telemetry.errors import TelemetryError
 from telemetry.intervals import interval
 from telemetry.runs import RunFiles

@@ -20,13 +20,16 @@ from typing import Any
 
 from overlay.addresses import Address, parse_address
 from overlay.phases import ENDED, FINISHED, MEASURING, WARMING
+from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import (
     Status,
     SupervisorClient,
     SupervisorRefused,
     SupervisorUnavailable,
     is_gone,
+    reason_of,
 )
+from overlay.runtime.usage import sizes_in
 from overlay.workload import Workload, estimate_s
 from telemetry.errors import TelemetryError
 from telemetry.manifest import make_manifest
@@ -57,9 +60,7 @@ class Standing:
 
     def memory(self) -> tuple[int, int, int]:
         """RSS, PSS and USS in bytes."""
-        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
-        sizes = {line.partition(":")[0]: 1024 * int(line.split()[1]) for line in lines}
-        return sizes["Rss"], sizes["Pss"], sizes["Private_Clean"] + sizes["Private_Dirty"]
+        return sizes_in(Path(f"/proc/{self.pid}/smaps_rollup").read_bytes())
 
     @contextmanager
     def halted(self) -> Iterator[None]:
@@ -70,31 +71,6 @@ class Standing:
         finally:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
-
-
-def document_of(
-    id: str,
-    directory: Path,
-    *,
-    brokers: int,
-    links: Sequence[Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    workload: Mapping[str, Any],
-    seed: int,
-) -> dict[str, Any]:
-    """A run's deployment document."""
-    return {
-        "id": id,
-        "kind": "run",
-        "epoch": 1,
-        "directory": str(directory),
-        "seed": seed,
-        "system": "context-broker",
-        "topology": {"brokers": brokers, "links": list(links)},
-        "settings": dict(settings),
-        "workload": dict(workload),
-        "lease_s": 3600,
-    }
 
 
 def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
@@ -115,7 +91,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
     limit_s = estimate_s(Workload(**document["workload"])) + LATE_S
     status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:
-        raise TelemetryError(f"{document['id']}: {_why(status)}")
+        raise TelemetryError(f"{document['id']}: {reason_of(status) or status['phase']}")
     return files
 
 
@@ -137,7 +113,7 @@ def standing(
         )
         status = _until(client, document, lambda status: status["phase"] in (WARMING, MEASURING, *ENDED), START_S)
         if status["phase"] in ENDED:
-            raise TelemetryError(f"{id}: {_why(status)}")
+            raise TelemetryError(f"{id}: {reason_of(status) or status['phase']}")
         try:
             yield [Standing(parse_address(broker["address"]), broker["pid"]) for broker in status["brokers"]]
         finally:
@@ -170,8 +146,3 @@ def _until(
 def _is_over(status: Status) -> bool:
     """A run may have finished and its brokers still be writing."""
     return status["phase"] in ENDED and is_gone(status)
-
-
-def _why(status: Status) -> str:
-    reasons = [status["reason"], *(broker["reason"] for broker in status["brokers"])]
-    return str(next(filter(None, reasons), status["phase"]))

@@ -20,8 +20,9 @@ import numpy as np
 
 from overlay.facts import Sample, Tick, Trace
 from overlay.journal import read_journal
+from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
-from telemetry.calibration.live import document_of, run
+from telemetry.calibration.live import run
 from telemetry.metrics import Numbers
 from telemetry.processes import BROKER
 from telemetry.runs import RunFiles
