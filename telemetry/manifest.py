@@ -87,6 +87,11 @@ def _library_version(name: str) -> str | None:
         return None
 
 
+def usable_cores() -> int:
+    """How many processes of ours can compute at a time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def machine() -> dict[str, Any]:
     """What the machine is and how busy it is now. Load average over 1, 5 and 15 min; memory in bytes.
 
@@ -95,7 +100,7 @@ def machine() -> dict[str, Any]:
     return {
         "processor": _processor_model(),
         "cores": os.cpu_count() or 1,
-        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "usable_cores": usable_cores(),
         "memory_bytes": psutil.virtual_memory().total,
         "kernel": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),

@@ -9,8 +9,8 @@ from typing import Any
 from brokerweb.experiments.models import Run, RunState
 from overlay.engines import LIVE, SIMULATED
 from overlay.workload import Workload, estimate_s
+from telemetry.manifest import usable_cores
 from telemetry.sweep import costs
-from telemetry.sweep.processes import usable_cores
 
 LATELY = 20
 """Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""

@@ -17,7 +17,7 @@ from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
 from overlay.engines import SIMULATED
-from telemetry.sweep.processes import usable_cores
+from telemetry.manifest import usable_cores
 
 COLLECT_S = 3.0
 """Draining and collecting after the measurement; what is known better comes from finished runs."""

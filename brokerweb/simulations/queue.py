@@ -20,7 +20,7 @@ from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.reports import queue as reports
 from overlay.engines import LIVE, SIMULATED
-from telemetry.sweep.processes import usable_cores
+from telemetry.manifest import usable_cores
 
 log = logging.getLogger(__name__)
 

@@ -11,16 +11,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from overlay.runtime.lifeline import die_with_parent
+from telemetry.manifest import usable_cores
 from telemetry.sweep.batch import Batch
 from telemetry.sweep.work import perform
 
 PLAIN = 4
 """Up to so many runs are done by then, or nearly, when Spark has started."""
-
-
-def usable_cores() -> int:
-    """How many processes can compute at a time."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_processes(batch: Batch, processes: int | None = None) -> None:
