@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import sys
 import time
@@ -28,7 +27,7 @@ from overlay.experiment.files import MAX_BYTES
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
 from overlay.journal import read_journal
-from overlay.runtime.calibrated import services_of
+from overlay.runtime.calibrated import data_directory, services_of
 from overlay.runtime.cli import OneLineParser
 from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
@@ -51,12 +50,10 @@ def make_parser() -> OneLineParser:
     parser.add_argument("--replicate", type=int, default=0, metavar="R", help="which of the seed's replicates (0)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep the journal and the summary here")
     parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--var", type=Path, default=_var(), metavar="DIR", help="where this machine's calibration lies")
+    parser.add_argument(
+        "--var", type=Path, default=data_directory(), metavar="DIR", help="where this machine's calibration lies"
+    )
     return parser
-
-
-def _var() -> Path:
-    return Path(os.environ.get("WAXWING_VAR", "var"))
 
 
 def main(argv: list[str]) -> int:

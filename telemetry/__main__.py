@@ -6,7 +6,6 @@ Exit code 0 done, 1 failed, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from overlay.errors import InvalidSetting, WaxwingError
+from overlay.runtime.calibrated import data_directory
 from telemetry.calibration import command as calibration
 from telemetry.claims import page as claims
 from telemetry.progress import ERROR, PROGRESS, tell
@@ -30,8 +30,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m telemetry", description="From facts to figures.", allow_abbrev=False)
     commands = top.add_subparsers(dest="command", required=True)
     data = argparse.ArgumentParser(add_help=False)
-    var = Path(os.environ.get("WAXWING_VAR", "var"))
-    data.add_argument("--var", type=Path, default=var, help="directory for data (default: %(default)s)")
+    data.add_argument("--var", type=Path, default=data_directory(), help="directory for data (default: %(default)s)")
     report = commands.add_parser(
         "report", parents=[data], help="compare runs with each other and with the published values"
     )

@@ -6,6 +6,7 @@ Counterparts: ``overlay.services`` is the model, ``telemetry.calibration`` measu
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,11 @@ def services_of(configuration: Mapping[str, Any], var: Path) -> ServiceModel | N
     """
     wanted = configuration["simulation"]["service_times"]
     return stored_services(var) if wanted == CALIBRATED else None
+
+
+def data_directory() -> Path:
+    """Where data lie where no flag says: ``WAXWING_VAR``, or ``var`` in the current directory."""
+    return Path(os.environ.get("WAXWING_VAR", "var"))
 
 
 def stored_services(var: Path) -> ServiceModel:
