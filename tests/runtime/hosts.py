@@ -19,19 +19,14 @@ class Host:
         self.process = None
 
     def start(self, **options):
-        command = [
-            sys.executable,
-            "-m",
-            "overlay",
-            "supervise",
-            "--socket",
-            self.socket,
-            "--state",
-            self.directory / "state",
-        ]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
+        self.process = subprocess.Popen(self.command("state"), stderr=subprocess.PIPE, text=True, **options)
         wait_for(self.answers, "the supervisor answers")
         return self
+
+    def command(self, state):
+        """Starts a supervisor on this socket, with what is desired kept in the directory ``state``."""
+        paths = ["--socket", self.socket, "--state", self.directory / state]
+        return [sys.executable, "-m", "overlay", "supervise", *paths]
 
     def answers(self):
         try:

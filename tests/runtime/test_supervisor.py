@@ -7,7 +7,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 from itertools import combinations
 
 import pytest
@@ -267,17 +266,7 @@ def test_epochs_fence(host):
 
 
 def test_a_second_supervisor_says_that_there_is_one(host):
-    command = [
-        sys.executable,
-        "-m",
-        "overlay",
-        "supervise",
-        "--socket",
-        host.socket,
-        "--state",
-        host.directory / "other",
-    ]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    second = subprocess.run(host.command("other"), capture_output=True, text=True, timeout=20, check=False)
     assert second.returncode == 1
     assert second.stderr == f"supervisor: another supervisor listens on {host.socket}\n"
     assert host.answers()
