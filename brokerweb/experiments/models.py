@@ -5,10 +5,12 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, NullIf
 from django.utils import timezone
 
 from brokerweb.ids import new_id
 from overlay.engines import SIMULATED
+from telemetry.measures import MEASURES
 
 
 class Experiment(models.Model):
@@ -41,6 +43,18 @@ class RunState(models.TextChoices):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class Tag(models.Model):
+    """A word that people put on runs to find them by."""
+
+    name = models.SlugField(max_length=40, unique=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Run(models.Model):
@@ -77,7 +91,16 @@ class Run(models.Model):
     verdict = models.CharField(max_length=10, blank=True, help_text="valid or suspect")
     verdict_reasons = models.JSONField(default=list, blank=True)
     summary = models.JSONField(default=dict, blank=True)
+    thresholds = models.JSONField(
+        default=list, blank=True, help_text="What its experiment demanded, judged: [{text, value, held}]"
+    )
+    passed = models.BooleanField(null=True, blank=True, help_text="Whether all thresholds held; none, none judged")
     observed = models.JSONField(default=dict, blank=True, help_text="The supervisor's last word on it")
+
+    tags = models.ManyToManyField(Tag, related_name="runs", blank=True)
+    note = models.TextField(blank=True, max_length=4_000, help_text="What somebody wrote beside it")
+    kept = models.BooleanField(default=False, help_text="Retention passes it by")
+    files_removed = models.DateTimeField(null=True, blank=True, help_text="When retention removed all but its summary")
 
     host = models.CharField(max_length=100, blank=True)
     lease_owner = models.CharField(max_length=120, blank=True)
@@ -115,6 +138,20 @@ class Run(models.Model):
         return cls.objects.filter(engine=SIMULATED, state__in=left, lease_expires__gte=timezone.now())
 
 
+for _measure in MEASURES.values():  # filtered and sorted by thousands at a time, so beside the summary, not in it
+    Run.add_to_class(
+        f"figure_{_measure.name}",
+        models.GeneratedField(
+            # SQLite reads a JSON null as the word.
+            expression=Cast(
+                NullIf(KT("__".join(("summary", *_measure.path))), models.Value("null")), models.FloatField()
+            ),
+            output_field=models.FloatField(null=True),
+            db_persist=True,
+        ),
+    )
+
+
 class RunEvent(models.Model):
     """A change of a run's status, as it happened."""
 
@@ -128,3 +165,30 @@ class RunEvent(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SavedView(models.Model):
+    """A list or a comparison as somebody set it up, under a name: the query of its address."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="views", on_delete=models.CASCADE)
+    page = models.CharField(max_length=20, help_text="Which page: runs, compare")
+    name = models.CharField(max_length=80)
+    query = models.CharField(max_length=2_000, blank=True, help_text="What stands behind the ? of its address")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["owner", "page", "name"], name="one_view_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class QueuePause(models.Model):
+    """While there is one, no queued run is launched; what runs goes on."""
+
+    since = models.DateTimeField(default=timezone.now, editable=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    def __str__(self) -> str:
+        return f"paused since {self.since:%Y-%m-%d %H:%M} UTC"
