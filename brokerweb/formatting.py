@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import template
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -222,11 +223,18 @@ def field_attributes(attributes: dict[str, Any]) -> SafeString:
 
 
 @register.inclusion_tag("parts/entry.html", takes_context=True)
-def entry(context: dict[str, Any], url: str, icon: str, label: str) -> dict[str, Any]:
-    """One entry of the rail, marked when the page shown lies under it."""
+def entry(context: dict[str, Any], name: str, icon: str, label: str, key: str = "") -> dict[str, Any]:
+    """One entry of the rail, marked when the page shown lies under it; ``key`` after g goes there.
+
+    A house without the page of that ``name`` has no entry for it.
+    """
+    try:
+        url = reverse(name)
+    except NoReverseMatch:
+        return {}
     path = getattr(context.get("request"), "path", "")
     current = path == url if url == "/" else path.startswith(url)
-    return {"url": url, "icon": icon, "label": label, "current": current}
+    return {"url": url, "icon": icon, "label": label, "key": key, "current": current}
 
 
 @register.simple_tag(takes_context=True)

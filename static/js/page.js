@@ -1,4 +1,7 @@
-// What every page has: times in the reader's zone, the rail on small screens, buttons that ask before they destroy.
+// What every page has: times in the reader's zone, the rail on small screens, dialogs, buttons that copy or that ask
+// before they destroy, and the mark that says when the page can be used.
+import { copy } from "./copy.js";
+import "./session.js";
 
 const DISTANCES = [[90, 1, "s"], [5400, 60, "min"], [172800, 3600, "h"], [Infinity, 86400, "d"]];
 
@@ -21,11 +24,27 @@ function refreshTimes() {
   });
 }
 
-document.addEventListener("click", (event) => {
-  const toggle = event.target.closest("[data-rail-toggle]");
-  if (!toggle) return;
-  const open = document.getElementById("rail").classList.toggle("open");
+function toggleRail(toggle, open = !document.getElementById("rail").classList.contains("open")) {
+  document.getElementById("rail").classList.toggle("open", open);
   toggle.setAttribute("aria-expanded", String(open));
+}
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("[data-rail-toggle], [data-dialog-open], [data-dialog-close], [data-copy]");
+  if (event.target instanceof HTMLDialogElement) event.target.close(); // beside the sheet, on what it covers
+  if (!pressed) return;
+  const { dialogOpen, copy: selector } = pressed.dataset;
+  if (pressed.matches("[data-rail-toggle]")) toggleRail(pressed);
+  else if (dialogOpen) document.querySelector(dialogOpen).showModal();
+  else if (selector) copy(document.querySelector(selector));
+  else pressed.closest("dialog").close();
+});
+
+document.addEventListener("keydown", (event) => {
+  const toggle = document.querySelector("[data-rail-toggle][aria-expanded=true]");
+  if (event.key !== "Escape" || !toggle) return;
+  toggleRail(toggle, false);
+  toggle.focus();
 });
 
 document.addEventListener("submit", (event) => {
@@ -42,3 +61,14 @@ document.addEventListener("change", (event) => {
 document.addEventListener("htmx:afterSwap", refreshTimes);
 refreshTimes();
 setInterval(refreshTimes, 10_000);
+
+// The page can be used: its scripts have run and a frame with what they drew has been shown. Where its first picture
+// waits for more than the page itself (`data-usable-waits` on an element), the script that draws it calls `usable`.
+export function usable() {
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    performance.mark("usable");
+    document.documentElement.dataset.usable = "";
+  }));
+}
+
+document.addEventListener("DOMContentLoaded", () => { if (!document.querySelector("[data-usable-waits]")) usable(); });

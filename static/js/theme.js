@@ -1,5 +1,6 @@
 // Runs before the first paint, so that the page never flashes in the other theme.
 (() => {
+  document.documentElement.dataset.scripts = "";
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const choice = () => localStorage.getItem("theme") || "system";
   const apply = () => {
