@@ -10,21 +10,48 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 View = Callable[..., HttpResponse]
 PAGE_SIZE = 25
 
 
-def changes(view: View) -> View:
-    """For views that only change something: operators, by POST, and nobody else."""
+def entered(view: View) -> View:
+    """For people who are logged in. What a form sends after the log-in has ended is refused, not lost by a redirect."""
+    guarded = login_required(view)
 
-    @login_required
+    @wraps(view)
+    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method != "POST" or request.user.is_authenticated:
+            return guarded(request, *args, **kwargs)
+        if "HX-Request" in request.headers:
+            words = "You were logged out. Log in in another tab, come back to this one, and send it again."
+            return HttpResponse(words, content_type="text/plain", status=403)
+        return render(request, "logged_out.html", status=403)
+
+    return door
+
+
+def posted(view: View) -> View:
+    """For views that take what people who are logged in send, by POST, and show nothing."""
+
     @wraps(view)
     def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method != "POST":
-            return HttpResponse(
-                "This address changes something and takes POST only.", status=405, headers={"Allow": "POST"}
-            )
+            answer = render(request, "405.html", status=405)
+            answer["Allow"] = "POST"
+            return answer
+        return view(request, *args, **kwargs)
+
+    return entered(door)
+
+
+def changes(view: View) -> View:
+    """For views that only change something: operators, by POST, and nobody else."""
+
+    @posted
+    @wraps(view)
+    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         may_change(request)
         return view(request, *args, **kwargs)
 
@@ -34,7 +61,7 @@ def changes(view: View) -> View:
 def form_page(view: View) -> View:
     """For views that show a form and take it: both are for operators."""
 
-    @login_required
+    @entered
     @wraps(view)
     def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         may_change(request)

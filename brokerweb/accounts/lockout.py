@@ -4,14 +4,15 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 
 from brokerweb.api.errors import body
 
 
 def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, *_: Any) -> HttpResponse:
-    """Status 429 and when to try again, as JSON below ``/api/`` and as a sentence elsewhere."""
+    """Status 429 and when to try again, as JSON below ``/api/`` and as a page elsewhere."""
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
     sentence = f"Too many failed log-ins for this name from this address; try again in {minutes} minutes."
     if request.path.startswith("/api/"):
         return JsonResponse(body([("", "locked_out", sentence)]), status=429)
-    return HttpResponse(sentence, content_type="text/plain", status=429)
+    return render(request, "429.html", {"sentence": sentence}, status=429)

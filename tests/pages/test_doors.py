@@ -1,0 +1,72 @@
+"""What somebody is told whose request was refused: a page with the reason and the way on, and nothing is changed."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from brokerweb.accounts.models import Token
+from brokerweb.topologies.models import Topology
+from tests.pages.furniture import House
+
+RING = {"kind": "ring", "name": "mine", "brokers": "4", "seed": "0"}
+
+
+def test_a_form_that_is_sent_after_the_log_in_has_ended_is_not_lost(client: Client, operator: User) -> None:
+    answer = client.post("/topologies/new/", RING)
+    assert answer.status_code == 403
+    assert "You were logged out" in answer.content.decode()
+    assert "nothing you typed is lost" in answer.content.decode()
+    part = client.post("/topologies/new/", RING, headers={"HX-Request": "true"})
+    assert (part.status_code, part["Content-Type"]) == (403, "text/plain")
+    assert part.content.decode().startswith("You were logged out.")
+    client.force_login(operator)
+    assert client.post("/topologies/new/", RING).status_code == 302
+    assert Topology.objects.get().name == "mine"
+
+
+def test_a_page_that_was_open_too_long_says_how_to_go_on(operator: User) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(operator)
+    refused = browser.post("/topologies/new/", {**RING, "csrfmiddlewaretoken": "of last month"})
+    assert refused.status_code == 403
+    assert "This page was open too long" in refused.content.decode()
+    assert not Topology.objects.exists()
+    # What the page's script sends instead is the token in the cookie, which a log-in in another tab has renewed.
+    token = browser.get("/topologies/new/").cookies["csrftoken"].value
+    assert browser.post("/topologies/new/", {**RING, "csrfmiddlewaretoken": token}).status_code == 302
+
+
+def test_an_address_that_changes_something_says_so_when_it_is_opened(olga: Client, house: House) -> None:
+    for address in (f"/runs/{house.runs['measuring'].id}/cancel/", "/account/tokens/"):
+        answer = olga.get(address)
+        assert (answer.status_code, answer["Allow"]) == (405, "POST")
+        assert "only takes what a form sends" in answer.content.decode()
+
+
+def test_who_guesses_too_often_is_told_how_long_to_wait(client: Client, operator: User) -> None:
+    for _ in range(12):
+        answer = client.post("/login/", {"username": "olga", "password": "guess"})
+    assert answer.status_code == 429
+    assert "try again in 15 minutes" in answer.content.decode()
+
+
+def test_a_wrong_token_has_its_sentence_beside_the_field_and_keeps_what_was_typed(olga: Client) -> None:
+    answer = olga.post("/account/tokens/", {"name": "n" * 101, "scope": "write"})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "must be at most 100 printable characters" in page
+    assert f'value="{"n" * 101}"' in page
+    assert 'value="write" checked' in page
+    assert not Token.objects.exists()
+
+
+def test_a_person_changes_the_password_knowing_the_present_one(viktor: Client) -> None:
+    fresh = {"new_password1": "stapled battery", "new_password2": "stapled battery"}
+    wrong = viktor.post("/account/password/", {"old_password": "guess", **fresh}).content.decode()
+    assert "Your old password was entered incorrectly" in wrong
+    assert viktor.post("/account/password/", {"old_password": "battery staple", **fresh})["Location"] == "/account/"
+    assert "other browsers of yours are logged out" in viktor.get("/account/").content.decode()
+    browser = Client()
+    sent = browser.post("/login/", {"username": "viktor", "password": "stapled battery"})
+    assert sent["Location"] == "/"
