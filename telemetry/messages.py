@@ -119,45 +119,34 @@ def write(files: RunFiles) -> list[str]:
     return wrong
 
 
-class _Joined:
-    """The messages of a run while its recordings are read side by side."""
+class InOrder:
+    """What several recordings tell, in order: each happening with the number of the message that it is of.
+
+    Messages are numbered from 0 as they are first told of: by who sent them, or else by who received them.
+    """
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
+        self.index = {one.begin.address: _index_of(one) for one in recordings}
+        self.under_way: dict[tuple[Address, Address, bytes], deque[int]] = defaultdict(deque)
+        """Numbers of what was sent to a broker that records, and did not arrive yet."""
         self._recordings = recordings
-        self._index = {one.begin.address: _index_of(one) for one in recordings}
-        self._times = array("q")
-        self._arrivals = array("q")
-        """-1 where none is known."""
-        self._ends = array("i")
-        """Sender and receiver of each, in turn."""
-        self._codes = array("h")
-        self._sizes = array("i")
-        self._queries: list[str | None] = []
-        self._texts: list[str] = []
-        self._under_way: dict[tuple[Address, Address, bytes], deque[int]] = defaultdict(deque)
-        self._names = _Names()
-        self._last: dict[int, int] = {}
-        """By broker, the time of the last that it recorded."""
-        self._kept_until_us: int | None = None
 
-    def read(self) -> None:
-        for at, own, what, other, data in self._in_order():
-            at_us = at // 1000
-            if len(self._times) >= MOST_MESSAGES:
-                self._kept_until_us = at_us
-                return
-            self._last[self._index[own]] = at_us
-            if what == What.SENT:
-                self._add(at_us, own, other, data)
-                if other in self._index:
-                    self._under_way[own, other, data].append(len(self._times) - 1)
-            elif waiting := self._under_way.get((other, own, data)):
-                self._arrivals[waiting.popleft()] = at_us
+    def __iter__(self) -> Iterator[tuple[int, bool, Happening]]:
+        """``(number, whether it is told of for the first time, happening)``."""
+        count = 0
+        for happening in self._in_order():
+            _, own, what, other, data = happening
+            waiting = self.under_way.get((other, own, data)) if what == What.RECEIVED else None
+            if waiting:
+                yield waiting[0], False, happening
+                waiting.popleft()
                 if not waiting:
-                    del self._under_way[other, own, data]
-            else:
-                self._add(at_us, other, own, data)
-                self._arrivals[-1] = at_us
+                    del self.under_way[other, own, data]
+                continue
+            yield count, True, happening
+            if what == What.SENT and other in self.index:
+                self.under_way[own, other, data].append(count)
+            count += 1
 
     def _in_order(self) -> Iterator[Happening]:
         """By time; of one instant each broker's in its order, and nothing arrives before it was sent.
@@ -177,7 +166,44 @@ class _Joined:
 
     def _can_be(self, happening: Happening) -> bool:
         _, own, what, other, data = happening
-        return what == What.SENT or other not in self._index or (other, own, data) in self._under_way
+        return what == What.SENT or other not in self.index or (other, own, data) in self.under_way
+
+
+class _Joined:
+    """The messages of a run while its recordings are read side by side."""
+
+    def __init__(self, recordings: Sequence[Recording]) -> None:
+        self._recordings = recordings
+        self._order = InOrder(recordings)
+        self._index = self._order.index
+        self._times = array("q")
+        self._arrivals = array("q")
+        """-1 where none is known."""
+        self._ends = array("i")
+        """Sender and receiver of each, in turn."""
+        self._codes = array("h")
+        self._sizes = array("i")
+        self._queries: list[str | None] = []
+        self._texts: list[str] = []
+        self._names = _Names()
+        self._last: dict[int, int] = {}
+        """By broker, the time of the last that it recorded."""
+        self._kept_until_us: int | None = None
+
+    def read(self) -> None:
+        for number, is_new, (at, own, what, other, data) in self._order:
+            at_us = at // 1000
+            if len(self._times) >= MOST_MESSAGES:
+                self._kept_until_us = at_us
+                return
+            self._last[self._index[own]] = at_us
+            if not is_new:
+                self._arrivals[number] = at_us
+            elif what == What.SENT:
+                self._add(at_us, own, other, data)
+            else:
+                self._add(at_us, other, own, data)
+                self._arrivals[number] = at_us
 
     def _add(self, at_us: int, source: Address, to: Address, data: bytes) -> None:
         message = _read(data)
@@ -194,7 +220,7 @@ class _Joined:
         times, arrivals = np.array(self._times), np.array(self._arrivals)
         ends = np.array(self._ends, np.int32).reshape(-1, 2)
         lost = np.zeros(len(times), bool)
-        for (_, to, _), waiting in self._under_way.items():
+        for (_, to, _), waiting in self._order.under_way.items():
             last = self._last.get(self._index[to], -1)
             for row in waiting:  # of what was sent later nobody knows
                 lost[row] = times[row] < last
