@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from overlay import phases
 from overlay.churn import CRASHED
 from telemetry.processes import broker_index
 
@@ -83,6 +84,27 @@ LIMITS = {
 }
 
 
+FAMILIES = ("phase", "fault", "process", "neighbour", "limit", "other")
+"""Kinds of events by which a timeline is filtered."""
+_FAULTS = frozenset({"fault_injected", "fault_began", "fault_ended"})
+_PROCESSES = frozenset({"started", "ended", "restarted", "killed", "broke", "gave_up"})
+_PHASES = frozenset({*phases.TRANSITIONS.values(), phases.LAUNCHING})
+
+
+def family_of(kind: str) -> str:
+    """One of ``FAMILIES`` for a kind of ``WORDINGS``, or for one that has no wording."""
+    if kind in _PHASES:
+        return "phase"
+    if kind in _FAULTS:
+        return "fault"
+    if kind in _PROCESSES or kind.startswith("churn_"):
+        return "process"
+    if kind == "LimitReached":
+        return "limit"
+    is_of_members = kind.startswith("Neighbour") or kind in ("MonitoringStarted", "NetworkLeft", "JoinFailed")
+    return "neighbour" if is_of_members else "other"
+
+
 @dataclass(slots=True)
 class Group:
     """Events alike that fell together."""
@@ -124,8 +146,11 @@ def is_marked(name: str, detail: Mapping[str, Any]) -> bool:
 
 
 def happened(events: Iterable[Mapping[str, Any]], names: Names) -> list[dict[str, Any]]:
-    """``[{t_s, words, count}]`` in the order of time, for a list of events."""
-    return [{"t_s": one.t_s, "words": one.words(), "count": len(one.processes)} for one in grouped(events, names)]
+    """``[{t_s, words, count, kind}]`` in the order of time, for a list of events; kinds are of ``FAMILIES``."""
+    return [
+        {"t_s": one.t_s, "words": one.words(), "count": len(one.processes), "kind": family_of(one.kind)}
+        for one in grouped(events, names)
+    ]
 
 
 def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:

@@ -17,6 +17,9 @@ from telemetry.processes import MEMORY, over_idle
 Memories = Mapping[str, Mapping[str, int | None]]
 """By process, its memory by kind, bytes."""
 
+BUSY = ("broker_cores", "client_cores")
+"""Columns of processor time: cores that all brokers, and all load generators, kept busy together."""
+
 POINTS = 600
 SECOND_US = 1_000_000
 
@@ -30,14 +33,34 @@ class Bucket:
     counts: Counter[str] = field(default_factory=Counter)
     memory: dict[str, dict[str, int | None]] = field(default_factory=dict)
     """The last memory of each broker by kind, bytes."""
+    busy: dict[str, dict[str, tuple[int, int]]] = field(default_factory=lambda: {column: {} for column in BUSY})
+    """By column and process, its processor time and the time in which it used it, µs."""
     spread: dict[str, Any] | None = None
     """Of ``response_us``, computed when it is first asked for."""
+    cores: dict[str, float | None] = field(default_factory=dict)
+    """Of ``busy``, likewise."""
 
     def absorb(self, later: Bucket) -> None:
         self.response_us.update(later.response_us)
         self.counts.update(later.counts)
         self.memory = {**self.memory, **later.memory}
+        for column, processes in later.busy.items():
+            for process, (used_us, elapsed_us) in processes.items():
+                self.use(column, process, used_us, elapsed_us)
         self.spread = None
+
+    def use(self, column: str, process: str, used_us: int, elapsed_us: int) -> None:
+        """Note that a process used so much processor time in so much time."""
+        used_before, elapsed_before = self.busy[column].get(process, (0, 0))
+        self.busy[column][process] = used_before + used_us, elapsed_before + elapsed_us
+        self.cores.pop(column, None)
+
+    def cores_of(self, column: str) -> float | None:
+        """What all processes of a column kept busy together; ``None`` where none told."""
+        if column not in self.cores:
+            shares = [used / elapsed for used, elapsed in self.busy[column].values()]
+            self.cores[column] = sum(shares) if shares else None
+        return self.cores[column]
 
     def response(self) -> dict[str, Any]:
         if self.spread is None:
@@ -76,13 +99,13 @@ class Series:
         self._buckets = halved
 
     def columns(self, rates: Sequence[str], idle: Memories | None = None) -> dict[str, list[Any]]:
-        """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, counts in ``rates`` per second.
+        """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, cores, ``rates`` per second.
 
         Memory is the mean over the brokers; ``over_idle_bytes`` over those whose memory while idle is known, by
         process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
         """
         if not self._buckets:
-            return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *rates)}
+            return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *BUSY, *rates)}
         steps = range(min(self._buckets), max(self._buckets) + 1)
         buckets = [self._buckets.get(index, _NOTHING) for index in steps]
         columns: dict[str, list[Any]] = {"t": [(index + 1) * self.step_s for index in steps]}
@@ -91,6 +114,8 @@ class Series:
         for name in MEMORY:
             columns[name] = [_mean([row[name] for row in bucket.memory.values()]) for bucket in buckets]
         columns["over_idle_bytes"] = [_mean(_over_idle(bucket, idle or {})) for bucket in buckets]
+        for name in BUSY:
+            columns[name] = [bucket.cores_of(name) for bucket in buckets]
         for name in rates:
             columns[name] = [
                 rate(bucket.counts[name], self.step_s * SECOND_US) if name in bucket.counts else None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.costs import growth
-from overlay.facts import GAUGES, OUTCOMES, Event, Start, Tick
+from overlay.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal import JournalTail
 from telemetry import happenings, histograms, processes
 from telemetry.marks import Marks
@@ -41,6 +41,8 @@ _AFTER = ("draining", "stopping", "stopped", "failed")
 """Phases that end measuring."""
 _SHOWN = ("in_2", "in_3", "in_4", "in_6", "forwards", "hits", "replicas", "not_found")
 """Counters of a broker whose rate is told: updates, requests, answers and not-founds that came in, and what it did."""
+_PASSED = ("in_2", "in_3", "in_4", "in_6")
+"""Of those what came in for searching and storing: a broker's load."""
 _RATES = (*OUTCOMES, "updates")
 """Counts whose rate the course of a run shows."""
 
@@ -142,8 +144,18 @@ class LiveWindow:
         grown = _grown(before, tick)
         if processes.broker_index(tick.process) is not None:
             self._take_broker(before, tick, grown)
+            self._take_processor("broker_cores", before, tick)
         elif tick.process.startswith(processes.GENERATORS):
             self._take_generator(tick, grown)
+            self._take_processor("client_cores", before, tick)
+        elif tick.process == ALL_BROKERS:
+            self._take_processor("broker_cores", before, tick)
+
+    def _take_processor(self, column: str, before: Tick | None, tick: Tick) -> None:
+        """Of a process that was started again nothing is known of the second in which that was."""
+        if before is not None and tick.at_us > before.at_us and tick.cpu_us >= before.cpu_us > 0:
+            used_us, elapsed_us = tick.cpu_us - before.cpu_us, tick.at_us - before.at_us
+            self._series.at(tick.at_us).use(column, tick.process, used_us, elapsed_us)
 
     def _take_broker(self, before: Tick | None, tick: Tick, grown: dict[str, int]) -> None:
         self._series.at(tick.at_us).memory[tick.process] = processes.memory_of(tick)
@@ -206,6 +218,7 @@ class LiveWindow:
             "updates": outcome_counts(totals.updates),
             "memory": self._memory(),
             "load": {"brokers": [{"index": index, **self._newest_load(name)} for index, name in self._brokers()]},
+            "totals": self._all_brokers(),
             "events": events,
             "happened": happenings.happened(events, self._names),
             "marks": self._marks.shown(newest / SECOND_US, self._names),
@@ -223,6 +236,19 @@ class LiveWindow:
         until_us = self._measured_until_us
         loads = reversed(self._load.get(process, ()))
         return next((load for at_us, load in loads if until_us is None or at_us <= until_us), {})
+
+    def _all_brokers(self) -> dict[str, float | None]:
+        """What all brokers come to together; ``None`` where nobody told."""
+        rows = [load for _, name in self._brokers() if (load := self._newest_load(name))]
+        passed = [sum(row[f"{name}_per_s"] for name in _PASSED) for row in rows]
+        private = [processes.private(processes.memory_of(self._last[name])) for _, name in self._brokers()]
+        known = [one for one in private if one is not None]
+        return {
+            "load_per_s": sum(passed) if passed else None,
+            "cores": sum(row["cores"] for row in rows) if rows else None,
+            "entries": sum(row.get("entries", 0) for row in rows) if rows else None,
+            "private_bytes": sum(known) if known else None,
+        }
 
     def _brokers(self) -> list[tuple[int, str]]:
         indexed = [(processes.broker_index(process), process) for process in self._last]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import QuerySet
-from django.db.models.fields.json import KT
 from django.http import HttpResponseBase
 from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
@@ -18,7 +16,9 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from brokerweb.api.paging import links, whole
 from brokerweb.api.resources import Resource
+from brokerweb.api.run_brokers import RunBrokers
 from brokerweb.api.shapes import experiments as shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.streams import PARQUET, download, file_chunks
@@ -35,8 +35,6 @@ from telemetry.traces import OUTCOMES
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""
-MOST_DIGITS = 12
-"""Of a number in a query; of all that is allowed none has more."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -55,7 +53,7 @@ class RunFilter(FilterSet):
         }
 
 
-class RunViewSet(Resource):
+class RunViewSet(RunBrokers, Resource):
     queryset = Run.objects.select_related("experiment")
     serializer_class = shapes.RunSerializer
     summary_serializer = shapes.RunSummarySerializer
@@ -67,7 +65,7 @@ class RunViewSet(Resource):
         rows = super().get_queryset()
         if self.action != "list":
             return rows
-        return rows.defer(*DOCUMENTS).annotate(topology_name=KT("configuration__topology__name"))
+        return rows.defer(*DOCUMENTS)
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])
@@ -128,12 +126,12 @@ class RunViewSet(Resource):
 
     @staticmethod
     def _samples_page(request: Request, path: Any) -> Response:
-        page = _whole(request, "page", 1, 1, 10**9)
-        size = _whole(request, "page_size", 1_000, 1, 10_000)
+        page = whole(request, "page", 1, 1, 10**9)
+        size = whole(request, "page_size", 1_000, 1, 10_000)
         total = samples.count(path)
-        links = _links(request, {"format": "json", "page_size": size}, page, -(-total // size))
+        beside = links(request, {"format": "json", "page_size": size}, page, -(-total // size))
         results = list(samples.rows(path, (page - 1) * size, size))
-        return Response({"count": total, **links, "results": results})
+        return Response({"count": total, **beside, "results": results})
 
     @extend_schema(
         parameters=[
@@ -155,12 +153,12 @@ class RunViewSet(Resource):
             raise InvalidSetting("outcome", f"must be one or more of {', '.join(OUTCOMES)}, not {wrong[0]!r:.40}")
         if order not in ORDERS:
             raise InvalidSetting("order", f"must be one of {', '.join(ORDERS)}, not {order!r:.40}")
-        page, size = _whole(request, "page", 1, 1, 10**6), _whole(request, "page_size", 100, 1, 1_000)
+        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
         found = traces.listing(run, outcomes, order, (page - 1) * size, size)
         query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}
-        links = _links(request, query, page, -(-found.count // size))
+        beside = links(request, query, page, -(-found.count // size))
         kept = {"traced_one_in": traces.traced_one_in(run), "kept_one_in": found.kept_one_in}
-        return Response({"count": found.count, **links, **kept, "results": found.rows})
+        return Response({"count": found.count, **beside, **kept, "results": found.rows})
 
     @extend_schema(operation_id="runs_trace_retrieve", responses=shapes.TraceSerializer, filters=False)
     @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
@@ -180,13 +178,13 @@ class RunViewSet(Resource):
     def holdings(self, request: Request, pk: str) -> Response:
         """What was asked for how often and at how many brokers it lay at the end; what was asked for most first."""
         run = self.get_object()
-        page, size = _whole(request, "page", 1, 1, 10**9), _whole(request, "page_size", 1_000, 1, 10_000)
+        page, size = whole(request, "page", 1, 1, 10**9), whole(request, "page_size", 1_000, 1, 10_000)
         path = RunFiles(settings.RUNS / run.pk).holdings_path
         if not path.is_file():
             raise NotFound("This run has no holdings; they are there once it was collected.")
         total, rows = holdings.read(path, (page - 1) * size, size)
-        links = _links(request, {"page_size": size}, page, -(-total // size))
-        return Response({"count": total, **links, **(run.summary.get("holdings") or {}), "results": rows})
+        beside = links(request, {"page_size": size}, page, -(-total // size))
+        return Response({"count": total, **beside, **(run.summary.get("holdings") or {}), "results": rows})
 
     @extend_schema(
         parameters=[
@@ -205,12 +203,12 @@ class RunViewSet(Resource):
         run = self.get_object()
         if not replay.path_of(run).is_file():
             raise NotFound("This run has no messages; they are there once one with record_mb above 0 was collected.")
-        page, size = _whole(request, "page", 1, 1, 10**6), _whole(request, "page_size", 1_000, 1, 10_000)
-        begin, end = _whole(request, "from_us", 0, 0, MOST_US), _whole(request, "to_us", MOST_US, 0, MOST_US)
+        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 1_000, 1, 10_000)
+        begin, end = whole(request, "from_us", 0, 0, MOST_US), whole(request, "to_us", MOST_US, 0, MOST_US)
         query = request.query_params.get("query") or None
         count, rows = replay.page(run, begin, end, query, (page - 1) * size, size)
         asked = {"from_us": begin, "to_us": end, "query": query or "", "page_size": size}
-        return Response({"count": count, **_links(request, asked, page, -(-count // size)), "results": rows})
+        return Response({"count": count, **links(request, asked, page, -(-count // size)), "results": rows})
 
     @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"], url_path="what-if")
@@ -235,20 +233,3 @@ class RunViewSet(Resource):
         """What happened to it, oldest first: its changes of state and what its processes reported."""
         page = self.paginate_queryset(history.of_run(self.get_object()))
         return self.get_paginated_response(shapes.RunEventSerializer(page, many=True).data)
-
-
-def _links(request: Request, query: dict[str, Any], page: int, pages: int) -> dict[str, str | None]:
-    """The addresses of the pages beside this one."""
-    here = request.build_absolute_uri(request.path)
-
-    def link(number: int) -> str | None:
-        return f"{here}?{urlencode({**query, 'page': number})}" if 1 <= number <= pages else None
-
-    return {"next": link(page + 1), "previous": link(page - 1)}
-
-
-def _whole(request: Request, name: str, default: int, low: int, high: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or not low <= int(text) <= high:
-        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
-    return int(text)

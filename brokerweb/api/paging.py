@@ -1,0 +1,31 @@
+"""Pages of lists that are no rows of the database."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from rest_framework.request import Request
+
+from overlay.errors import InvalidSetting
+
+MOST_DIGITS = 12
+"""Of a number in a query; of all that is allowed none has more."""
+
+
+def links(request: Request, query: dict[str, Any], page: int, pages: int) -> dict[str, str | None]:
+    """The addresses of the pages beside this one."""
+    here = request.build_absolute_uri(request.path)
+
+    def link(number: int) -> str | None:
+        return f"{here}?{urlencode({**query, 'page': number})}" if 1 <= number <= pages else None
+
+    return {"next": link(page + 1), "previous": link(page - 1)}
+
+
+def whole(request: Request, name: str, default: int, low: int, high: int) -> int:
+    """A whole number of the query. Raises ``InvalidSetting``."""
+    text = request.query_params.get(name, str(default))
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or not low <= int(text) <= high:
+        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
+    return int(text)

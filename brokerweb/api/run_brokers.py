@@ -1,0 +1,45 @@
+"""REST's doors to the brokers of a run: all in a row each, and one with all that is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from brokerweb.api.paging import links, whole
+from brokerweb.api.shapes import brokers as shapes
+from brokerweb.live import brokers
+
+
+class RunBrokers:
+    """Actions of ``RunViewSet``."""
+
+    get_object: Any
+
+    @extend_schema(
+        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 1,000")],
+        responses=shapes.BrokerListSerializer,
+        filters=False,
+    )
+    @action(detail=True, url_path="brokers")
+    def brokers(self, request: Request, pk: str) -> Response:
+        """Each broker's state, load and memory: as of now, and of a run that has ended as it was while measuring."""
+        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
+        found = brokers.of_run(self.get_object())
+        rows = found["brokers"]
+        beside = links(request, {"page_size": size}, page, -(-len(rows) // size))
+        shown = rows[(page - 1) * size : page * size]
+        return Response({"count": len(rows), **beside, "t_s": found["t_s"], "results": shown})
+
+    @extend_schema(operation_id="runs_broker_retrieve", responses=shapes.BrokerSerializer, filters=False)
+    @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
+    def broker(self, request: Request, pk: str, index: str) -> Response:
+        """One broker: neighbours, counters, what it held, its last steps and, where it is recorded, messages."""
+        found = brokers.one_of(self.get_object(), int(index))
+        if found is None:
+            raise NotFound("This run has no broker of this number.")
+        return Response(found)

@@ -1,0 +1,118 @@
+"""Shapes of the brokers of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from brokerweb.api.shapes.fields import ObjectField
+
+
+class BrokerRowSerializer(serializers.Serializer):
+    """A broker as the run's picture shows it; what is not known is left out or null. Sizes are bytes."""
+
+    index = serializers.IntegerField()
+    state = serializers.CharField(required=False)
+    address = serializers.CharField(required=False)
+    restarts = serializers.IntegerField(required=False)
+    reason = serializers.CharField(required=False)
+    load_per_s = serializers.FloatField(
+        required=False, help_text="Updates, requests, answers and refusals that came in, per second"
+    )
+    cores = serializers.FloatField(required=False, help_text="1 is one core kept busy")
+    entries = serializers.IntegerField(required=False, help_text="In its table")
+    neighbours = serializers.IntegerField(required=False)
+    uss_bytes = serializers.FloatField(required=False, allow_null=True)
+    rss_bytes = serializers.FloatField(required=False, allow_null=True)
+    pss_bytes = serializers.FloatField(required=False, allow_null=True)
+    over_idle_bytes = serializers.FloatField(required=False, allow_null=True)
+    table_bytes = serializers.FloatField(required=False, allow_null=True)
+
+
+class BrokerListSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    t_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch, of the newest word of any")
+    results = BrokerRowSerializer(many=True)
+
+
+class NeighbourSerializer(serializers.Serializer):
+    index = serializers.IntegerField(allow_null=True)
+    address = serializers.CharField()
+    state = serializers.ChoiceField(
+        choices=("joined", "lost", "left", "refused", "linked"),
+        help_text="linked: so in the topology, and the broker reported nothing of it",
+    )
+    since_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch")
+
+
+class BrokerStepSerializer(serializers.Serializer):
+    t_s = serializers.FloatField()
+    query = serializers.CharField(help_text="Its id, as in traces")
+    entity = serializers.CharField()
+    step = serializers.CharField()
+    peer = serializers.IntegerField(allow_null=True)
+    with_consumer = serializers.BooleanField()
+    detail = serializers.CharField()
+
+
+class HeldSerializer(serializers.Serializer):
+    """What lay in its table when it ended, as far as it was valid."""
+
+    t_s = serializers.FloatField()
+    own = serializers.ListField(child=serializers.CharField(), help_text="type|id|scope, from providers; at most 50")
+    replicas = serializers.ListField(child=serializers.CharField(), help_text="At most 50")
+    count = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+
+
+class OwnWordsSerializer(serializers.Serializer):
+    """What it wrote in its journal; nothing is asked of it."""
+
+    index = serializers.IntegerField()
+    address = serializers.CharField()
+    lives = serializers.IntegerField(help_text="How often its process began")
+    t_s = serializers.FloatField(help_text="Seconds since the launch, of its newest word")
+    as_of_unix_us = serializers.IntegerField()
+    counters = ObjectField(help_text="Since its process began; only those above 0")
+    gauges = ObjectField()
+    neighbours = NeighbourSerializer(many=True)
+    steps = BrokerStepSerializer(many=True, help_text="What it did with traced queries, newest first; at most 20")
+    held = HeldSerializer(allow_null=True)
+
+
+class LastMessageSerializer(serializers.Serializer):
+    t_s = serializers.FloatField()
+    direction = serializers.ChoiceField(choices=("received", "sent"))
+    other = serializers.IntegerField(allow_null=True, help_text="The broker at its other end; null for a client")
+    address = serializers.CharField()
+    kind = serializers.CharField()
+    family = serializers.CharField()
+    bytes = serializers.IntegerField()
+    readable = serializers.BooleanField()
+    text = serializers.CharField(help_text="How the datagram begins")
+
+
+class EntrySerializer(serializers.Serializer):
+    entity = serializers.CharField(help_text="type|id|scope")
+    provider = serializers.CharField()
+    came_as = serializers.ChoiceField(choices=("update", "answer"))
+    left_ms = serializers.IntegerField(help_text="How long it was still valid; negative where it had expired")
+
+
+class LatelySerializer(serializers.Serializer):
+    """The end of its recording, the newest first."""
+
+    as_of_unix_us = serializers.IntegerField()
+    messages = LastMessageSerializer(many=True)
+    entries = EntrySerializer(many=True)
+
+
+class BrokerSerializer(serializers.Serializer):
+    index = serializers.IntegerField()
+    t_s = serializers.FloatField(allow_null=True)
+    now = BrokerRowSerializer()
+    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing")
+    lately: Any = LatelySerializer(allow_null=True, help_text="Null of a run that is not recorded")

@@ -1,0 +1,81 @@
+"""The brokers of a run, all of them in a row each or one looked at closely: for its page and for REST.
+
+Counterparts: ``snapshots`` has loads and memories of all, ``telemetry.brokers`` and ``telemetry.lately`` what one of
+them wrote down. Nothing is asked of a broker. Of runs that go on, what was read of a broker's journal is kept between
+two looks, of the last few brokers that somebody looked at.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ENDED
+from brokerweb.live import snapshots
+from telemetry.brokers import BrokerWindow, linked_to
+from telemetry.lately import lately
+from telemetry.runs import RunFiles
+
+KEPT = 32
+"""Brokers of runs that go on whose journals are followed at a time."""
+MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes")
+PASSED = ("in_2_per_s", "in_3_per_s", "in_4_per_s", "in_6_per_s")
+"""A broker's load is what came in for searching and storing: updates, requests, answers and refusals."""
+
+_followed: OrderedDict[tuple[str, int], BrokerWindow] = OrderedDict()
+_lock = Lock()
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """``{t_s, brokers}``: a row for each broker of which anything is known, with its state, load and memory.
+
+    Loads are of the last second of measuring. Memory is that of now, and of a run that was collected the mean while
+    measuring, as in its summary.
+    """
+    frame = snapshots.current(run)
+    measured = (run.summary.get("memory") or {}).get("brokers")
+    memory = measured or (frame.get("memory") or {}).get("brokers") or []
+    rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in frame.get("brokers") or []}
+    for row in memory:
+        rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
+    for row in (frame.get("load") or {}).get("brokers") or []:
+        load = {**row, "load_per_s": sum(row[name] for name in PASSED)} if PASSED[0] in row else row
+        rows.setdefault(row["index"], {"index": row["index"]}).update(load)
+    return {"t_s": frame.get("t_s"), "brokers": [rows[index] for index in sorted(rows)]}
+
+
+def one_of(run: Run, index: int) -> dict[str, Any] | None:
+    """Everything that is known of one broker; ``None`` where the run has none of this number.
+
+    ``now`` is its row of ``of_run``; ``own`` what its journal says, and ``lately`` what its recording does, each
+    ``None`` where there is nothing.
+    """
+    topology = run.configuration["topology"]
+    if not 0 <= index < topology["brokers"]:
+        return None
+    shown = of_run(run)
+    now = next((row for row in shown["brokers"] if row["index"] == index), {"index": index})
+    names = {row["address"]: row["index"] for row in shown["brokers"] if row.get("address")}
+    files = RunFiles(Path(settings.RUNS) / run.pk)
+    own = _advanced(run, files, index, names)
+    known = {row["address"]: row["index"] for row in (own or {}).get("neighbours", ()) if row["index"] is not None}
+    recorded = lately(files, index, {**known, **names}) if run.configuration.get("record_mb") else None
+    return {"index": index, "t_s": shown["t_s"], "now": now, "own": own, "lately": recorded}
+
+
+def _advanced(run: Run, files: RunFiles, index: int, names: dict[str, int]) -> dict[str, Any] | None:
+    linked = linked_to(index, run.configuration["topology"]["links"])
+    if run.state in ENDED:
+        return BrokerWindow(files, index, linked, names).advance()
+    with _lock:
+        key = (run.pk, index)
+        window = _followed.pop(key, None) or BrokerWindow(files, index, linked, names)
+        _followed[key] = window
+        while len(_followed) > KEPT:
+            _followed.popitem(last=False)
+        return window.advance()
