@@ -47,7 +47,7 @@ def from_json(document: object, limits: Limits = DEFAULT_LIMITS) -> Graph:
     nodes = _objects(document.get("nodes"), "nodes", limits.brokers)
     key = "edges" if "edges" in document else "links"
     edges = _objects(document.get(key), key, limits.links)
-    return _assemble(nodes, edges, key, limits)
+    return assemble(nodes, edges, [f"{key}[{i}]" for i in range(len(edges))], limits)
 
 
 def from_graphml(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
@@ -66,7 +66,11 @@ def from_graphml(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
             elements[_tag(child)].append({**defaults[_tag(child)], **_data(child, keys), **child.attrib})
     if elements["hyperedge"]:
         raise InvalidSetting("hyperedge", "a link has two ends; hyperedges are not understood")
-    return _assemble(elements["node"], elements["edge"], "edges", limits)
+    nodes, edges = elements["node"], elements["edge"]
+    for what, found, limit in (("nodes", nodes, limits.brokers), ("edges", edges, limits.links)):
+        if len(found) > limit:
+            raise InvalidSetting(what, f"{len(found)} are more than the limit of {limit}")
+    return assemble(nodes, edges, [f"edges[{i}]" for i in range(len(edges))], limits)
 
 
 def to_json(graph: Graph) -> dict[str, Any]:
@@ -97,16 +101,21 @@ def _edge_fields(link: Link) -> dict[str, float]:
     return {name: float(getattr(link, name)) for name in NUMBERS}
 
 
-def _assemble(
-    nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]], key: str, limits: Limits
+def assemble(
+    nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]], places: Sequence[str], limits: Limits
 ) -> Graph:
+    """The graph of ``nodes`` with an ``id`` and ``edges`` with a ``source`` and a ``target``, as any file has them.
+
+    ``places`` says where each edge is written. Raises ``InvalidSetting``.
+    """
     index: dict[object, int] = {}
     for i, node in enumerate(nodes):
         identity = _identity(node, "id", f"nodes[{i}]")
         if index.setdefault(identity, i) != i:
             raise InvalidSetting(f"nodes[{i}].id", f"{identity!r:.60} is the id of nodes[{index[identity]}] already")
-    links = [_edge_link(edge, index, f"{key}[{i}]") for i, edge in enumerate(edges)]
-    names = [str(node.get("name") or node.get("label") or node["id"]) for node in nodes]
+    links = [_edge_link(edge, index, place) for edge, place in zip(edges, places, strict=True)]
+    _refuse_twice(links, places)
+    names = [str(node.get("name") or node.get("label") or node["id"]).strip() for node in nodes]
     plain = names == [str(i) for i in range(len(nodes))]
     graph = require(Graph(len(nodes), tuple(links), names=None if plain else tuple(names)), limits)
     positions = _positions(nodes) or layout.spring(graph.brokers, [link.ends for link in graph.links], 0)
@@ -120,15 +129,25 @@ def _edge_link(edge: Mapping[str, Any], index: Mapping[object, int], where: str)
         if identity not in index:
             raise InvalidSetting(f"{where}.{end}", f"{identity!r:.60} is the id of no node")
         ends.append(index[identity])
-    numbers: dict[str, Any] = _numbers(edge, NUMBERS, where)
+    numbers: dict[str, Any] = numbers_of(edge, NUMBERS, where)
     return Link(*ends, **numbers)
+
+
+def _refuse_twice(links: Sequence[Link], places: Sequence[str]) -> None:
+    """Says where a link is written that joins a broker to itself, or is there already."""
+    seen: dict[tuple[int, int], str] = {}
+    for link, place in zip(links, places, strict=True):
+        if link.a == link.b:
+            raise InvalidSetting(place, "joins a broker to itself")
+        if seen.setdefault(link.ends, place) != place:
+            raise InvalidSetting(place, f"joins the same two brokers as {seen[link.ends]}; a link works both ways")
 
 
 def _positions(nodes: Sequence[Mapping[str, Any]]) -> list[Position] | None:
     """The nodes' own places, if every one of them says where it is. North is up on a page, where y grows downwards."""
     for x, y in PLACES:
         if all(x in node and y in node for node in nodes):
-            read = [_numbers(node, (x, y), f"nodes[{i}]") for i, node in enumerate(nodes)]
+            read = [numbers_of(node, (x, y), f"nodes[{i}]") for i, node in enumerate(nodes)]
             sign = -1 if y == "Latitude" else 1
             places = [(place[x], sign * place[y]) for place in read]
             fits = all(0 <= value <= 1 for place in places for value in place)
@@ -150,11 +169,14 @@ def _link_fields(item: object, where: str) -> dict[str, Any]:
     for end in ("a", "b"):
         if not isinstance(item.get(end), int) or isinstance(item[end], bool):
             raise InvalidSetting(f"{where}.{end}", f"must be the number of a broker, not {item.get(end)!r:.60}")
-    return {"a": item["a"], "b": item["b"], **_numbers(item, NUMBERS, where)}
+    return {"a": item["a"], "b": item["b"], **numbers_of(item, NUMBERS, where)}
 
 
-def _numbers(item: Mapping[str, Any], names: Sequence[str], where: str) -> dict[str, float]:
-    """Those of ``names`` that ``item`` has. GraphML's values are text, so numbers may be written as such."""
+def numbers_of(item: Mapping[str, Any], names: Sequence[str], where: str) -> dict[str, float]:
+    """Those of ``names`` that ``item`` has, finite. GraphML's values are text, so numbers may be written as such.
+
+    Raises ``InvalidSetting`` naming ``where`` and the number.
+    """
     found = {}
     for name in names:
         if item.get(name) is None:
@@ -196,7 +218,7 @@ def _listed(items: object, field: str, limit: int) -> Sequence[Any]:
 
 
 def _parse_json(text: str | bytes, limits: Limits) -> object:
-    _require_size(text, limits)
+    require_size(text, limits)
     try:
         return json.loads(text)
     except RecursionError:
@@ -206,7 +228,7 @@ def _parse_json(text: str | bytes, limits: Limits) -> object:
 
 
 def _parse_xml(text: str | bytes, limits: Limits) -> Element:
-    _require_size(text, limits)
+    require_size(text, limits)
     try:
         root: Element = fromstring(text, forbid_dtd=True)
     except DefusedXmlException:
@@ -216,7 +238,8 @@ def _parse_xml(text: str | bytes, limits: Limits) -> Element:
     return root
 
 
-def _require_size(text: str | bytes, limits: Limits) -> None:
+def require_size(text: str | bytes, limits: Limits) -> None:
+    """Raises ``InvalidSetting`` for a text that is larger than files may be."""
     if len(text) > limits.file_bytes:
         raise InvalidSetting("file", f"{len(text)} bytes are more than the limit of {limits.file_bytes}")
 

@@ -1,0 +1,45 @@
+"""What an editor says of a topology beside its measures: whether it is a tree, where it is thin, how it clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from overlay.topologies.graph import Graph
+
+NAMED = 12
+"""Brokers of a cycle, and bridges, that are named; the rest is counted."""
+
+
+def structure(graph: Graph, components: int) -> dict[str, Any]:
+    """Of a checked graph of so many ``components``.
+
+    ``cycles``: links beyond those of a tree (or forest), each of which closes a cycle; 0 is acyclic.
+    ``cycle``: the brokers of one of them in order, at most ``NAMED``; empty where there is none.
+    ``bridges``: links of which each alone holds parts together; ``bridge_ends`` the first of them.
+    ``clustering``: of the pairs of a broker's neighbours the share that is linked, the mean over all brokers, 0..1.
+    """
+    whole: nx.Graph[int] = nx.empty_graph(graph.brokers)
+    whole.add_edges_from(link.ends for link in graph.links)
+    cycles = len(graph.links) - graph.brokers + components
+    bridges = sorted((min(ends), max(ends)) for ends in nx.bridges(whole))
+    return {
+        "cycles": cycles,
+        "cycle": [a for a, _ in nx.find_cycle(whole)][:NAMED] if cycles else [],
+        "bridges": len(bridges),
+        "bridge_ends": [list(ends) for ends in bridges[:NAMED]],
+        "clustering": round(_clustering(graph), 4),
+    }
+
+
+def _clustering(graph: Graph) -> float:
+    """Sets of neighbours are integers, a bit per broker, so that what two have in common is one AND."""
+    neighbours = graph.neighbours()
+    sets = [sum(1 << other for other in others) for others in neighbours]
+    total = 0.0
+    for mine, others in zip(sets, neighbours, strict=True):
+        if len(others) > 1:
+            linked = sum((mine & sets[other]).bit_count() for other in others)  # each pair twice
+            total += linked / (len(others) * (len(others) - 1))
+    return total / graph.brokers
