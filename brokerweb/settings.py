@@ -8,6 +8,9 @@
 ``WAXWING_HOSTS``      further host names the web answers to, comma separated
 ``WAXWING_HTTPS``      ``1`` behind TLS: secure cookies, HSTS and redirects
 ``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
+``WAXWING_URL``        the address that readers open, for links in notifications
+``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
+                       ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
 """
 
@@ -21,6 +24,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu import Exchange, Queue
 
 import overlay
+from brokerweb.mail import mail_server
 from brokerweb.secret import kept_secret
 from brokerweb.up.parts import host_name
 
@@ -37,7 +41,9 @@ VERSION = overlay.__version__
 # --- Limits ---------------------------------------------------------------------------------------------------------
 MAX_BROKERS = 1_000
 """Of one topology: as many as one host launches within ``overlay.phases.LAUNCH_LIMIT_S``."""
-MAX_UPLOAD_BYTES = 2_000_000
+MAX_UPLOAD_BYTES = 5_000_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
+"""Of a request but its files, which lie on disk: a document in a form or in JSON, where quotes are written longer."""
 LEASE_SECONDS = 15
 """How long a run goes on without its worker: more than a worker takes to be started again."""
 WORKER_MISSING_SECONDS = 15
@@ -80,7 +86,9 @@ INSTALLED_APPS = [
     "brokerweb.topologies",
     "brokerweb.networks",
     "brokerweb.experiments",
+    "brokerweb.comparison",
     "brokerweb.reports",
+    "brokerweb.storage",
     "brokerweb.simulations",
     "brokerweb.live",
     "brokerweb.api",
@@ -214,7 +222,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "brokerweb.experiments.tasks.reconcile",
         "schedule": 5.0,
         "options": {"queue": "default", "expires": 5.0},
-    }
+    },
+    "storage": {
+        "task": "brokerweb.storage.tasks.look_after",
+        "schedule": 60.0,
+        "options": {"queue": "default", "expires": 60.0},
+    },
 }
 
 # --- Who may come in --------------------------------------------------------------------------------------------------
@@ -260,6 +273,15 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
+
+# --- E-mail of notifications -------------------------------------------------------------------------------------------
+_MAIL = mail_server(os.environ)
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = _MAIL.sender
+PUBLIC_URL = os.environ.get("WAXWING_URL", "http://127.0.0.1:8000").rstrip("/")
 
 # --- REST -------------------------------------------------------------------------------------------------------------
 KNOX_TOKEN_MODEL = "accounts.Token"  # noqa: S105

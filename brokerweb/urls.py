@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from brokerweb.api import health
 
-PAGES = ("live", "accounts", "topologies", "networks", "experiments", "reports")
+PAGES = ("live", "accounts", "topologies", "networks", "experiments", "comparison", "reports", "storage")
 """Apps whose ``urls`` are pages."""
 
 admin.site.site_header = admin.site.site_title = "Waxwing"

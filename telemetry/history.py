@@ -29,9 +29,15 @@ class Happening:
 
 def happenings(files: RunFiles, lake: Lake) -> list[Happening]:
     """Every event of the run in order, from the lake once it is collected; empty for a run that left nothing."""
-    zero_us = next((start.zero_unix_us for start in _starts(files)), 0)
+    zero_us = zero_unix_us(files)
     found = (Happening(zero_us + one.at_us, one.process, one.name, one.detail) for one in events(files, lake))
     return sorted(found, key=lambda one: one.unix_us)
+
+
+def zero_unix_us(files: RunFiles) -> int:
+    """The instant that a run's times count from; its manifest tells it of a run whose journals were removed."""
+    told = next((start.zero_unix_us for start in _starts(files)), None)
+    return int(files.read_manifest().get("zero_unix_us") or 0) if told is None else told
 
 
 def events(files: RunFiles, lake: Lake) -> list[Event]:

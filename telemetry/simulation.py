@@ -4,6 +4,7 @@
 
     var/simulated/<key>/journal/<process>.journal   what the run wrote
                         outcome.json                its digest, and what it took
+                        simulator                   the version of the simulator that made it
                 .<key>/                             the same while it is being made, of one process at a time
 
 Configuration, seed, the simulator's code and the service times are all that a simulated run follows from, so their hash
@@ -43,6 +44,8 @@ from telemetry.errors import StorageError, TelemetryError
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles, read_manifest
 from telemetry.storage import whole_file, write_json
+
+MADE_BY = "simulator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ def _fetch(
             return result
         if before:
             return replace(result, differs_from="" if before.digest == result.digest else before.digest)
+        (scratch / MADE_BY).write_text(simulator_version())
         write_json(scratch / "outcome.json", asdict(result))
         scratch.rename(kept)
         return result

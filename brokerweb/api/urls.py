@@ -7,10 +7,13 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
+    compare_views,
     experiment_views,
     network_views,
+    queue_views,
     report_views,
     run_views,
+    storage_views,
     system_views,
     token_views,
     topology_views,
@@ -40,6 +43,14 @@ urlpatterns = [
         network_views.ContextView.as_view(),
         name="context",
     ),
+    path("compare/", compare_views.CompareView.as_view(), name="compare"),
+    path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
+    path("queue/", queue_views.QueueView.as_view(), name="queue"),
+    path("queue/pause/", queue_views.QueuePauseView.as_view(), name="queue-pause"),
+    path("queue/resume/", queue_views.QueueResumeView.as_view(), name="queue-resume"),
+    path("storage/", storage_views.StorageView.as_view(), name="storage"),
+    path("storage/preview/", storage_views.StoragePreviewView.as_view(), name="storage-preview"),
+    path("storage/apply/", storage_views.StorageApplyView.as_view(), name="storage-apply"),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

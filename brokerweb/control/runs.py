@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from brokerweb.control import pause
 from brokerweb.control.decide import Step, run_progress, run_step
 from brokerweb.control.refusals import in_words
 from brokerweb.experiments import states
@@ -28,7 +29,10 @@ from telemetry.runs import RunFiles
 
 
 def claim(host: str, owner: str) -> Run | None:
-    """The next queued live run, launching from now on, if nothing measures, computes or simulates on this host."""
+    """The next queued live run, launching from now on, if nothing measures, computes or simulates on this host.
+
+    None while the queue is held: by a pause, or for want of space.
+    """
     if not Run.objects.filter(engine=LIVE, state=RunState.QUEUED).exists():
         return None
     with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
@@ -37,7 +41,7 @@ def claim(host: str, owner: str) -> Run | None:
         if report_queue.holds_up_runs() or simulation_queue.holds_up_runs():
             return None
         run = Run.objects.filter(engine=LIVE, state=RunState.QUEUED).order_by("created", "position", "pk").first()
-        if run is None:
+        if run is None or pause.why_held():
             return None
         run.lease_epoch += 1
         Run.objects.filter(pk=run.pk).update(lease_epoch=run.lease_epoch)

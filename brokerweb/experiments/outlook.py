@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
+from brokerweb.control import pause
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
@@ -116,6 +117,11 @@ class Queue:
         return worker_missing()
 
     @cached_property
+    def held(self) -> str:
+        """What keeps all that is queued from being launched, as a phrase: a pause, or a disk that is full."""
+        return pause.why_held()
+
+    @cached_property
     def _report(self) -> str:
         report = computing()
         return f"behind report {report.id}" if report else ""
@@ -128,6 +134,8 @@ class Queue:
             return Outlook(round(self._left_s(run), 1), "")
         if self._worker_missing:
             return Outlook(None, self._worker_missing)
+        if self.held:
+            return Outlook(None, self.held)
         place = self._place.get(run.pk, 0)
         # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
         ahead = self._active_s + (self._reckoned_s[place] if self.queued else 0.0)

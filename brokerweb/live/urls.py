@@ -1,7 +1,12 @@
-"""Addresses of the home page."""
+"""Addresses of the home page and of the queue's switch."""
 
 from django.urls import path
 
-from brokerweb.live import views
+from brokerweb.live import queue_views, views
 
-urlpatterns = [path("", views.home, name="home"), path("now/", views.now, name="home-now")]
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("now/", views.now, name="home-now"),
+    path("queue/pause/", queue_views.pause_queue, name="queue-pause"),
+    path("queue/resume/", queue_views.resume_queue, name="queue-resume"),
+]

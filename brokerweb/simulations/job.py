@@ -17,7 +17,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from brokerweb.control import pause
 from brokerweb.experiments import states
+from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.guarded import ending, guarded
@@ -119,7 +121,9 @@ class _Job:
         """Keeps the lease, and passes on what is no longer wanted."""
         queue.renew(self._owner, self._left)
         still_mine = Run.objects.filter(pk__in=self._left, lease_owner=self._owner, cancel_requested=False)
-        wanted = set(still_mine.filter(state__in=states.UNFINISHED).values_list("pk", flat=True))
+        # While the queue is paused what was begun goes on, and the rest waits with all others.
+        wanted_in = states.ACTIVE if pause.current() else states.UNFINISHED
+        wanted = set(still_mine.filter(state__in=wanted_in).values_list("pk", flat=True))
         for run in self._left - wanted:
             self._batch.stop(run)
 
@@ -148,11 +152,13 @@ class _Job:
             self._advance(run, RunState.FAILED, told.reason, observed=observed)
         elif told.state == DONE:
             self._advance(run, RunState.COLLECTING)
-            self._advance(run, RunState.DONE, **_measured(run), observed=observed)
+            self._advance(run, RunState.DONE, **_measured(run, is_done=True), observed=observed)
+        elif told.state == CANCELLED and not Run.objects.filter(pk=run.pk, cancel_requested=True).exists():
+            queue.give_back(run, "The queue was paused")
         elif told.state == CANCELLED and told.result:
             reason = "Cancelled; what was simulated until then is kept."
-            self._advance(run, RunState.CANCELLED, reason, **_measured(run), observed=observed)
-        elif Run.objects.filter(pk=run.pk, cancel_requested=True).exists():
+            self._advance(run, RunState.CANCELLED, reason, **_measured(run, is_done=False), observed=observed)
+        elif told.state == CANCELLED:
             self._advance(run, RunState.CANCELLED, "Cancelled before it began.")
 
     @staticmethod
@@ -192,12 +198,7 @@ def _brokers(run: Run) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: row["index"])
 
 
-def _measured(run: Run) -> dict[str, Any]:
+def _measured(run: Run, *, is_done: bool) -> dict[str, Any]:
     """What the collected run says of itself, as fields of its row."""
     manifest: Mapping[str, Any] = read_manifest(Lake(Path(settings.LAKE)).manifest_path(run.pk))
-    summary = manifest.get("summary") or {}
-    return {
-        "summary": summary,
-        "verdict": summary.get("verdict", ""),
-        "verdict_reasons": summary.get("verdict_reasons", []),
-    }
+    return measured(run, manifest.get("summary") or {}, is_done=is_done)

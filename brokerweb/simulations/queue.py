@@ -16,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.reports import queue as reports
@@ -35,7 +36,7 @@ MAX_ATTEMPTS = 3
 
 def holds_up_runs() -> bool:
     """Whether a live run that began now would measure beside a batch."""
-    first = _first(SIMULATED)
+    first = None if pause.why_held() else _first(SIMULATED)
     if first and first.asked_at and first.asked_at > timezone.now() - HEAD_START and not _live_goes_first(first):
         return True
     return Run.simulating().exists()
@@ -43,6 +44,8 @@ def holds_up_runs() -> bool:
 
 def waits_for() -> str:
     """What keeps the next batch from computing now."""
+    if held := pause.why_held():
+        return held
     if report := reports.computing():
         return f"behind report {report.pk}"
     active = Run.objects.filter(engine=LIVE, state__in=states.ACTIVE).select_related("experiment").first()

@@ -52,7 +52,9 @@ class House:
         self._redis = redis.choose(os.environ, home.redis)
         self._readiness = "no answer yet"
         own = {"REDIS_URL": self._redis.url, "WAXWING_VAR": str(home.var), "WAXWING_HOST": self._host}
-        self._manager = Manager(home.logs, {**os.environ, **own})
+        # Links in notifications lead here, unless somebody says that readers come by another address.
+        reached = {"WAXWING_URL": f"http://127.0.0.1:{port}"}
+        self._manager = Manager(home.logs, {**reached, **os.environ, **own})
 
     def run(self) -> int:
         """The exit code: 0 when asked to end, 1 when something failed for good."""

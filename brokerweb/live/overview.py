@@ -1,0 +1,153 @@
+"""What the home page tells: what runs, what waits, what ended and how, what comes next. A fixed count of questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Avg, Count, Exists, Min, OuterRef, QuerySet
+from django.utils import timezone
+
+from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.states import ACTIVE, UNFINISHED
+from brokerweb.formatting import share, sig3, size, us
+from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.services import worker_missing
+from brokerweb.reports import schedules
+from brokerweb.reports.models import Report, ReportState, Schedule
+from brokerweb.storage.disk import disk
+from telemetry.measures import MEASURES, Measure
+
+LATELY = 6
+FAILED_READ = 200
+"""Failed runs whose reasons are grouped."""
+ACTIVE_SHOWN = 5
+"""Simulated runs are under way by the hundred; the rest are counted."""
+QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
+WRITE: dict[str, Callable[[Any], str]] = {"us": us, "share": share, "bytes": size, "": sig3}
+UNREAD = ("observed", "note")
+ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
+"""Measures of the overview of the newest sweep."""
+ARMS = 6
+CONFIGURATIONS = 1_000
+_DIGITS = re.compile(r"\d+(?:\.\d+)*(?::\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Runs that failed for the same reason, as far as words tell."""
+
+    reason: str
+    """Of the newest of them."""
+    newest: Run
+    count: int
+
+
+def grouped(failed: Iterable[Run], most: int = LATELY) -> list[Failure]:
+    """The reasons of failed runs, newest first; those that differ in their numbers only are one."""
+    found: dict[str, Failure] = {}
+    for run in failed:
+        reason = run.reason or "It did not say why."
+        key = _DIGITS.sub("#", reason)
+        known = found.get(key)
+        found[key] = Failure(known.reason, known.newest, known.count + 1) if known else Failure(reason, run, 1)
+    return list(found.values())[:most]
+
+
+def now() -> dict[str, Any]:
+    """What moves: its part of the page asks for itself every few seconds."""
+    runs = Run.objects.select_related("experiment").defer(*UNREAD)
+    reports = Report.objects.defer("result")
+    queue = Queue()
+    under_way = runs.filter(state__in=ACTIVE).order_by("launched_at")
+    active = list(under_way[:ACTIVE_SHOWN])
+    for run in active:
+        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
+    failed = runs.filter(state=RunState.FAILED).order_by("-ended_at").defer("configuration", "summary", *UNREAD)
+    waiting = queue.queued
+    return {
+        "active": active,
+        "active_more": max(0, len(queue.active) - len(active)),
+        "queued": len(waiting),
+        "next_run": queue.outlook(waiting[0]) if waiting else None,
+        "queue_ends_s": queue.queue_ends_s,
+        "queue_held": queue.held if waiting else "",
+        "networks": Network.objects.exclude(state__in=QUIET)[:LATELY],
+        "reports": reports.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING))[:LATELY],
+        "finished": runs.filter(state=RunState.DONE).order_by("-ended_at").prefetch_related("tags")[:LATELY],
+        "failures": grouped(failed[:FAILED_READ]),
+        "newest_reports": reports.filter(state=ReportState.DONE).prefetch_related("experiments")[:3],
+        "coming": coming(timezone.now()),
+        "worker_missing": worker_missing(),
+        "disk": disk(),
+    }
+
+
+def coming(now: datetime, count: int = 3) -> list[tuple[datetime, Schedule]]:
+    """The next times of all schedules."""
+    times = [(moment, one) for one in schedules.with_hours() for moment in schedules.next_times(one, now, 1)]
+    return sorted(times, key=lambda pair: pair[0])[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure as it is shown."""
+
+    text: str
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The newest sweep that has finished: what was measured, by topology."""
+
+    experiment: Experiment
+    heads: list[tuple[str, str]]
+    """Name and kind of each topology."""
+    rows: list[tuple[Measure, list[Cell]]]
+    left_out: int
+    """Topologies beyond the first few."""
+
+
+def matrix() -> Matrix | None:
+    """The mean of each measure over the runs of each topology of the newest finished sweep of several topologies."""
+    unfinished = Run.objects.filter(experiment=OuterRef("experiment"), state__in=UNFINISHED)
+    done = Run.objects.filter(state=RunState.DONE)
+    newest = done.exclude(Exists(unfinished)).order_by("-ended_at").values_list("experiment", flat=True).first()
+    if newest is None:
+        return None
+    arms = _arms(done.filter(experiment=newest))
+    if len(arms) < 2:
+        return None
+    shown = sorted(arms)[:ARMS]
+    rows = [_row(MEASURES[name], [_mean(arms[arm], name) for arm in shown]) for name in ROWS]
+    experiment = Experiment.objects.defer("definition").get(pk=newest)
+    return Matrix(experiment, shown, rows, len(arms) - len(shown))
+
+
+def _row(measure: Measure, values: list[float | None]) -> tuple[Measure, list[Cell]]:
+    known = [value for value in values if value is not None]
+    best = (max if measure.better == "higher" else min)(known, default=None) if measure.better else None
+    return measure, [Cell(WRITE[measure.unit](value), value is not None and value == best) for value in values]
+
+
+def _arms(runs: QuerySet[Run]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """By name and kind of a topology, the figures of its configurations: one run of each tells which it is."""
+    figures = {name: Avg(f"figure_{name}") for name in ROWS}
+    by_hash = runs.order_by().values("configuration_hash").annotate(n=Count("pk"), one=Min("pk"), **figures)
+    means = {row["one"]: row for row in by_hash[:CONFIGURATIONS]}
+    opened = Run.objects.filter(pk__in=means).order_by()
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for pk, name, kind in opened.values_list("pk", "configuration__topology__name", "configuration__topology__kind"):
+        found.setdefault((name, kind), []).append(means[pk])
+    return found
+
+
+def _mean(configurations: Iterable[dict[str, Any]], name: str) -> float | None:
+    """Over all runs of some configurations in which it was measured."""
+    known = [(row[name], row["n"]) for row in configurations if row[name] is not None]
+    return sum(mean * n for mean, n in known) / sum(n for _, n in known) if known else None

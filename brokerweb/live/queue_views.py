@@ -1,0 +1,32 @@
+"""The queue's switch, which stands on several pages."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from brokerweb.control import pause
+from brokerweb.doors import changes, person
+
+
+@changes
+def pause_queue(request: HttpRequest) -> HttpResponse:
+    pause.pause(person(request))
+    messages.success(request, "Paused the queue: what runs goes on, and nothing else is launched.")
+    return _back(request)
+
+
+@changes
+def resume_queue(request: HttpRequest) -> HttpResponse:
+    pause.resume()
+    messages.success(request, "The queue goes on.")
+    return _back(request)
+
+
+def _back(request: HttpRequest) -> HttpResponse:
+    """To the page on which it was pressed."""
+    asked = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(asked, {request.get_host()}, request.is_secure())
+    return redirect(asked if is_ours else "home")

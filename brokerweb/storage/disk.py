@@ -1,0 +1,69 @@
+"""How full the disk is, and whether there is room to launch."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Avg
+
+from brokerweb.formatting import size
+from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
+
+SHOWN_FROM = 0.70
+"""Used share of the disk from which the home page shows it."""
+WARNED_FROM = 0.85
+"""And from which pages warn, and whoever wants it is told."""
+WEIGHED = 20
+"""Runs that the size of the next one is reckoned from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The file system that ``var/`` lies on, in bytes."""
+
+    total: int
+    free: int
+
+    @property
+    def used_share(self) -> float:
+        """0 to 1."""
+        return 1 - self.free / self.total if self.total else 1.0
+
+    @property
+    def is_shown(self) -> bool:
+        return self.used_share >= SHOWN_FROM
+
+    @property
+    def is_nearly_full(self) -> bool:
+        return self.used_share >= WARNED_FROM
+
+
+def disk() -> Disk:
+    """As of now."""
+    usage = shutil.disk_usage(settings.VAR)
+    return Disk(usage.total, usage.free)
+
+
+def least_free() -> int:
+    """Bytes that must be free for anything to be launched."""
+    kept = Policy.objects.filter(pk=Policy.ONLY).values_list("least_free_bytes", flat=True).first()
+    return LEAST_FREE_BYTES if kept is None else kept
+
+
+def run_bytes() -> int | None:
+    """What a run takes: the mean of the last that were weighed, if any was."""
+    newest = Footprint.objects.filter(run__files_removed=None).order_by("-run__ended_at")[:WEIGHED]
+    mean = newest.aggregate(mean=Avg("total_bytes"))["mean"]
+    return None if mean is None else round(mean)
+
+
+def refusal() -> str:
+    """Why nothing can be launched for want of space, as a phrase; empty while there is room."""
+    free, least = disk().free, least_free()
+    if free >= least:
+        return ""
+    takes = run_bytes()
+    each = f", and a run takes about {size(takes)}" if takes else ""
+    return f"the disk has {size(free)} free; {size(least)} are kept free{each}: remove something under Storage"

@@ -1,0 +1,87 @@
+"""What may be removed to make room, what each run takes on disk, and what was removed."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from brokerweb.experiments.models import Run
+
+LEAST_FREE_BYTES = 500_000_000
+
+
+class Policy(models.Model):
+    """The one row that says what is kept how long. Without it nothing is ever removed."""
+
+    ONLY = 1
+
+    max_days = models.PositiveIntegerField(null=True, blank=True, help_text="Age of a run, in days; none, no limit")
+    max_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="Of all files of ended runs")
+    include_simulated = models.BooleanField(default=True, help_text="Also what is kept to simulate the same again")
+    include_reports = models.BooleanField(default=False, help_text="Also the files of reports; their pages stay")
+    least_free_bytes = models.PositiveBigIntegerField(
+        default=LEAST_FREE_BYTES, help_text="With less than this free on the disk nothing is launched"
+    )
+    changed = models.DateTimeField(default=timezone.now, editable=False)
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        verbose_name_plural = "policies"
+
+    def __str__(self) -> str:
+        return "what is kept how long"
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is ever removed."""
+        return self.max_days is not None or self.max_bytes is not None
+
+
+class Footprint(models.Model):
+    """What an ended run takes on disk, in bytes; weighed once it has ended."""
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="footprint")
+    journal_bytes = models.PositiveBigIntegerField(default=0, help_text="Under runs/: journals, traces, messages")
+    lake_bytes = models.PositiveBigIntegerField(default=0, help_text="Under lake/: samples, ticks, events")
+    total_bytes = models.GeneratedField(
+        expression=models.F("journal_bytes") + models.F("lake_bytes"),
+        output_field=models.PositiveBigIntegerField(),
+        db_persist=True,
+    )
+    removing = models.BooleanField(default=False, help_text="Its files are being removed, or were when a worker ended")
+
+    def __str__(self) -> str:
+        return f"{self.run_id}: {self.total_bytes} bytes"
+
+
+class Gauge(models.Model):
+    """The one row with the size of what is not a run, in bytes; weighed every few minutes."""
+
+    ONLY = 1
+
+    reports = models.PositiveBigIntegerField(default=0)
+    simulated = models.PositiveBigIntegerField(default=0)
+    database = models.PositiveBigIntegerField(default=0)
+    logs = models.PositiveBigIntegerField(default=0)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"as of {self.at:%Y-%m-%d %H:%M} UTC"
+
+
+class Removal(models.Model):
+    """One time that something was removed."""
+
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    runs = models.PositiveIntegerField(default=0)
+    simulated = models.PositiveIntegerField(default=0)
+    reports = models.PositiveIntegerField(default=0)
+    bytes = models.PositiveBigIntegerField(default=0)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, help_text="None: it was due"
+    )
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.runs} runs, {self.bytes} bytes"

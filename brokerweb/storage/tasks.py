@@ -1,0 +1,11 @@
+"""Celery's door to retention."""
+
+from celery import shared_task
+
+from brokerweb.storage import retention
+
+
+@shared_task(soft_time_limit=300, time_limit=330)
+def look_after() -> None:
+    """Weighs what is new, and removes what is due."""
+    retention.turn()
