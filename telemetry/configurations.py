@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -97,12 +98,17 @@ class ChosenRun:
 
     def is_said_by_profile(self, name: str) -> bool:
         """Whether a setting is what this run's profile has it to be, so that the profile's name says it."""
-        system = SYSTEMS.get(self.system)
         profile = self.settings.get(PROFILE.name)
-        if system is None or profile is None or name == PROFILE.name:
+        if self.system not in SYSTEMS or profile is None or name == PROFILE.name:
             return False
-        whole = system.whole({PROFILE.name: profile})
+        whole = _of_profile(self.system, str(profile))
         return name in whole and name in self.settings and self.settings[name] == whole[name]
+
+
+@cache  # of every setting of every configuration
+def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
+    """Every setting as a profile has it."""
+    return SYSTEMS[system].whole({PROFILE.name: profile})
 
 
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
@@ -186,17 +192,25 @@ def differing(runs: Sequence[ChosenRun]) -> list[str]:
 
 
 def label(run: ChosenRun, differing: Sequence[str]) -> str:
-    """What tells this configuration from the others of the report: its topology and the factors that differ.
+    """What tells this configuration from the others of the report: its topology and the factors that differ."""
+    return label_of(run.factors(), differing)
+
+
+def label_of(factors: Mapping[str, Any], differing: Sequence[str]) -> str:
+    """The same from a configuration's ``factors``.
 
     A simulated one says so wherever it stands, whether or not others are live.
     """
-    factors = run.factors()
     said = [str(factors["topology"])]
     for name in differing:
         if name in ("topology", "kind", "links", "engine") or factors.get(name) in (None, ""):
             continue
-        value = factors[name]
-        shown = f"{value:g}" if isinstance(value, float) else str(value)
-        word = "broker" if name == "brokers" and value == 1 else WORDS.get(name, "")
-        said.append(f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}")
-    return ", ".join([*said, SIMULATED] if run.is_simulated else said)
+        said.append(in_words(name, factors[name]))
+    return ", ".join([*said, SIMULATED] if factors["engine"] == SIMULATED else said)
+
+
+def in_words(name: str, value: Any) -> str:
+    """A factor with its value: ``50 providers``, ``walk_ttl 3``."""
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    word = "broker" if name == "brokers" and value == 1 else WORDS.get(name, "")
+    return f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}"

@@ -68,6 +68,16 @@ def _row(row: Mapping[str, str]) -> Published:
     )
 
 
+@cache
+def _by_factors() -> dict[tuple[Any, ...], Published]:
+    return {(row.topology, row.brokers, *(getattr(row, name) for name in FACTORS)): row for row in table_b1()}
+
+
+def same(kind: str, brokers: int, workload: Mapping[str, Any]) -> Published | None:
+    """The row of this very configuration, if the thesis has one."""
+    return _by_factors().get((kind, brokers, *(workload.get(name) for name in FACTORS)))
+
+
 def nearest(kind: str, brokers: int, workload: Mapping[str, Any]) -> tuple[Published, list[str]] | None:
     """The row of the same topology and number of brokers whose workload is nearest, and the factors that differ.
 

@@ -1,0 +1,165 @@
+"""What replicates say together, and against a baseline."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from telemetry.grouping import Value, difference, estimate, quartiles, replicates
+from telemetry.intervals import between, interval
+from telemetry.measures import MEASURES, Measure
+
+P95, ANSWERED, REQUESTS = MEASURES["p95"], MEASURES["answer_ratio"], MEASURES["requests"]
+
+
+def group(*values: float, configuration: str = "a", first_seed: int = 1) -> list[Value]:
+    """One configuration that ran once with each of the seeds from the first on."""
+    return [Value(configuration, str(seed), value) for seed, value in enumerate(values, start=first_seed)]
+
+
+def test_the_replicates_of_a_configuration_have_the_interval_that_reports_have() -> None:
+    for count in (2, 3, 7, 8, 10):
+        values = [900.0 + 7 * at for at in range(count)]
+        found, reported = estimate(group(*values), P95), interval(values)
+        assert (found.value, found.low, found.high, found.n) == tuple(
+            reported[name] for name in ("value", "low", "high", "n")
+        )
+
+
+def test_one_replicate_has_a_value_and_no_interval_and_says_so() -> None:
+    found = estimate(group(950.0), P95)
+    assert (found.value, found.low, found.high, found.n) == (950.0, None, None, 1)
+    assert found.method == "n = 1, no interval"
+
+
+def test_nothing_measured_is_nothing_and_not_zero() -> None:
+    found = estimate([], P95)
+    assert (found.value, found.n, found.method) == (None, 0, "nothing measured")
+    assert difference([], group(1.0, 2.0), P95).verdict == "unknown"
+
+
+def test_configurations_taken_together_are_averaged_seed_by_seed() -> None:
+    """So that their own difference, which somebody chose, does not widen the interval."""
+    fast, slow = group(100, 110, 120), group(1_000, 1_010, 1_020, configuration="b")
+    found = estimate([*fast, *slow], P95)
+    assert found.replicates == (550, 560, 570)
+    assert found.value == 560
+    assert found.low is not None
+    assert found.low > 500
+
+
+def test_a_seed_that_one_of_the_configurations_lacks_is_in_no_replicate() -> None:
+    found = replicates([*group(100, 110, 120), *group(200, 210, configuration="b")])
+    assert found.by_seed == {"1": 150, "2": 160}
+
+
+def test_configurations_without_a_common_seed_have_a_mean_and_no_interval() -> None:
+    found = estimate([*group(100, 200), *group(300, 500, configuration="b", first_seed=7)], P95)
+    assert (found.value, found.low, found.n) == (275, None, 0)
+    assert found.method == "its configurations have no seed in common"
+
+
+def test_a_live_run_repeated_with_its_seed_is_one_more_replicate() -> None:
+    assert replicates([Value("a", "1", 10), Value("a", "1", 20)]).values == (10, 20)
+
+
+def test_a_share_is_never_shown_to_be_more_than_all() -> None:
+    found = estimate(group(1.0, 0.7), ANSWERED)
+    assert found.high == 1.0
+
+
+@pytest.mark.parametrize(("aggregate", "value"), [("median", 3), ("min", 1), ("max", 9)])
+def test_other_things_than_the_mean_may_be_said_of_replicates(aggregate: str, value: float) -> None:
+    assert estimate(group(9, 1, 3), P95, aggregate).value == value
+
+
+def test_the_interval_of_a_median_needs_six_replicates_and_runs_between_two_of_them() -> None:
+    assert estimate(group(5, 4, 3, 2, 1), P95, "median").low is None
+    found = estimate(group(*range(1, 11)), P95, "median")
+    assert (found.low, found.value, found.high) == (2, 5.5, 9)
+
+
+def test_an_extreme_has_no_interval() -> None:
+    assert "no interval" in estimate(group(1, 2, 3), P95, "min").method
+
+
+def test_what_seeds_bring_to_both_sides_cancels_out() -> None:
+    """One seed makes everything four times as slow; the change is 10 µs with each of them."""
+    before = group(100, 400, 200, 300)
+    after = group(110, 411, 209, 310)
+    found = difference(after, before, P95)
+    assert found.verdict == "worse"
+    assert found.method.endswith("paired by seed")
+    assert found.value == 10
+    assert found.share == pytest.approx(0.04)
+    assert difference(before, after, P95).verdict == "better"
+
+
+def test_without_common_seeds_the_whole_spread_counts() -> None:
+    found = difference(group(110, 411, 209, 310, first_seed=50), group(100, 400, 200, 300), P95)
+    assert found.verdict == "no difference shown"
+    assert found.method.endswith("not paired")
+
+
+def test_more_is_better_where_more_is_better() -> None:
+    assert difference(group(0.99, 0.98, 0.99), group(0.5, 0.5, 0.51), ANSWERED).verdict == "better"
+
+
+def test_a_difference_of_what_is_neither_better_nor_worse_is_not_judged() -> None:
+    assert difference(group(20, 21, 22), group(10, 11, 12), REQUESTS).verdict == "unknown"
+
+
+def test_one_run_against_one_has_a_difference_and_no_verdict() -> None:
+    found = difference(group(20), group(10), P95)
+    assert (found.value, found.low, found.verdict) == (10, None, "unknown")
+
+
+def test_two_that_are_alike_to_the_last_digit_do_not_differ() -> None:
+    same = group(*([123.456] * 10))
+    assert difference(same, same, P95).verdict == "no difference shown"
+
+
+def test_of_independent_replicates_an_interval_covers_a_difference_that_is_there() -> None:
+    """At least as often as it claims, within what 400 draws tell."""
+    chance, held = Random(5), 0
+    for _ in range(400):
+        ours = [chance.gauss(12, 2) for _ in range(5)]
+        theirs = [chance.gauss(10, 1) for _ in range(9)]
+        low, high, _ = between(ours, theirs)
+        assert low is not None
+        assert high is not None
+        held += low <= 2 <= high
+    assert held >= 370
+
+
+numbers = st.floats(min_value=0, max_value=1e9, allow_nan=False)
+measured = st.lists(
+    st.builds(Value, st.sampled_from("abc"), st.sampled_from(["1", "2", "3", "9"]), numbers), max_size=30
+)
+
+
+@given(measured, measured, st.sampled_from(list(MEASURES.values())))
+def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows(
+    ours: list[Value], theirs: list[Value], measure: Measure
+) -> None:
+    found = estimate(ours, measure)
+    if found.low is not None and found.value is not None and found.high is not None and measure.most is None:
+        room = 1e-9 * abs(found.value)
+        assert found.low - room <= found.value <= found.high + room
+    one, other = difference(ours, theirs, measure), difference(theirs, ours, measure)
+    if one.value is not None and other.value is not None:
+        assert one.value == pytest.approx(-other.value)
+    assert {one.verdict, other.verdict} in ({"unknown"}, {"no difference shown"}, {"better", "worse"})
+
+
+@given(st.lists(numbers, min_size=1, max_size=40))
+def test_a_box_is_in_order(values: list[float]) -> None:
+    box = quartiles(values)
+    assert box is not None
+    room = 1e-9 * max(values)
+    assert all(low <= high + room for low, high in pairwise(box))
+    assert (box[0], box[4]) == (min(values), max(values))
