@@ -11,6 +11,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from brokerweb.experiments import states
+from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from overlay.errors import describe_os_error
 from telemetry.collect import collect as collect_files
@@ -70,16 +71,9 @@ def _summarised(run_id: str) -> tuple[dict, str]:
 
 
 def _end(run_id: str, summary: dict, problem: str) -> None:
-    run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
+    run = Run.objects.select_related("experiment").filter(pk=run_id, state=RunState.COLLECTING).first()
     if run is None:
         return
     to = run.stopped or (RunState.FAILED if problem else RunState.DONE)
     reason = " ".join(filter(None, (run.reason, problem)))
-    states.move(
-        run,
-        to,
-        reason,
-        summary=summary,
-        verdict=summary.get("verdict", ""),
-        verdict_reasons=summary.get("verdict_reasons", []),
-    )
+    states.move(run, to, reason, **measured(run, summary, is_done=to == RunState.DONE))

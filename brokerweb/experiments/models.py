@@ -68,6 +68,30 @@ class Run(models.Model):
     engine = models.GeneratedField(
         expression=KT("configuration__engine"), output_field=models.CharField(max_length=10), db_persist=True
     )
+    # What lists show and are filtered by stands beside the document, which may hold half a million links.
+    system = models.GeneratedField(
+        expression=KT("configuration__system"), output_field=models.CharField(max_length=40), db_persist=True
+    )
+    topology_kind = models.GeneratedField(
+        expression=KT("configuration__topology__kind"), output_field=models.CharField(max_length=40), db_persist=True
+    )
+    topology_name = models.GeneratedField(
+        expression=KT("configuration__topology__name"), output_field=models.CharField(max_length=200), db_persist=True
+    )
+    brokers = models.GeneratedField(
+        expression=Cast(KT("configuration__topology__brokers"), models.IntegerField()),
+        output_field=models.IntegerField(null=True),
+        db_persist=True,
+    )
+    strategy = models.GeneratedField(
+        expression=models.Case(
+            models.When(configuration__settings__arm="structured", then=models.Value("structured")),
+            default=KT("configuration__settings__search"),
+            output_field=models.CharField(max_length=20),
+        ),
+        output_field=models.CharField(max_length=20),
+        db_persist=True,
+    )
     replicate = models.PositiveIntegerField(default=0)
     seed = models.CharField(max_length=20, help_text="64 bits, decimal; more than SQLite's signed integers hold")
     rerun_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="reruns")

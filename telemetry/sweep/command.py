@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -15,18 +15,22 @@ from typing import Any
 
 from overlay.chance import derive_seed
 from overlay.errors import InvalidSetting, describe_os_error
-from overlay.experiment.files import MAX_BYTES
+from overlay.experiment.files import MAX_BYTES, parse_definition
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
+from telemetry import thresholds
 from telemetry.errors import TelemetryError
 from telemetry.simulation import Order, Places
 from telemetry.storage import write_json
 from telemetry.sweep import costs, page
 from telemetry.sweep.batch import DONE, Batch
 from telemetry.sweep.processes import PLAIN, in_processes
+from telemetry.thresholds import Threshold
 
 Say = Callable[[str], None]
 
+WENT_WELL, FAILED, MISSED = 0, 1, 4
+"""Exit codes: all ran and kept their thresholds, some did not run, all ran and some did not keep them."""
 SAY_S = 5.0
 """Between two sentences on how far it is."""
 
@@ -39,12 +43,13 @@ def add_flags(sweep: ArgumentParser) -> None:
     sweep.add_argument("--plain", action="store_true", help="by processes of this machine instead of Spark")
 
 
-def make(given: Namespace, say: Say) -> tuple[str, bool]:
-    """Simulate what is not simulated yet; what came of it in words, and whether all of it ended well.
+def make(given: Namespace, say: Say) -> tuple[str, int]:
+    """Simulate what is not simulated yet; what came of it in words, and the exit code that says it.
 
     Raises ``InvalidSetting`` for a definition that is wrong and ``TelemetryError`` where it cannot go on.
     """
     orders = orders_of(given.spec, given.replicates)
+    demanded = _demanded_by(given.spec)
     out: Path = given.out or given.var / "sweeps" / given.spec.stem
     try:
         places = Places(out / "runs", out / "lake", given.var)
@@ -56,10 +61,16 @@ def make(given: Namespace, say: Say) -> tuple[str, bool]:
                 carry_out(batch, given.var, with_spark=not given.plain and len(orders) > PLAIN)
     except OSError as error:
         raise TelemetryError(describe_os_error(error)) from error
-    rows = page.rows(batch, orders)
+    rows = page.rows(batch, orders, demanded)
     write_json(out / "sweep.json", rows)
     write_json(out / "runs.json", [{"run": row["run"]} for row in rows if row["state"] == DONE])
-    return page.text(rows, out, time.monotonic() - began), all(row["state"] == DONE for row in rows)
+    return page.text(rows, out, time.monotonic() - began), _code(rows)
+
+
+def _code(rows: Sequence[page.Row]) -> int:
+    if any(row["state"] != DONE for row in rows):
+        return FAILED
+    return MISSED if any(row["passed"] is False for row in rows) else WENT_WELL
 
 
 @contextmanager
@@ -87,6 +98,12 @@ def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:
         for one in configurations
         for replicate in range(definition["replicates"])
     ]
+
+
+def _demanded_by(spec: Path) -> list[Threshold]:
+    """Raises ``InvalidSetting``."""
+    body = parse_definition(_read(spec), is_json=spec.suffix == ".json")
+    return thresholds.read_all(body.get("thresholds") or [])
 
 
 def _read(spec: Path) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 from telemetry.runs import Lake, read_manifest
 from telemetry.simulation import Order
 from telemetry.sweep.batch import DONE, FAILED, Batch, Told
+from telemetry.thresholds import Judged, Threshold, broken, judge, passed
 
 Row = dict[str, Any]
 
@@ -45,16 +46,18 @@ class Progress:
         return taken_s * (sum(costs.values()) - kept - done) / done if done > 0 else None
 
 
-def rows(batch: Batch, orders: Sequence[Order]) -> list[Row]:
-    """One for each run, in the order of the definition."""
+def rows(batch: Batch, orders: Sequence[Order], demanded: Sequence[Threshold] = ()) -> list[Row]:
+    """One for each run, in the order of the definition; those that are done judged by what is demanded of them."""
     lake = Lake(batch.places.lake)
-    return [_row(order, batch.told(order.run), lake) for order in orders]
+    return [_row(order, batch.told(order.run), lake, demanded) for order in orders]
 
 
-def _row(order: Order, told: Told, lake: Lake) -> Row:
+def _row(order: Order, told: Told, lake: Lake, demanded: Sequence[Threshold]) -> Row:
     summary: Mapping[str, Any] = {}
+    judged: list[Judged] = []
     if told.state == DONE:
         summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
+        judged = judge(demanded, summary)
     return {
         "run": order.run,
         "topology": order.configuration["topology"]["name"],
@@ -65,6 +68,8 @@ def _row(order: Order, told: Told, lake: Lake) -> Row:
         "reason": told.reason,
         **{name: summary.get(name) for name in SHOWN},
         "verdict": summary.get("verdict"),
+        "thresholds": judged,
+        "passed": passed(judged),
         **{name: told.result.get(name) for name in ("digest", "events", "computed_s", "was_kept")},
     }
 
@@ -82,10 +87,16 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
     if computed_s:
         pace = f"{events:,} events, {events / computed_s:,.0f} per second of processor"
         said.append(f"{pace}; {_duration(computed_s)} of processor in {_duration(took_s)}")
-    failed = [row for row in rows if row["state"] == FAILED]
-    said += [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in failed[:FAILED_SHOWN]]
-    if len(failed) > FAILED_SHOWN:
-        said.append(f"and {len(failed) - FAILED_SHOWN} more; {out / 'sweep.json'} has all")
+    if judged := [row for row in rows if row["passed"] is not None]:
+        said.append(f"{sum(row['passed'] for row in judged):,} of {len(judged):,} runs kept their thresholds")
+    failed = [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in rows if row["state"] == FAILED]
+    missed = [
+        f"missed: {row['run']}, seed {row['seed']}: {broken(row['thresholds'])}" for row in judged if not row["passed"]
+    ]
+    for listed in (failed, missed):
+        said += listed[:FAILED_SHOWN]
+        if len(listed) > FAILED_SHOWN:
+            said.append(f"and {len(listed) - FAILED_SHOWN} more; {out / 'sweep.json'} has all")
     if states[DONE] < len(rows):
         said.append("the same command takes up what is not done")
     said.append(f"rows: {out / 'sweep.json'}")

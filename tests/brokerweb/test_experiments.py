@@ -79,7 +79,11 @@ def launch(api: APIClient, experiment: dict) -> dict[str, Any]:
         ({"blocks": [{"wrokload": {}}]}, "blocks.0.wrokload"),
         ({"blocks": [{"settings": 3}]}, "blocks.0.settings"),
         ({"surprise": 1}, "surprise"),
-        ({"workload": {**SMALL, "consumers": list(range(1, 2_000))}}, "replicates"),
+        ({"workload": {**SMALL, "consumers": list(range(1, 1_000))}, "replicates": 6}, "replicates"),
+        ({"thresholds": "p95 < 2ms"}, "thresholds"),
+        ({"thresholds": ["p95 < 2ms", 3]}, "thresholds.1"),
+        ({"thresholds": ["p95 < 2ms", "p59 < 2ms"]}, "thresholds.1"),
+        ({"thresholds": ["p95 < 2"]}, "thresholds.0"),
         ({"report_when_done": "yes"}, "report_when_done"),
     ],
 )

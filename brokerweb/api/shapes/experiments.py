@@ -26,6 +26,9 @@ class ExperimentBody(serializers.Serializer):
     faults = ObjectsField(required=False)
     simulation = ObjectField(required=False)
     record_mb = serializers.IntegerField(required=False, default=0, help_text="MB that each broker may record")
+    thresholds = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text='What each run must keep: "p95 < 2ms", "not_found = 0"'
+    )
     blocks = ObjectsField(required=False)
     replicates = serializers.IntegerField(required=False, default=1)
     seed = serializers.IntegerField(required=False, default=0)
@@ -44,6 +47,9 @@ class ExperimentSerializer(serializers.ModelSerializer):
     faults: Any = ObjectsField(source="definition.faults", read_only=True, default=list)  # type: ignore[arg-type]
     simulation: Any = ObjectField(source="definition.simulation", read_only=True, default=dict)
     record_mb: Any = serializers.IntegerField(source="definition.record_mb", read_only=True, default=0)
+    thresholds: Any = serializers.ListField(
+        child=serializers.CharField(), source="definition.thresholds", read_only=True, default=list
+    )
     blocks: Any = ObjectsField(source="definition.blocks", read_only=True)
     replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
     seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
@@ -52,7 +58,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
     class Meta:
         model = Experiment
         fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "faults", "simulation"]
-        fields += ["record_mb", "blocks", "replicates", "seed"]
+        fields += ["record_mb", "thresholds", "blocks", "replicates", "seed"]
         fields += ["report_when_done", "demo", "owner", "created", "runs"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
@@ -83,7 +89,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
     experiment: Any = serializers.CharField(source="experiment_id")
     experiment_name = serializers.CharField(source="experiment.name")
-    topology = serializers.CharField(source="topology_name")
+    topology = serializers.CharField(source="topology_name", read_only=True)
     engine = serializers.CharField(read_only=True, help_text="live, or simulated: figures of virtual time")
     eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null while no worker answers")
     waiting_for = serializers.SerializerMethodField()
@@ -133,7 +139,6 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
 
 class RunSerializer(RunSummarySerializer):
-    topology = serializers.CharField(source="configuration.topology.name")
     configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
     summary = ObjectField(read_only=True)
 

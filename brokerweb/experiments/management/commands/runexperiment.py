@@ -2,11 +2,14 @@
 
 Under ``make up`` the worker does the work and this only launches and watches. Without it this process does what a
 worker does, one round after the other in the foreground, and ends the supervisor that it started.
+
+Exit code 0 all runs are done and kept their thresholds, 1 some are not done, 4 all are done and some did not keep them.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -17,11 +20,13 @@ from django.db import OperationalError
 from brokerweb.celery import app
 from brokerweb.control.steward import Steward
 from brokerweb.experiments import services
-from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import UNFINISHED
 from brokerweb.networks.services import worker_missing
 from overlay.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
+from telemetry.sweep.command import FAILED, MISSED, WENT_WELL
+from telemetry.thresholds import broken
 
 
 class Command(BaseCommand):
@@ -42,10 +47,13 @@ class Command(BaseCommand):
         except InvalidSetting as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{launched.count} runs, about {launched.estimated_s:.0f} s")
+        ids = [run.pk for run in launched.runs]
         if worker_missing(settings.HOST_NAME):
-            self._work([run.pk for run in launched.runs])
+            self._work(ids)
         else:
-            self._watch([run.pk for run in launched.runs], lambda: time.sleep(1))
+            self._watch(ids, lambda: time.sleep(1))
+        if code := _code(ids):
+            sys.exit(code)
 
     def _work(self, ids: list[str]) -> None:
         """As a worker would, here."""
@@ -75,4 +83,12 @@ class Command(BaseCommand):
         topology = run.configuration["topology"]["name"]
         mean = run.summary.get("mean_us")
         measured = f", mean {mean:.0f} µs, {run.verdict}" if mean is not None else ""
-        return f"{topology}, replicate {run.replicate}{measured} {run.reason}".rstrip()
+        missed = f", missed {broken(run.thresholds)}" if run.passed is False else ""
+        return f"{topology}, replicate {run.replicate}{measured}{missed} {run.reason}".rstrip()
+
+
+def _code(ids: list[str]) -> int:
+    runs = Run.objects.filter(pk__in=ids)
+    if runs.exclude(state=RunState.DONE).exists():
+        return FAILED
+    return MISSED if runs.filter(passed=False).exists() else WENT_WELL

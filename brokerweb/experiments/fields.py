@@ -1,0 +1,151 @@
+"""What runs are filtered and sorted by: every field with its unit and how its values are written. No queries here.
+
+Counterparts: ``filtering`` makes queries of these; the help beside the search box, REST's documentation and
+``docs/filters.md`` list them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from brokerweb.experiments.models import RunState
+from overlay.engines import ENGINES
+from overlay.settings import SettingInfo
+from overlay.systems import RECORD, SYSTEMS
+from telemetry.filters.values import EXAMPLES
+from telemetry.measures import MEASURES
+
+What = Literal["number", "text", "choice", "flag", "moment", "tag"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One thing that runs are chosen by."""
+
+    name: str
+    what: What
+    paths: tuple[str, ...]
+    """Lookups of ``Run``; of several any counts. The first is what is sorted by."""
+    help: str
+    example: str
+    """A condition on it."""
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    is_nullable: bool = True
+    """Whether a run may lack it, so that ``none`` asks for something."""
+
+    @property
+    def path(self) -> str:
+        return self.paths[0]
+
+
+def _choice(name: str, choices: tuple[str, ...], help: str, path: str = "", example: str = "") -> Field:
+    return Field(name, "choice", (path or name,), help, example or f"{name} = {choices[0]}", choices=choices)
+
+
+def _text(name: str, paths: tuple[str, ...], help: str, example: str, *, is_nullable: bool = True) -> Field:
+    return Field(name, "text", paths, help, example, is_nullable=is_nullable)
+
+
+def _number(name: str, path: str, help: str, example: str, unit: str = "") -> Field:
+    return Field(name, "number", (path,), help, example, unit)
+
+
+STRATEGIES = tuple(
+    dict.fromkeys(
+        choice
+        for system in SYSTEMS.values()
+        for info in system.settings
+        if info.name == "search"
+        for choice in (*info.choices, "structured")
+    )
+)
+"""How data are looked for: the searches of the unstructured overlay, and the structured one."""
+
+_OF_RUNS = (
+    _choice("state", tuple(RunState.values), "Where it stands", example="state in (done, failed)"),
+    _choice("engine", tuple(ENGINES), "Real processes, or virtual time"),
+    _choice("verdict", ("valid", "suspect"), "Whether the measurement can be trusted"),
+    Field("passed", "flag", ("passed",), "Whether all its thresholds held; none where it has none", "passed = no"),
+    Field("tag", "tag", (), "A word that somebody put on it; none, any", "tag = nightly"),
+    _text("note", ("note",), "What somebody wrote beside it; none, any", "note ~ warm"),
+    Field("kept", "flag", ("kept",), "Whether retention passes it by", "kept = yes", is_nullable=False),
+    _text("experiment", ("experiment__name",), "The experiment's name", "experiment ~ fire", is_nullable=False),
+    _text("experiment.id", ("experiment__id",), "The experiment's id", "experiment.id = 3f9c…", is_nullable=False),
+    _text("id", ("pk",), "The run's id", "id in (3f9c…, 81d2…)", is_nullable=False),
+    _text("topology", ("topology_kind", "topology_name"), "The topology's kind, or its name", "topology = ring"),
+    _number("brokers", "brokers", "Brokers of the topology", "brokers >= 100"),
+    _choice("system", tuple(SYSTEMS), "What was run"),
+    _choice("strategy", STRATEGIES, "How data are looked for"),
+    _text("seed", ("seed",), "The seed, exactly", "seed = 42", is_nullable=False),
+    _number("replicate", "replicate", "Which of its replicates, from 0", "replicate = 0"),
+    _text(
+        "configuration", ("configuration_hash",), "The hash of its configuration", "configuration = 1f3e5a7c9b2d4f60"
+    ),
+    _text("host", ("host",), "The machine that ran it", "host = lab-1"),
+    _text("owner", ("owner__username",), "Who launched it", "owner = olga"),
+    Field("created", "moment", ("created",), "When it was queued", "created > 2d ago", is_nullable=False),
+    Field("ended", "moment", ("ended_at",), "When it ended; none, any", "ended > 2026-11-01"),
+    _number(RECORD.name, f"configuration__{RECORD.name}", "What each broker may record", "record_mb > 0", RECORD.unit),
+)
+
+
+def _figures() -> Iterator[Field]:
+    for measure in MEASURES.values():
+        example = f"{measure.name} < {EXAMPLES.get(measure.unit, '10')}"
+        if measure.better == "higher":
+            example = example.replace("<", ">")
+        yield _number(measure.name, f"figure_{measure.name}", measure.title, example, measure.unit)
+
+
+def _of_setting(group: str, info: SettingInfo) -> Field:
+    name, paths = f"{group}.{info.name}", (f"configuration__{group}__{info.name}",)
+    help = info.help.partition(". ")[0].rstrip(".")
+    if info.kind == "boolean":
+        return Field(name, "flag", paths, help, f"{name} = yes")
+    if info.kind == "text" and info.choices:
+        return Field(name, "choice", paths, help, f"{name} = {info.choices[0]}", choices=info.choices)
+    if info.kind == "text":
+        return Field(name, "text", paths, help, f"{name} ~ 10")
+    return Field(name, "number", paths, help, f"{name} = {info.default}", info.unit)
+
+
+def _settings() -> dict[str, Field]:
+    found: dict[str, Field] = {}
+    for system in SYSTEMS.values():
+        for group, described in (("workload", system.workload), ("settings", system.settings)):
+            for info in described:
+                found.setdefault(f"{group}.{info.name}", _of_setting(group, info))
+    return found
+
+
+RUN_FIELDS: Mapping[str, Field] = {field.name: field for field in _OF_RUNS}
+FIGURES: Mapping[str, Field] = {field.name: field for field in _figures()}
+SETTINGS: Mapping[str, Field] = _settings()
+"""``workload.X`` and ``settings.X`` of every system."""
+
+
+def _alone() -> dict[str, Field]:
+    """Settings by their last name, where that names one thing only."""
+    names = [name.partition(".")[2] for name in SETTINGS]
+    taken = {*RUN_FIELDS, *FIGURES}
+    return {
+        name.partition(".")[2]: field
+        for name, field in SETTINGS.items()
+        if (short := name.partition(".")[2]) not in taken and names.count(short) == 1
+    }
+
+
+ALONE: Mapping[str, Field] = _alone()
+FIELDS: Mapping[str, Field] = {**RUN_FIELDS, **FIGURES, **SETTINGS, **ALONE}
+"""Every name that a filter may use."""
+
+GROUPS: Mapping[str, Mapping[str, Field]] = {
+    "Runs": RUN_FIELDS,
+    "Figures": FIGURES,
+    "Workload": {name: field for name, field in SETTINGS.items() if name.startswith("workload.")},
+    "Settings": {name: field for name, field in SETTINGS.items() if name.startswith("settings.")},
+}
+"""As the help lists them."""

@@ -1,0 +1,48 @@
+"""Moments as people write them: ``2026-11-01``, ``2026-11-01 14:30``, ``yesterday``, ``2d ago``. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+
+from telemetry.filters.errors import InvalidValue
+from telemetry.filters.values import quantity
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MINUTE = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
+_DAY = timedelta(days=1)
+
+
+def span(text: str, now: datetime) -> tuple[datetime, datetime]:
+    """From when until before when ``text`` lasts: a date a day, a time to the minute a minute.
+
+    Without a zone of its own it is in that of ``now``. Raises ``InvalidValue``.
+    """
+    said = " ".join(text.strip().lower().split())
+    try:
+        return _span(said, text.strip(), now)
+    except (ValueError, OverflowError):
+        raise InvalidValue(
+            f"“{text:.40}” is not a time; write it as 2026-11-01, 2026-11-01 14:30, yesterday or 2d ago"
+        ) from None
+
+
+def _span(said: str, text: str, now: datetime) -> tuple[datetime, datetime]:
+    today = datetime.combine(now.date(), time(), now.tzinfo)
+    if said == "now":
+        return now, now
+    if said == "today":
+        return today, today + _DAY
+    if said == "yesterday":
+        return today - _DAY, today
+    if said.endswith(" ago"):
+        try:
+            moment = now - timedelta(seconds=quantity(said.removesuffix(" ago"), "s"))
+        except InvalidValue:
+            raise ValueError(said) from None
+        return moment, moment
+    moment = datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=now.tzinfo) if moment.tzinfo is None else moment
+    if _DATE.fullmatch(text):
+        return moment, moment + _DAY
+    return moment, moment + (timedelta(minutes=1) if _MINUTE.fullmatch(text) else timedelta())

@@ -1,0 +1,110 @@
+"""The tree of a filter. Printed, it is a filter again: ``parse(str(tree)) == tree``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
+"""``~`` is contains."""
+ORDERED = ("<", "<=", ">", ">=")
+KEYWORDS = ("and", "or", "not", "in")
+WORD = r"(?:[^\s()\"',=<>~!≤≥≠]|!(?!=))(?:[^\s()\",=<>~!≤≥≠]|!(?!=))*"
+"""What needs no quotation marks; an apostrophe may stand in the middle of a word."""
+
+_PLAIN = re.compile(f"{WORD}(?: {WORD})*")
+
+
+def quoted(text: str) -> str:
+    """``text`` as a filter writes it: in quotation marks where it would be read as something else."""
+    is_plain = _PLAIN.fullmatch(text) and not any(word.lower() in KEYWORDS for word in text.split(" "))
+    if is_plain:
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """The empty filter."""
+
+    def __str__(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words alone: sought in names."""
+
+    text: str
+    at: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return quoted(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``field op value``."""
+
+    field: str
+    op: str
+    value: str
+    at: int = field(default=0, compare=False)
+    """Where the field stands in the text."""
+    value_at: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.op} {quoted(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """``field in (value, …)``."""
+
+    field: str
+    values: tuple[str, ...]
+    at: int = field(default=0, compare=False)
+    values_at: tuple[int, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.field} in ({', '.join(quoted(value) for value in self.values)})"
+
+    def comparisons(self) -> list[Comparison]:
+        """The same, one by one: any of them."""
+        places = self.values_at or (self.at,) * len(self.values)
+        pairs = zip(self.values, places, strict=True)
+        return [Comparison(self.field, "=", value, self.at, value_at) for value, value_at in pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Node
+
+    def __str__(self) -> str:
+        return f"not {_inner(self.part)}"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Node, ...]
+    """Two or more."""
+
+    def __str__(self) -> str:
+        return " and ".join(_inner(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Node, ...]
+    """Two or more."""
+
+    def __str__(self) -> str:
+        return " or ".join(_inner(part) for part in self.parts)
+
+
+Node = Everything | Words | Comparison | Among | Not | And | Or
+
+
+def _inner(part: Node) -> str:
+    return f"({part})" if isinstance(part, And | Or) else str(part)
