@@ -1,6 +1,6 @@
 """What telemetry does without the web: reports, sweeps of simulated runs, and the pages that are made by measuring.
 
-Exit code 0 done, 1 failed, 2 wrong usage.
+Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some did not keep a threshold.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from pathlib import Path
 from overlay.errors import InvalidSetting, WaxwingError
 from overlay.runtime.calibrated import data_directory
 from telemetry.calibration import command as calibration
+from telemetry.captures import Choice, capture, title
 from telemetry.claims import page as claims
 from telemetry.progress import ERROR, PROGRESS, tell
-from telemetry.runs import Lake
+from telemetry.runs import Lake, RunFiles
 from telemetry.search_table import command as search_table
 from telemetry.sweep import command as sweep
 from telemetry.sweep.batch import Batch
@@ -56,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
             "calibrate", parents=[data], help="measure what messages cost on this machine, for simulated runs"
         )
     )
+    pcap = commands.add_parser("pcap", help="write the messages of a recorded run to standard output, for Wireshark")
+    pcap.add_argument("directory", type=Path, metavar="RUN_DIR", help="of the run (var/runs/<run>)")
     claims.add_flags(commands.add_parser("claims", help="judge the published claims by the simulated matrix"))
     search_table.add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
     return top
@@ -70,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "calibrate": _calibrate,
         "claims": _claims,
         "search-table": _search_table,
+        "pcap": _pcap,
     }
     try:
         return commands[given.command](given)
@@ -93,12 +97,12 @@ def _report(given: argparse.Namespace) -> int:
 
 def _sweep(given: argparse.Namespace) -> int:
     try:
-        words, went_well = sweep.make(given, _say)
+        words, code = sweep.make(given, _say)
     except InvalidSetting as error:
         tell(ERROR, f"{given.spec}: {error.sentence if error.field == 'spec' else error}")
         return 2
     print(words)
-    return 0 if went_well else 1
+    return code
 
 
 def _simulate_batch(given: argparse.Namespace) -> int:
@@ -118,6 +122,13 @@ def _claims(given: argparse.Namespace) -> int:
 
 def _search_table(given: argparse.Namespace) -> int:
     print(search_table.make(given, _say, datetime.now(UTC)))
+    return 0
+
+
+def _pcap(given: argparse.Namespace) -> int:
+    files = RunFiles(given.directory.resolve())
+    for piece in capture(files, Choice(), title(files)):
+        sys.stdout.buffer.write(piece)
     return 0
 
 
