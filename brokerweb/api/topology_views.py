@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from brokerweb.api.resources import Resource, settings_shown
 from brokerweb.api.shapes import topologies as shapes
 from brokerweb.topologies import services as topologies
-from brokerweb.topologies.models import Topology
+from brokerweb.topologies import studio, versions
+from brokerweb.topologies.models import Topology, TopologyVersion
+from overlay.broker.walks import POLICIES
 from overlay.errors import InvalidSetting
 from overlay.settings import describe
+from overlay.topologies.advice import LARGEST
+from overlay.topologies.difference import difference
 
 
 class TopologyViewSet(Resource):
@@ -41,7 +49,35 @@ class TopologyViewSet(Resource):
     def partial_update(self, request: Request, pk: str) -> Response:
         body = shapes.TopologyBody(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
-        return self.shown(topologies.update(self.get_object(), **body.validated_data))
+        return self._saved(topologies.update(self.get_object(), by=self.user, **body.validated_data))
+
+    @extend_schema(
+        request=shapes.EditedBody,
+        responses=shapes.TopologySerializer,
+        parameters=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version edited")],
+    )
+    def update(self, request: Request, pk: str) -> Response:
+        """An edited topology as a new version; 409 if somebody saved another one meanwhile.
+
+        What changes nothing makes no version. One whose brokers or links are others than before becomes kind custom.
+        """
+        topology = self.get_object()
+        body = self.parsed(shapes.EditedBody)
+        graph = studio.read_graph(body["nodes"], body["links"])
+        since, more = _edited(request, body), {name: body[name] for name in ("name", "note") if name in body}
+        return self._saved(studio.save(topology.pk, graph, since=since, by=self.user, **more))
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self._tagged(self.get_object())
+
+    def _saved(self, topology: Topology) -> Response:
+        """As it is now; what was fetched before the change is not."""
+        return self._tagged(self.get_queryset().get(pk=topology.pk))
+
+    def _tagged(self, topology: Topology) -> Response:
+        answer = self.shown(topology)
+        answer["ETag"] = f'"{topology.version}"'
+        return answer
 
     @extend_schema(request=shapes.TopologyImportBody, responses={201: shapes.TopologySerializer})
     @action(detail=False, methods=["post"], url_path="import")
@@ -55,6 +91,109 @@ class TopologyViewSet(Resource):
         topologies.delete(self.get_object())
         return Response(status=204)
 
+    @extend_schema(request=None, responses={201: shapes.TopologySerializer})
+    @action(detail=True, methods=["post"])
+    def clone(self, request: Request, pk: str) -> Response:
+        """A copy under a name of its own."""
+        return self.shown(studio.clone(self.get_object(), self.user), 201)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("format", str, enum=list(topologies.READERS))],
+        responses={
+            (200, "application/graphml+xml"): OpenApiTypes.STR,
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "text/csv"): OpenApiTypes.STR,
+        },
+        filters=False,
+    )
+    @action(detail=True)
+    def export(self, request: Request, pk: str) -> HttpResponse:
+        """As a file that can be imported again: GraphML and JSON are exact, an edge list leaves out the places."""
+        topology, form = self.get_object(), request.query_params.get("format", topologies.GRAPHML)
+        text, media = topologies.export_text(topologies.to_graph(topology), form)
+        name = topologies.file_name(topology, form)
+        return HttpResponse(text, content_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+    @extend_schema(responses=shapes.VersionSerializer(many=True), filters=False)
+    @action(detail=True)
+    def versions(self, request: Request, pk: str) -> Response:
+        """What was saved, the newest first."""
+        page = self.paginate_queryset(self.get_object().versions.select_related("by").defer("document"))
+        return self.get_paginated_response(shapes.VersionSerializer(page, many=True).data)
+
+    @extend_schema(operation_id="topologies_version", responses={200: OpenApiTypes.OBJECT}, filters=False)
+    @action(detail=True, url_path=r"versions/(?P<number>[0-9]{1,9})")
+    def version(self, request: Request, pk: str, number: str) -> Response:
+        """One version: `nodes` and `links` as PUT takes them, with `kind`, `params` and `seed`."""
+        version = _version(self.get_object(), number)
+        made = {name: version.document[name] for name in ("kind", "params", "seed")}
+        return Response({"number": version.number, **made, **studio.drawn(versions.graph_of(version.document))})
+
+    @extend_schema(operation_id="topologies_restore", request=None, responses=shapes.TopologySerializer)
+    @action(detail=True, methods=["post"], url_path=r"versions/(?P<number>[0-9]{1,9})/restore")
+    def restore(self, request: Request, pk: str, number: str) -> Response:
+        """An earlier version as the newest one."""
+        return self._saved(studio.restore(_version(self.get_object(), number), self.user))
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("from", int, description="A version; the one before `to` where it is left out"),
+            OpenApiParameter("to", int, description="A version; the newest where it is left out"),
+        ],
+        responses=shapes.DifferenceSerializer,
+        filters=False,
+    )
+    @action(detail=True)
+    def difference(self, request: Request, pk: str) -> Response:
+        """What came, went and changed from one version to another."""
+        topology, asked = self.get_object(), request.query_params
+        new = _version(topology, asked.get("to", str(topology.version)), "to")
+        before = asked.get("from", str(versions.neighbours(topology, new.number)[0] or new.number))
+        old = _version(topology, before, "from")
+        found = difference(versions.graph_of(old.document), versions.graph_of(new.document))
+        return Response(shapes.DifferenceSerializer(found, context={"old": old.number, "new": new.number}).data)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("policy", str, enum=list(POLICIES))],
+        responses=shapes.ExaminedSerializer,
+        filters=False,
+    )
+    @action(detail=True, url_path="measures")
+    def measured(self, request: Request, pk: str) -> Response:
+        """Its measures, and an estimate of how far walks go on it."""
+        graph = topologies.to_graph(self.get_object())
+        return Response(studio.examine(graph, request.query_params.get("policy", "avoid")))
+
+    @extend_schema(operation_id="topologies_examine", request=shapes.ExaminedBody, responses=shapes.ExaminedSerializer)
+    @action(detail=False, methods=["post"], url_path="measures")
+    def examine(self, request: Request) -> Response:
+        """The same of a drawing that is not saved."""
+        body = self.parsed(shapes.ExaminedBody)
+        return Response(studio.examine(studio.read_graph(body["nodes"], body["links"]), body["policy"]))
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("k", int, description="How many links, 1 to 10; 3 where it is left out"),
+            OpenApiParameter("goal", str, enum=list(LARGEST), description="What to shorten: walks or shortest paths"),
+        ],
+        responses=shapes.AdviceSerializer,
+        filters=False,
+    )
+    @action(detail=True)
+    def advice(self, request: Request, pk: str) -> Response:
+        """The links to add that shorten walks most, one after the other."""
+        asked = request.query_params
+        k = asked.get("k", "3")
+        graph = topologies.to_graph(self.get_object())
+        return Response(studio.advise(graph, int(k) if k.isdecimal() and len(k) < 3 else 0, asked.get("goal", "walk")))
+
+    @extend_schema(operation_id="topologies_advise", request=shapes.AdvisedBody, responses=shapes.AdviceSerializer)
+    @action(detail=False, methods=["post"], url_path="advice")
+    def advise(self, request: Request) -> Response:
+        """The same for a drawing that is not saved."""
+        body = self.parsed(shapes.AdvisedBody)
+        return Response(studio.advise(studio.read_graph(body["nodes"], body["links"]), body["k"], body["goal"]))
+
     @extend_schema(responses={200: OpenApiTypes.OBJECT}, filters=False)
     @action(detail=False, pagination_class=None)
     def kinds(self, request: Request) -> Response:
@@ -65,3 +204,22 @@ class TopologyViewSet(Resource):
                 for name, kind in topologies.kinds().items()
             }
         )
+
+
+def _edited(request: Request, body: dict[str, Any]) -> int:
+    """The version that was edited, from the body or the header. Raises ``InvalidSetting``."""
+    tag = request.headers.get("If-Match", "").removeprefix("W/").strip('"')
+    if "version" in body:
+        return int(body["version"])
+    if not tag.isdecimal():
+        raise InvalidSetting("version", "is required: the version that was edited, so that nobody's work is lost")
+    return int(tag[:9])
+
+
+def _version(topology: Topology, number: str, field: str = "number") -> TopologyVersion:
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise InvalidSetting(field, f"must be the number of a version, not {number!r:.40}")
+    version = topology.versions.filter(number=int(number)).first()
+    if version is None:
+        raise NotFound(f"There is no version {int(number)} of this topology, or no longer.")
+    return version

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from brokerweb.ids import new_id
+from overlay.topologies.graph import MAX_NAME
 
 
 class Topology(models.Model):
@@ -22,6 +23,8 @@ class Topology(models.Model):
     params = models.JSONField(default=dict, blank=True, help_text="Parameters of the generator")
     seed = models.PositiveBigIntegerField(default=0)
     measures = models.JSONField(default=dict, editable=False)
+    version = models.PositiveIntegerField(default=0, editable=False, help_text="Number of the version the rows hold")
+    sketch = models.TextField(blank=True, editable=False, help_text="Its picture in lists: see pictures.sketch")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(auto_now=True)
@@ -39,7 +42,7 @@ class Node(models.Model):
 
     topology = models.ForeignKey(Topology, related_name="nodes", on_delete=models.CASCADE)
     index = models.PositiveIntegerField()
-    name = models.CharField(max_length=60, blank=True)
+    name = models.CharField(max_length=MAX_NAME, blank=True)
     x = models.FloatField(null=True, blank=True)
     y = models.FloatField(null=True, blank=True)
 
@@ -67,3 +70,22 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return f"{self.a}–{self.b}"
+
+
+class TopologyVersion(models.Model):
+    """A topology as it stood once: every save that changes something makes one."""
+
+    topology = models.ForeignKey(Topology, related_name="versions", on_delete=models.CASCADE)
+    number = models.PositiveIntegerField(help_text="From 1, without gaps until old ones are thinned")
+    document = models.JSONField(help_text="See versions.document_of")
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the document")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["topology", "number"], name="one_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.topology.name}, version {self.number}"

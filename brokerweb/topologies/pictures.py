@@ -1,4 +1,4 @@
-"""A topology as the script that draws it (``static/js/graph.js``) wants it: ``{nodes, links}``."""
+"""A topology as the script that draws it (``static/js/graph.js``) wants it, ``{nodes, links}``, and as a sketch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overlay.topologies import Graph
+from overlay.topologies.difference import Difference
+
+SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_EDGE = 72, 48, 4
+SKETCH_LINKS = 250
+"""Lines of a sketch; of more an even choice is drawn, which at that size looks the same."""
 
 
 def of_graph(graph: Graph) -> dict[str, Any]:
@@ -15,7 +20,45 @@ def of_graph(graph: Graph) -> dict[str, Any]:
 def of_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of a topology as it was launched or deployed (``services.document``)."""
     ends = ((link["a"], link["b"]) for link in document["links"])
-    return _picture(document["brokers"], ends, document.get("positions"))
+    return _picture(document["brokers"], ends, document.get("positions"), document.get("names"))
+
+
+def of_difference(old: Graph, new: Graph, found: Difference) -> dict[str, Any]:
+    """The new version with what went from the old one; nodes and links carry how they ``change``, if they do."""
+    picture = of_graph(new)
+    gone = {index: new.brokers + at for at, index in enumerate(found.brokers_removed)}
+    left = of_graph(old)["nodes"]
+    picture["nodes"] += [{**left[index], "index": at, "change": "removed"} for index, at in gone.items()]
+    for change, indexes in (("moved", found.brokers_moved), ("added", found.brokers_added)):
+        for index in indexes:
+            picture["nodes"][index]["change"] = change
+    renumbered = {**dict(found.pairs), **gone}
+    changed = {link.ends: "changed" for _, link in found.links_changed}
+    changed |= {link.ends: "added" for link in found.links_added}
+    for drawn, link in zip(picture["links"], new.links, strict=True):
+        if change := changed.get(link.ends):
+            drawn["change"] = change
+    picture["links"] += [
+        {"a": renumbered[link.a], "b": renumbered[link.b], "change": "removed"} for link in found.links_removed
+    ]
+    return picture
+
+
+def sketch(graph: Graph) -> str:
+    """The ``d`` of an SVG path of its links, or of its brokers where none are linked; empty without places."""
+    if not graph.positions:
+        return ""
+    left, top = min(x for x, _ in graph.positions), min(y for _, y in graph.positions)
+    width = max(x for x, _ in graph.positions) - left or 1.0
+    height = max(y for _, y in graph.positions) - top or 1.0
+    room = (SKETCH_WIDTH - 2 * SKETCH_EDGE) / width, (SKETCH_HEIGHT - 2 * SKETCH_EDGE) / height
+    scale = min(room) if len(graph.positions) > 1 else 0.0
+    margin = (SKETCH_WIDTH - width * scale) / 2, (SKETCH_HEIGHT - height * scale) / 2
+    at = [f"{margin[0] + (x - left) * scale:.0f} {margin[1] + (y - top) * scale:.0f}" for x, y in graph.positions]
+    if not graph.links:
+        return "".join(f"M{place}h.01" for place in dict.fromkeys(at))
+    step = -(-len(graph.links) // SKETCH_LINKS)
+    return "".join(f"M{at[link.a]}L{at[link.b]}" for link in graph.links[::step])
 
 
 def _picture(

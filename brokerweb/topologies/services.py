@@ -1,11 +1,13 @@
 """What can be done with topologies. Pages, REST, the admin and commands are doors to this.
 
 A topology is generated (ring, Waxman, …: equal kind, size, params and seed give equal links) or custom, with links that
-were given, imported or edited. Either way its links are rows, and what is launched is what the rows say.
+were given, imported or edited. Either way its links are rows, and what is launched is what the rows say. Each save that
+changes something is kept as a version (``versions``); ``studio`` has what an editor does.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,6 +18,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from brokerweb.errors import NotPossible
+from brokerweb.topologies import pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import links as overlay_links
 from overlay import topologies as overlay_topologies
@@ -23,7 +26,7 @@ from overlay.errors import InvalidSetting
 from overlay.topologies import Graph, Kind, Limits
 
 CUSTOM = "custom"
-GRAPHML, JSON = "graphml", "json"
+GRAPHML, JSON, CSV = "graphml", "json", "csv"
 _SHAPES = ("delay_ms", "jitter_ms", "loss")
 
 
@@ -40,10 +43,12 @@ def create(
     """A new topology; ``links`` belong to kind ``custom``. Raises ``InvalidSetting``."""
     graph = build_graph(kind, brokers, params or {}, seed, links)
     topology = Topology(name=free_name(name), kind=kind, params=dict(params or {}), seed=seed, owner=owner)
-    return save_graph(topology, graph)
+    return save_graph(topology, graph, owner)
 
 
-def update(topology: Topology, *, links: Sequence[Any] | None = None, **changes: Any) -> Topology:
+def update(
+    topology: Topology, *, links: Sequence[Any] | None = None, by: User | None = None, **changes: Any
+) -> Topology:
     """Changes fields; anything but the name generates the links anew. Raises ``InvalidSetting``."""
     name = changes.pop("name", topology.name)
     if name != topology.name:
@@ -55,17 +60,40 @@ def update(topology: Topology, *, links: Sequence[Any] | None = None, **changes:
     graph = build_graph(**wanted, links=links)
     for field, value in wanted.items():
         setattr(topology, field, value)
-    return save_graph(topology, graph)
+    return save_graph(topology, graph, by)
+
+
+READERS = {
+    GRAPHML: overlay_topologies.from_graphml,
+    JSON: overlay_topologies.from_json,
+    CSV: overlay_topologies.from_csv,
+}
 
 
 def import_text(*, name: str, text: str, form: str, owner: User | None = None) -> Topology:
-    """A custom topology from a GraphML or JSON document. Raises ``InvalidSetting``."""
-    readers = {GRAPHML: overlay_topologies.from_graphml, JSON: overlay_topologies.from_json}
-    if form not in readers:
-        raise InvalidSetting("format", f"must be {GRAPHML} or {JSON}, not {form!r:.40}")
-    graph = readers[form](text, _limits())
+    """A custom topology from a GraphML, JSON or CSV document. Raises ``InvalidSetting``."""
+    if form not in READERS:
+        raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
+    graph = READERS[form](text, limits())
     topology = Topology(name=free_name(name), kind=CUSTOM, owner=owner)
-    return save_graph(topology, graph)
+    return save_graph(topology, graph, owner)
+
+
+def export_text(graph: Graph, form: str) -> tuple[str, str]:
+    """The document in that form, and its media type. Raises ``InvalidSetting``."""
+    if form == GRAPHML:
+        return overlay_topologies.to_graphml(graph), "application/graphml+xml"
+    if form == JSON:
+        return json.dumps(overlay_topologies.to_json(graph), indent=1) + "\n", "application/json"
+    if form == CSV:
+        return overlay_topologies.to_csv(graph), "text/csv; charset=utf-8"
+    raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
+
+
+def file_name(topology: Topology, form: str) -> str:
+    """A name that any file system takes."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in topology.name)
+    return f"{plain}.{form}"
 
 
 def build_graph(
@@ -73,13 +101,14 @@ def build_graph(
 ) -> Graph:
     """The graph that these words describe, checked. Raises ``InvalidSetting``."""
     try:
-        return overlay_topologies.generate(kind, brokers, params, seed, links, _limits())
+        return overlay_topologies.generate(kind, brokers, params, seed, links, limits())
     except InvalidSetting as error:
         known = re.split(r"[.\[]", error.field)[0] in ("kind", "brokers", "links")
         raise InvalidSetting(error.field if known else f"params.{error.field}", error.sentence) from None
 
 
-def _limits() -> Limits:
+def limits() -> Limits:
+    """How large a topology of this installation may be."""
     return Limits(brokers=settings.MAX_BROKERS, file_bytes=settings.MAX_UPLOAD_BYTES)
 
 
@@ -101,17 +130,20 @@ def delete(topology: Topology) -> None:
 
 
 @transaction.atomic
-def save_graph(topology: Topology, graph: Graph) -> Topology:
-    """Stores the topology with these nodes and links in place of the ones it had."""
+def save_graph(topology: Topology, graph: Graph, by: User | None = None, note: str = "") -> Topology:
+    """Stores the topology with these nodes and links in place of the ones it had, as a new version if it is one."""
     topology.brokers = graph.brokers
     topology.measures = overlay_topologies.measures(graph)
+    topology.sketch = pictures.sketch(graph)
     topology.save()
+    if versions.record(topology, graph, by, note):
+        topology.save(update_fields=["version"])
     topology.nodes.all().delete()
     topology.links.all().delete()
     positions = graph.positions or [(None, None)] * graph.brokers
     names = graph.names or [""] * graph.brokers
     Node.objects.bulk_create(
-        Node(topology=topology, index=index, name=name, x=x, y=y)
+        Node(topology=topology, index=index, name="" if name == str(index) else name, x=x, y=y)
         for index, (name, (x, y)) in enumerate(zip(names, positions, strict=True))
     )
     Link.objects.bulk_create(
@@ -125,14 +157,14 @@ def to_graph(topology: Topology) -> Graph:
     """What the rows say, unchecked."""
     nodes = list(topology.nodes.all())
     placed = bool(nodes) and all(node.x is not None and node.y is not None for node in nodes)
-    named = bool(nodes) and all(node.name for node in nodes)
+    named = any(node.name for node in nodes)
     return Graph(
         brokers=topology.brokers,
         links=tuple(
             overlay_links.Link(row.a, row.b, row.delay_ms, row.jitter_ms, row.loss) for row in topology.links.all()
         ),
         positions=tuple((float(node.x or 0), float(node.y or 0)) for node in nodes) if placed else None,
-        names=tuple(node.name for node in nodes) if named else None,
+        names=tuple(node.name or str(node.index) for node in nodes) if named else None,
     )
 
 
@@ -144,25 +176,36 @@ def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
         missing, surplus = sorted(expected - indexes)[:5], sorted(indexes - expected)[:5]
         counted = f"There should be a node for each broker from 0 to {topology.brokers - 1}"
         return [f"{counted}; missing: {missing or 'none'}, too many: {surplus or 'none'}."]
-    return overlay_topologies.check(to_graph(topology), _limits(), must_connect=must_connect)
+    return overlay_topologies.check(to_graph(topology), limits(), must_connect=must_connect)
 
 
+@transaction.atomic
 def remeasure(topology: Topology) -> list[str]:
     """Measures the rows anew after somebody edited them; what is wrong with them, if anything."""
-    wrong = problems(topology, must_connect=False)
-    topology.measures = {} if wrong else overlay_topologies.measures(to_graph(topology))
-    topology.save(update_fields=["measures", "updated"])
+    if problems(topology, must_connect=False):
+        topology.measures = {}
+    else:
+        graph = to_graph(topology)
+        topology.measures, topology.sketch = overlay_topologies.measures(graph), pictures.sketch(graph)
+        versions.record(topology, graph)
+    topology.save(update_fields=["measures", "sketch", "version", "updated"])
     return problems(topology)
 
 
 def document(topology: Topology) -> dict[str, Any]:
-    """A topology as it stands in a configuration: complete, so that a run never needs the rows again."""
+    """A topology as it stands in a configuration: complete, so that a run never needs the rows again.
+
+    ``version`` and ``names`` are for people; a configuration is the same without them.
+    """
     graph = to_graph(topology)
+    named = {"names": list(graph.names)} if graph.names else {}
     return {
         "id": topology.id,
         "name": topology.name,
+        "version": topology.version,
         "kind": topology.kind,
         "brokers": graph.brokers,
+        **named,
         "links": [asdict(link) for link in graph.links],
         "positions": [list(place) for place in graph.positions] if graph.positions else None,
     }

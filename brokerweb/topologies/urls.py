@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from brokerweb.topologies import views
+from brokerweb.topologies import studio_views, views
 
 app_name = "topologies"
 urlpatterns = [
@@ -12,5 +12,11 @@ urlpatterns = [
     path("topologies/import/", views.import_file, name="import"),
     path("topologies/<str:topology_id>/", views.detail, name="detail"),
     path("topologies/<str:topology_id>/delete/", views.delete, name="delete"),
+    path("topologies/<str:topology_id>/clone/", studio_views.clone, name="clone"),
+    path("topologies/<str:topology_id>/edit/", studio_views.edit, name="edit"),
+    path("topologies/<str:topology_id>/versions/", studio_views.versions, name="versions"),
+    path("topologies/<str:topology_id>/versions/<int:number>/", studio_views.version, name="version"),
+    path("topologies/<str:topology_id>/versions/<int:number>/restore/", studio_views.restore, name="restore"),
+    path("topologies/<str:topology_id>/difference/", studio_views.difference, name="difference"),
     path("topologies/<str:topology_id>/export.<str:form>", views.export, name="export"),
 ]

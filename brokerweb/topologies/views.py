@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.topologies import forms, pictures, services
+from brokerweb.topologies import forms, pictures, services, uses
 from brokerweb.topologies.models import Topology
 from overlay import topologies as overlay_topologies
 from overlay.errors import InvalidSetting
@@ -28,7 +28,10 @@ def index(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(name__icontains=query)
     if kind := request.GET.get("kind", ""):
         rows = rows.filter(kind=kind)
-    return render(request, "topologies/list.html", {"page": page_of(request, rows), "kinds": services.kinds()})
+    page, naming = page_of(request, rows.annotate(deployed=Count("networks"))), uses.experiments_by_topology()
+    for topology in page:
+        topology.experiments = naming[topology.pk]
+    return render(request, "topologies/list.html", {"page": page, "kinds": services.kinds()})
 
 
 @form_page
@@ -76,42 +79,57 @@ def _preview(form: forms.TopologyForm) -> dict[str, Any]:
 
 @form_page
 def import_file(request: HttpRequest) -> HttpResponse:
+    limit = {"limit": settings.MAX_UPLOAD_BYTES}
     if request.method != "POST":
-        return render(request, "topologies/import.html", {"sent": {}})
+        return render(request, "topologies/import.html", {"sent": {}, **limit})
     try:
-        topology = services.import_text(
-            name=request.POST.get("name", ""),
-            owner=person(request),
-            **_uploaded(request),
-        )
+        topology = services.import_text(name=request.POST.get("name", ""), owner=person(request), **_document(request))
     except InvalidSetting as error:
-        return render(request, "topologies/import.html", {"sent": request.POST, "error": error}, status=400)
-    messages.success(request, f"Imported {topology.brokers} brokers and {topology.measures['links']} links.")
+        context = {"sent": request.POST, "error": error, "beside": _beside(request, error), **limit}
+        return render(request, "topologies/import.html", context, status=400)
+    links = topology.measures["links"]
+    messages.success(request, f"Imported {topology.brokers} brokers and {links} links.")
     return redirect("topologies:detail", topology.id)
 
 
-def _uploaded(request: HttpRequest) -> dict[str, str]:
-    """Text and form of the uploaded file. Raises ``InvalidSetting``."""
+def _beside(request: HttpRequest, error: InvalidSetting) -> str:
+    """The field of the form that the error is about: the name, or where the document came from."""
+    if error.field == "name":
+        return "name"
+    return "file" if request.FILES.get("file") or not request.POST.get("text") else "text"
+
+
+def _document(request: HttpRequest) -> dict[str, str]:
+    """Text and form of the file, or of what was pasted. Raises ``InvalidSetting``."""
     upload = request.FILES.get("file")
-    if upload is None:
-        raise InvalidSetting("file", "no file was chosen")
-    if (upload.size or 0) > settings.MAX_UPLOAD_BYTES:
-        raise InvalidSetting("file", f"is larger than {settings.MAX_UPLOAD_BYTES // 1_000_000} MB")
+    if upload is None and not request.POST.get("text", "").strip():
+        raise InvalidSetting("file", "choose a file, or paste its text")
+    size = settings.MAX_UPLOAD_BYTES
+    if upload is not None and (upload.size or 0) > size:
+        found = (upload.size or 0) / 1_000_000
+        raise InvalidSetting("file", f"has {found:.1f} MB; a topology may have {size // 1_000_000} MB")
     try:
-        text = upload.read().decode()
+        text = upload.read().decode("utf-8-sig") if upload is not None else request.POST["text"]
     except UnicodeDecodeError:
         raise InvalidSetting("file", "is not text in UTF-8") from None
-    return {"text": text, "form": services.JSON if text.lstrip().startswith(("{", "[")) else services.GRAPHML}
+    return {"text": text, "form": _form_of(text)}
+
+
+def _form_of(text: str) -> str:
+    """What a document is, by how it begins."""
+    start = text.lstrip()[:1]
+    return services.JSON if start in ("{", "[") else services.GRAPHML if start == "<" else services.CSV
 
 
 @login_required
 def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
-    topology = get_object_or_404(Topology, pk=topology_id)
+    topology = get_object_or_404(Topology.objects.select_related("owner"), pk=topology_id)
     context = {
         "topology": topology,
         "graph": pictures.of_graph(services.to_graph(topology)),
         "links": list(topology.links.all()[:LINKS_SHOWN]),
-        "used_by": topology.networks.count(),
+        "uses": uses.of(topology),
+        "forms": list(services.READERS),
     }
     return render(request, "topologies/detail.html", context)
 
@@ -120,17 +138,11 @@ def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
 def export(request: HttpRequest, topology_id: str, form: str) -> HttpResponse:
     """The topology as a file, in one of the forms that can be imported again."""
     topology = get_object_or_404(Topology, pk=topology_id)
-    graph = services.to_graph(topology)
-    if form == services.GRAPHML:
-        text, kind = overlay_topologies.to_graphml(graph), "application/graphml+xml"
-    elif form == services.JSON:
-        text, kind = json.dumps(overlay_topologies.to_json(graph), indent=1), "application/json"
-    else:
+    if form not in services.READERS:
         raise Http404
-    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in topology.name)
-    return HttpResponse(
-        text, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    )
+    text, kind = services.export_text(services.to_graph(topology), form)
+    name = services.file_name(topology, form)
+    return HttpResponse(text, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @changes

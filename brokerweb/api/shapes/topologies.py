@@ -8,7 +8,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField
-from brokerweb.topologies.models import Link, Node, Topology
+from brokerweb.topologies.models import Link, Node, Topology, TopologyVersion
+from brokerweb.topologies.services import READERS
+from brokerweb.topologies.studio import MAX_NOTE
+from overlay.broker.walks import POLICIES
+from overlay.topologies.advice import LARGEST, MOST_LINKS
 
 
 class LinkSerializer(serializers.ModelSerializer):
@@ -30,7 +34,19 @@ class TopologySummarySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Topology
-        fields = ["id", "name", "kind", "brokers", "params", "seed", "measures", "owner", "created", "updated"]
+        fields = [
+            "id",
+            "name",
+            "kind",
+            "brokers",
+            "params",
+            "seed",
+            "measures",
+            "version",
+            "owner",
+            "created",
+            "updated",
+        ]
 
 
 class TopologySerializer(TopologySummarySerializer):
@@ -57,5 +73,96 @@ class TopologyBody(Body):
 
 class TopologyImportBody(Body):
     name = serializers.CharField(max_length=100)
-    format = serializers.ChoiceField(choices=["graphml", "json"])
+    format = serializers.ChoiceField(choices=list(READERS))
     text = serializers.CharField(trim_whitespace=False, help_text="The document")
+
+
+class DrawnNodeSerializer(serializers.Serializer):
+    name = serializers.CharField(required=False, allow_blank=True, help_text="Empty: called by its number")
+    x = serializers.FloatField(min_value=0, max_value=1)
+    y = serializers.FloatField(min_value=0, max_value=1, help_text="Downwards, as on a page")
+
+
+@extend_schema_field(DrawnNodeSerializer(many=True))
+class DrawnNodesField(serializers.JSONField):
+    """Read by ``studio.read_graph``, which names what is wrong."""
+
+
+class DrawnBody(Body):
+    """A topology as an editor has it, saved or not."""
+
+    nodes = DrawnNodesField(help_text="Brokers in their order; links name them by their place in it, from 0")
+    links = GivenLinksField(help_text="[[a, b], …] or objects with a, b, delay_ms, jitter_ms and loss")
+
+
+class EditedBody(DrawnBody):
+    version = serializers.IntegerField(required=False, help_text="That was edited; If-Match says the same")
+    name = serializers.CharField(required=False, max_length=100)
+    note = serializers.CharField(required=False, allow_blank=True, max_length=MAX_NOTE)
+
+
+class ExaminedBody(DrawnBody):
+    policy = serializers.ChoiceField(choices=list(POLICIES), default="avoid", help_text="Of the walks of the estimate")
+
+
+class AdvisedBody(DrawnBody):
+    k = serializers.IntegerField(min_value=1, max_value=MOST_LINKS, default=3)
+    goal = serializers.ChoiceField(choices=list(LARGEST), default="walk")
+
+
+class WalkSerializer(serializers.Serializer):
+    """An estimate: that many walks by the brokers' own policy, from random brokers to content on a few others."""
+
+    policy = serializers.CharField()
+    holders = serializers.IntegerField()
+    walks = serializers.IntegerField()
+    found = serializers.FloatField(help_text="Share of the walks that found the content")
+    hops = serializers.FloatField(allow_null=True, help_text="Mean, of those that found it")
+    margin = serializers.FloatField(allow_null=True, help_text="Of the mean, with 95 % confidence")
+
+
+class ExaminedSerializer(serializers.Serializer):
+    warnings = serializers.ListField(child=serializers.CharField())
+    measures = ObjectField()
+    structure = ObjectField(help_text="cycles, cycle, bridges, bridge_ends, clustering")
+    walk = WalkSerializer()
+
+
+class AddedSerializer(serializers.Serializer):
+    a = serializers.IntegerField()
+    b = serializers.IntegerField()
+    before = serializers.FloatField(allow_null=True, help_text="Mean hops without it; null while there are parts")
+    after = serializers.FloatField(allow_null=True)
+
+
+class AdviceSerializer(serializers.Serializer):
+    goal = serializers.CharField()
+    links = AddedSerializer(many=True)
+
+
+class VersionSerializer(serializers.ModelSerializer):
+    by: Any = serializers.CharField(source="by.username", default="")
+
+    class Meta:
+        model = TopologyVersion
+        fields = ["number", "at", "by", "note", "size"]
+
+
+class DifferenceSerializer(serializers.Serializer):
+    """Brokers by their index in the version that has them: the old one for what went, else the new one."""
+
+    old = serializers.SerializerMethodField(help_text="Number of the version compared")
+    new = serializers.SerializerMethodField(help_text="Number of the version compared with")
+    brokers_added = serializers.ListField(child=serializers.IntegerField())
+    brokers_removed = serializers.ListField(child=serializers.IntegerField())
+    brokers_moved = serializers.ListField(child=serializers.IntegerField())
+    brokers_renamed = serializers.ListField(child=serializers.ListField())
+    links_added = LinkSerializer(many=True)
+    links_removed = LinkSerializer(many=True)
+    links_changed = serializers.ListField(child=LinkSerializer(many=True), help_text="Pairs: as it was, as it is")
+
+    def get_old(self, found: object) -> int:
+        return self.context["old"]
+
+    def get_new(self, found: object) -> int:
+        return self.context["new"]

@@ -1,0 +1,157 @@
+"""What an editor of topologies does: reads what was drawn, examines it, advises, and saves it as a version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from brokerweb.errors import NotPossible
+from brokerweb.topologies import services, versions
+from brokerweb.topologies.models import Topology, TopologyVersion
+from overlay import links as overlay_links
+from overlay import topologies as overlay_topologies
+from overlay.errors import InvalidSetting
+from overlay.topologies import Graph, advice, walking
+from overlay.topologies.files import NUMBERS, numbers_of, read_links
+from overlay.topologies.graph import MAX_NAME, require
+from overlay.topologies.structure import structure
+
+MAX_NOTE = 200
+UNPLACED = {"x", "y"}
+
+
+def read_graph(nodes: Any, links: Any) -> Graph:
+    """The graph of a drawing: ``nodes`` with ``x`` and ``y`` in the unit square and, if they have one, a ``name``.
+
+    ``links`` are pairs of their places in that list, or objects with ``a``, ``b`` and a shape. It may be in parts.
+    Raises ``InvalidSetting`` naming the node or link.
+    """
+    limits = services.limits()
+    if not isinstance(nodes, list) or not all(isinstance(node, Mapping) for node in nodes):
+        raise InvalidSetting("nodes", "must be a list of objects")
+    if not 1 <= len(nodes) <= limits.brokers:
+        raise InvalidSetting("nodes", f"a topology has 1 to {limits.brokers} brokers, not {len(nodes)}")
+    names = [_name(node, i) for i, node in enumerate(nodes)]
+    called = {}
+    for i, name in enumerate(names):
+        if called.setdefault(name, i) != i:
+            raise InvalidSetting(f"nodes[{i}].name", f"{name!r} is the name of broker {called[name]} already")
+    joined = tuple(overlay_links.Link(**fields) for fields in read_links(links, limits))
+    for i, link in enumerate(joined):
+        try:
+            link.shape()
+        except InvalidSetting as error:
+            raise InvalidSetting(f"links[{i}].{error.field}", error.sentence) from None
+    plain = all(name == str(i) for i, name in enumerate(names))
+    places = tuple(_place(node, i) for i, node in enumerate(nodes))
+    return require(Graph(len(nodes), joined, places, None if plain else tuple(names)), limits)
+
+
+def _name(node: Mapping[str, Any], index: int) -> str:
+    name = node.get("name") or str(index)
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= MAX_NAME or not name.isprintable():
+        raise InvalidSetting(f"nodes[{index}].name", f"must be 1 to {MAX_NAME} printable characters")
+    return name.strip()
+
+
+def _place(node: Mapping[str, Any], index: int) -> tuple[float, float]:
+    found = numbers_of(node, ("x", "y"), f"nodes[{index}]")
+    if missing := UNPLACED - found.keys():
+        raise InvalidSetting(f"nodes[{index}].{min(missing)}", "is required: where the broker is drawn, 0 to 1")
+    for axis, value in found.items():
+        if not 0 <= value <= 1:
+            raise InvalidSetting(f"nodes[{index}].{axis}", f"must be from 0 to 1, not {value:g}")
+    return round(found["x"], 6), round(found["y"], 6)
+
+
+def examine(graph: Graph, policy: str) -> dict[str, Any]:
+    """Measures of a checked graph, saved or not, how a walk would fare on it, and what deserves a warning."""
+    measures = overlay_topologies.measures(graph)
+    found = walking.estimate(graph, policy)
+    return {
+        "warnings": overlay_topologies.check(graph, services.limits()),
+        "measures": measures,
+        "structure": structure(graph, measures["components"]),
+        "walk": asdict(found),
+    }
+
+
+def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:
+    """The ``k`` links that shorten walks (or paths) most. Raises ``InvalidSetting``."""
+    return {"goal": goal, "links": [asdict(link) for link in advice.links_to_add(graph, k, goal)]}
+
+
+@transaction.atomic
+def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | None = None, note: str = "") -> Topology:
+    """The drawing as a new version, if it changes anything; ``since`` is the version that was edited.
+
+    Raises ``NotPossible`` when there is a newer one, and ``InvalidSetting`` for a wrong name or note.
+    """
+    if len(note) > MAX_NOTE or not note.isprintable():
+        raise InvalidSetting("note", f"must be at most {MAX_NOTE} printable characters")
+    topology = Topology.objects.select_for_update().get(pk=topology_id)
+    if since != topology.version:
+        raise NotPossible(_stale(topology, since))
+    if name is not None and name.strip() != topology.name:
+        topology.name = services.free_name(name)
+    before = services.to_graph(topology)
+    if versions.document_of(topology, before) == versions.document_of(topology, graph):
+        topology.save(update_fields=["name", "updated"])
+        return topology
+    if _pairs(before) != _pairs(graph) or before.brokers != graph.brokers:
+        # Somebody drew it: it is no longer what its generator would draw, and is not to be compared as if it were.
+        topology.kind, topology.params, topology.seed = services.CUSTOM, {}, 0
+    return services.save_graph(topology, graph, by, note)
+
+
+def _stale(topology: Topology, since: int) -> str:
+    newest = topology.versions.select_related("by").first()
+    who = newest.by.get_username() if newest and newest.by else "Somebody"
+    if since > topology.version:
+        return f"There is no version {since} of this topology; the newest is {topology.version}."
+    return f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved."
+
+
+def _pairs(graph: Graph) -> set[tuple[int, int]]:
+    return {link.ends for link in graph.links}
+
+
+@transaction.atomic
+def restore(version: TopologyVersion, by: User) -> Topology:
+    """An earlier version as the newest. Raises ``NotPossible`` if nothing would change."""
+    topology = Topology.objects.select_for_update().get(pk=version.topology_id)
+    graph = versions.graph_of(version.document)
+    topology.kind, topology.params, topology.seed = (version.document[field] for field in ("kind", "params", "seed"))
+    number = topology.version
+    services.save_graph(topology, graph, by, f"Restored version {version.number}")
+    if topology.version == number:
+        raise NotPossible(f"Version {version.number} is what the topology is now.")
+    return topology
+
+
+def clone(topology: Topology, owner: User) -> Topology:
+    """The same under a name of its own, without the earlier versions."""
+    taken = set(Topology.objects.filter(name__startswith=topology.name[:80]).values_list("name", flat=True))
+    names = (f"{topology.name[:80]}, copy{f' {count}' if count > 1 else ''}" for count in range(1, len(taken) + 2))
+    fields = {field: getattr(topology, field) for field in ("kind", "params", "seed")}
+    copy = Topology(name=next(name for name in names if name not in taken), owner=owner, **fields)
+    return services.save_graph(copy, services.to_graph(topology), owner, f"Copied from {topology.name}")
+
+
+def drawn(graph: Graph) -> dict[str, Any]:
+    """A graph as an editor holds it, and as ``read_graph`` reads it: brokers without a name have an empty one."""
+    names = graph.names or [str(i) for i in range(graph.brokers)]
+    places = graph.positions or [(0.5, 0.5)] * graph.brokers
+    return {
+        "nodes": [
+            {"name": "" if name == str(i) else name, "x": x, "y": y}
+            for i, (name, (x, y)) in enumerate(zip(names, places, strict=True))
+        ],
+        "links": [
+            {"a": link.a, "b": link.b, **{name: getattr(link, name) for name in NUMBERS}} for link in graph.links
+        ],
+    }
