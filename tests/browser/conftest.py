@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, sync_playwright
 
 from tests.waiting import wait_for
 
@@ -30,22 +31,33 @@ PASSWORD = "correct horse"
 
 FURNISH = """
 import django; django.setup()
+import json
+from dataclasses import asdict
 from django.contrib.auth.models import User
+from django.test import Client
+from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 house = furnish(olga)
 recorded, varied = furnish_recorded(olga)
-print("replay", f"/runs/{{recorded.id}}/replay/")
-print("what-if", f"/runs/{{recorded.id}}/what-if/")
-print("varied", f"/runs/{{varied.id}}/")
-for name, run in house.runs.items(): print("run-" + name, f"/runs/{{run.id}}/")
-for name, topology in house.topologies.items(): print("topology-" + topology.kind, f"/topologies/{{topology.id}}/")
-print("query", house.queries[0])
-print("queries", f"/runs/{{house.queries[0].split('/')[2]}}/queries/")
-print("experiment", f"/experiments/{{house.experiment.id}}/")
-print("network", f"/networks/{{house.network.id}}/")
-print("report", f"/reports/{{house.report.id}}/")
+first = {{
+    "replay": f"/runs/{{recorded.id}}/replay/",
+    "what-if": f"/runs/{{recorded.id}}/what-if/",
+    "varied": f"/runs/{{varied.id}}/",
+    **{{"run-" + name: f"/runs/{{run.id}}/" for name, run in house.runs.items()}},
+    **{{"topology-" + topology.kind: f"/topologies/{{topology.id}}/" for topology in house.topologies.values()}},
+    "query": house.queries[0],
+    "queries": "/runs/" + house.queries[0].split("/")[2] + "/queries/",
+    "experiment": f"/experiments/{{house.experiment.id}}/",
+    "network": f"/networks/{{house.network.id}}/",
+    "report": f"/reports/{{house.report.id}}/",
+}}
+browser = Client(headers={{"host": "127.0.0.1"}})
+browser.raise_request_exception = False
+browser.force_login(olga)
+found = follow(browser, first)
+print(json.dumps({{"addresses": first, **asdict(found)}}))
 """
 
 
@@ -63,6 +75,11 @@ class Shown:
 
     url: str
     addresses: dict[str, str]
+    """Of what is in the house, by its role."""
+    pages: dict[str, str] = field(default_factory=dict)
+    """Of every page that there is, by its name in the URLconf."""
+    wrong: dict[str, int] = field(default_factory=dict)
+    forgotten: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +93,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     told = subprocess.run(
         [sys.executable, "-c", FURNISH.format(password=PASSWORD)], **run, stdout=subprocess.PIPE, text=True
     )  # type: ignore[call-overload]
-    addresses = dict(line.split(maxsplit=1) for line in told.stdout.splitlines())
+    made = json.loads(told.stdout.splitlines()[-1])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -94,7 +111,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_for(url)
-        yield Shown(url, addresses)
+        yield Shown(url, made["addresses"], made["pages"], made["wrong"], made["forgotten"])
     finally:
         web.terminate()
         web.wait(20)
@@ -118,6 +135,14 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, *QUIETER])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def session(chromium: Browser, shown: Shown) -> StorageState:
+    """The cookies of somebody who logged in by the form."""
+    with chromium.new_context() as context:
+        log_in(context, shown.url, "olga", PASSWORD)
+        return context.storage_state()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What somebody sees in a browser: every page, wide and narrow, light and dark; the forms as they are filled in."""
+"""What somebody does in a browser, on a wide and light screen and on a narrow and dark one."""
 
 from __future__ import annotations
 
@@ -6,31 +6,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import PASSWORD, PATIENCE_MS, Complaints, Shown, log_in
-
-LISTS = (
-    "/",
-    "/topologies/",
-    "/networks/",
-    "/experiments/",
-    "/runs/",
-    "/reports/",
-    "/schedules/",
-    "/hosts/",
-    "/account/",
-)
-FORMS = ("/topologies/new/?kind=waxman", "/topologies/import/", "/experiments/new/", "/networks/new/", "/reports/new/")
-
-
-@pytest.fixture(scope="module")
-def session(chromium: Browser, shown: Shown) -> StorageState:
-    """The cookies of somebody who logged in by the form."""
-    with chromium.new_context() as context:
-        log_in(context, shown.url, "olga", PASSWORD)
-        return context.storage_state()
+from tests.browser.conftest import PATIENCE_MS, Shown
 
 
 @pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
@@ -43,22 +21,6 @@ def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, sessio
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         yield page
-
-
-def test_every_page_is_whole_quiet_and_no_wider_than_the_screen(page: Page, shown: Shown) -> None:
-    complaints = Complaints()
-    complaints.listen(page, shown.url)
-    too_wide = {}
-    for address in (*LISTS, *FORMS, *shown.addresses.values()):
-        answer = page.goto(shown.url + address)
-        assert answer is not None
-        assert answer.status == 200, address
-        page.wait_for_load_state("load")
-        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if over:
-            too_wide[address] = over
-    assert too_wide == {}
-    assert complaints.said == []
 
 
 def test_the_charts_of_a_run_are_drawn_and_its_numbers_are_read(page: Page, shown: Shown) -> None:
@@ -114,18 +76,6 @@ def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: S
     with page.expect_download() as download:
         figures.first.get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename.endswith(".csv")
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["/", "/experiments/new/", "/topologies/new/", "/runs/", "run-done", "report", "query", "replay", "what-if"],
-)
-def test_pages_can_be_used_without_a_mouse_and_without_good_eyes(page: Page, shown: Shown, address: str) -> None:
-    page.goto(shown.url + shown.addresses.get(address, address))
-    found = Axe().run(page)
-    serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
-    nodes = [(one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in serious]
-    assert nodes == []
 
 
 def test_a_new_topology_is_drawn_as_it_is_described_and_then_saved(page: Page, shown: Shown) -> None:
