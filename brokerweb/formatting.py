@@ -187,10 +187,25 @@ def report_state(word: Any) -> SafeString:
     return format_html('<span class="state state-{}">{}</span>', "running-report" if name == "running" else name, name)
 
 
+DELIVERY_STATES = {"waiting": "queued", "delivered": "done", "failed": "failed"}
+
+
+@register.filter
+def delivery(word: Any) -> SafeString:
+    """How a notification went, as a badge like a state's."""
+    return format_html('<span class="state state-{}">{}</span>', DELIVERY_STATES.get(str(word), "unknown"), word)
+
+
 @register.filter
 def at(mapping: Any, key: Any) -> Any:
     """``mapping[key]``, or nothing."""
     return mapping.get(key) if isinstance(mapping, dict) else None
+
+
+@register.filter
+def nth(items: Any, index: Any) -> Any:
+    """``items[index]``, or nothing."""
+    return items[index] if isinstance(items, list) and isinstance(index, int) and index < len(items) else None
 
 
 @register.filter

@@ -1,7 +1,8 @@
 """Forms made from declarative settings: one input per setting, with its default, unit, range and help.
 
 Where a sweep is allowed, a text input takes a list ("50, 500, 1000") and a choice may be ticked several times. What
-profiles set may be left open: it then has the value of the profile that is chosen.
+profiles set may be left open: it then has the value of the profile that is chosen. Times and sizes may be typed with a
+unit of their own ("1h30m", "64kB").
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from brokerweb import quantities
 from overlay import profiles
 from overlay.errors import InvalidSetting
 from overlay.settings import SettingInfo, Value
@@ -31,6 +33,35 @@ class Input:
     wrong: str = ""
     by_profile: Mapping[str, Value] = field(default_factory=dict)
     """The values that profiles give it, by profile; empty for one that none sets."""
+    unused: str = ""
+    """With what it would be used, where nothing that was chosen uses it: "with search k-walkers"."""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Not shown for now; one with something wrong is."""
+        return bool(self.unused) and not self.wrong
+
+    @property
+    def default_texts(self) -> list[str]:
+        """What it says before anybody typed."""
+        return [] if self.by_profile else [_text(self.info.default)]
+
+    @property
+    def default_text(self) -> str:
+        """The same as its input has it, for a script that puts it back."""
+        return ", ".join(self.default_texts)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it says something else than its default."""
+        return self.texts != self.default_texts
+
+    @property
+    def default_words(self) -> str:
+        """ "default 30 s"; how a form says it. Empty where profiles decide, and for a text without one."""
+        if self.by_profile or self.info.default == "":
+            return ""
+        return f"default {_shown(self.info.default)}{' ' + self.unit if self.unit else ''}"
 
     @property
     def is_profile(self) -> bool:
@@ -179,7 +210,10 @@ def _value(info: SettingInfo, text: str) -> Any:
     try:
         return int(text) if info.kind == "integer" else float(text)
     except ValueError:
+        quantity = quantities.read(text, info.unit)
+    if quantity is None:
         return text
+    return int(quantity) if info.kind == "integer" and quantity == int(quantity) else quantity
 
 
 def whole_number(field: str, text: str) -> int:

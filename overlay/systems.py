@@ -17,7 +17,7 @@ from overlay.engines import ENGINES
 from overlay.errors import InvalidSetting
 from overlay.profiles import PROFILE, PROFILES, of_profile, resolved
 from overlay.settings import SettingInfo, Value, build, describe
-from overlay.workload import Workload, plan_clients
+from overlay.workload import Workload, check_clients
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _check_context_broker(
         raise InvalidSetting("search", "one broker has no neighbours that several walks could go to; choose walk")
     if workload is not None:
         planned = build(Workload, workload)
-        plan_clients(planned, brokers, seed=0, positions=positions)
+        check_clients(planned, brokers, positions)
         churn.schedule(planned, brokers, seed=0)
 
 

@@ -193,6 +193,11 @@ def plan_clients(workload: Workload, brokers: int, seed: int, positions: Positio
     return providers + consumers
 
 
+def check_clients(workload: Workload, brokers: int, positions: Positions | None = None) -> None:
+    """Raise what ``plan_clients`` would, in a tenth of its time: nobody's start is drawn."""
+    _assign(workload, brokers, positions, Stream(derive_seed(0, "workload")))
+
+
 def _start_us(workload: Workload, slot: int, lead_s: float, chance: Chance) -> int:
     # Down, never up: a client that starts after the ramp would count in a window that has begun without it.
     return int(lead_s * 1e6 + (slot + chance.random()) * workload.stagger_ms * 1e3)

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from brokerweb import quantities
 from overlay.errors import InvalidSetting
 from overlay.faults import KILL, LOSSY, PARTITION, RESTART, SLOW
 
@@ -133,6 +134,9 @@ def _text(number: float | None) -> str:
 
 
 def _number(name: str, text: str) -> float:
+    unit = {"s": "s", "ms": "ms"}.get(name.rpartition("_")[2], "")
+    if (quantity := quantities.read(text, unit)) is not None:
+        return quantity
     try:
         return float(text)
     except ValueError:

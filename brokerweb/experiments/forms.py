@@ -1,7 +1,11 @@
-"""The form of a new experiment: from inputs to the body of ``POST /api/experiments/`` and back."""
+"""The form of a new experiment: from inputs to the body of ``POST /api/experiments/`` and back.
+
+What it does not show, it keeps: blocks, and the values of settings that nothing chosen uses.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +13,15 @@ from typing import Any
 from django.http import QueryDict
 
 from brokerweb import setting_forms
-from brokerweb.experiments import fault_forms
+from brokerweb.experiments import documents, fault_forms, relevance
 from brokerweb.experiments.fault_forms import FaultRows
+from brokerweb.experiments.form_shape import SIMULATION, check_shape, is_block, listed
+from brokerweb.experiments.references import name_of
 from brokerweb.setting_forms import Input, Inputs
-from overlay.engines import LIVE, SIMULATED, Simulation
+from overlay.engines import LIVE, SIMULATED
 from overlay.errors import InvalidSetting
-from overlay.settings import SettingInfo, describe
+from overlay.experiment import sweeps
+from overlay.settings import SettingInfo
 from overlay.systems import RECORD, SYSTEMS, System
 
 MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
@@ -29,7 +36,6 @@ CHURN = {
     "churn_schedule": "file",
 }
 """What says how brokers come and go, folded away by itself, and the kind of churn with which each is shown."""
-SIMULATION = describe(Simulation)
 ENGINE_WORDS = {
     LIVE: (
         "Live",
@@ -42,6 +48,10 @@ ENGINE_WORDS = {
     ),
 }
 """By engine, its label and what it is, in one sentence."""
+REPLICATES = 5
+"""Where nobody said: with fewer, an interval says little."""
+FORM, DOCUMENT = "form", "document"
+"""The two ways in which an experiment is shown."""
 
 
 @dataclass
@@ -51,16 +61,29 @@ class ExperimentForm:
     name: str
     system_name: str
     engine: str
-    topologies: list[str]
+    topologies: list[Any]
+    """Ids, and objects that make one."""
     replicates: str
     seed: str
     record_mb: str
     report_when_done: bool
+    thresholds: str
+    """One a line."""
     workload: Inputs
     settings: Inputs
     simulation: Inputs
     faults: FaultRows
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    """Parts that are laid over the rest, as they were given: shown, and changed in the document."""
+    mode: str = FORM
+    document: str = ""
+    """What stands in the document while that is shown."""
+    token: str = ""
+    """Names this form, so that sent twice it makes one experiment."""
     errors: list[InvalidSetting] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._mark_unused()
 
     @property
     def system(self) -> System:
@@ -93,29 +116,87 @@ class ExperimentForm:
         """Whether there is churn, or something wrong with it."""
         return any(one.wrong or (one.info.name == "churn" and one.texts != ["none"]) for _, one in self.churn)
 
+    @property
+    def broker_settings(self) -> list[Input]:
+        """All but the profile, which stands before them."""
+        return [one for one in self.settings.inputs if not one.is_profile]
+
+    @property
+    def hidden(self) -> list[Input]:
+        """The inputs that nothing chosen uses."""
+        return [one for one in (*self.workload.inputs, *self.settings.inputs) if one.is_hidden]
+
+    @property
+    def chosen_ids(self) -> list[str]:
+        return [one for one in self.topologies if isinstance(one, str)]
+
+    @property
+    def to_make(self) -> list[tuple[str, str, str, Any]]:
+        """Of each topology that is made with the experiment (value of its input, name, kind, brokers)."""
+        made = [one for one in self.topologies if isinstance(one, dict)]
+        return [(json.dumps(one), name_of(one), str(one.get("kind", "")), one.get("brokers", "")) for one in made]
+
+    @property
+    def blocks_text(self) -> str:
+        """As the form carries them."""
+        return json.dumps(self.blocks) if self.blocks else ""
+
+    @property
+    def blocks_said(self) -> list[dict[str, Any]]:
+        """Of each block what it sets, as ``[(name, values)]``, and how many configurations it makes."""
+        found = []
+        for block in self.blocks:
+            said = [("topology", _named(block["topology"]))] if "topology" in block else []
+            for group in sweeps.SWEPT_GROUPS:
+                said += [(name, listed(value)) for name, value in (block.get(group) or {}).items()]
+            try:
+                count = sweeps.count({**self._frame(), "blocks": [block]})
+            except InvalidSetting:
+                count = 0
+            found.append({"said": said, "count": count})
+        return found
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """By field that is no setting, what is wrong with it."""
+        return {error.field.split(".")[0]: error.sentence for error in self.errors}
+
     def body(self) -> dict[str, Any]:
-        """The definition that the form stands for. Raises ``InvalidSetting`` naming the first field that is wrong."""
+        """The definition that it stands for. Raises ``InvalidSetting`` naming the first field that is wrong."""
+        body = self.draft()
+        if self.mode == FORM and not self.topologies and not _all_name_topologies(self.blocks):
+            raise InvalidSetting("topology", "choose at least one")
+        return body
+
+    def draft(self) -> dict[str, Any]:
+        """The same, as far as it is filled in. Raises ``InvalidSetting``."""
+        if self.mode == DOCUMENT:
+            return documents.read(self.document)
         is_simulated = self.engine == SIMULATED
         groups = [("workload", self.workload), ("settings", self.settings)]
         for group, inputs in [*groups, *([("simulation", self.simulation)] if is_simulated else [])]:
             for one in inputs.inputs:
                 if one.wrong:
                     raise InvalidSetting(f"{group}.{one.info.name}", one.wrong)
-        if not self.topologies:
-            raise InvalidSetting("topology", "choose at least one")
+        thresholds = [line.strip() for line in self.thresholds.splitlines() if line.strip()]
         return {
+            **self._frame(),
             "name": self.name,
-            "topology": self.topologies if len(self.topologies) > 1 else self.topologies[0],
             "system": self.system_name,
             "engine": self.engine,
-            "settings": self.settings.changed(),
-            "workload": self.workload.values,
             "faults": self.faults.documents(),
             **({"simulation": self.simulation.changed()} if is_simulated else {}),
+            **({"thresholds": thresholds} if thresholds else {}),
+            **({"blocks": self.blocks} if self.blocks else {}),
             "replicates": setting_forms.whole_number("replicates", self.replicates),
             "seed": setting_forms.whole_number("seed", self.seed),
             RECORD.name: setting_forms.whole_number(RECORD.name, self.record_mb or "0"),
         }
+
+    def _frame(self) -> dict[str, Any]:
+        """What blocks are laid over."""
+        some = self.topologies if len(self.topologies) > 1 else self.topologies[0] if self.topologies else None
+        return {"topology": some, "settings": self.settings.changed(), "workload": self.workload.values}
 
     def blame(self, error: InvalidSetting) -> None:
         """Shows the sentence beside its field where there is one, and above the form."""
@@ -123,14 +204,26 @@ class ExperimentForm:
         if error.field.startswith("faults."):
             self.faults.blame(error.field, error.sentence)
         else:
-            groups = {"settings": self.settings, "simulation": self.simulation}
-            groups.get(group, self.workload).blame(name, error.sentence)
+            groups = {"settings": self.settings, "simulation": self.simulation, "workload": self.workload}
+            if group in groups:
+                groups[group].blame(name, error.sentence)
         self.errors.append(error)
 
+    def _mark_unused(self) -> None:
+        """Says of each input what would use it, where no block does."""
+        infos = (*self.system.settings, *self.system.workload)
+        chosen = {**self.settings.values, **self.workload.values}
+        layers = [{**(block.get("settings") or {}), **(block.get("workload") or {})} for block in self.blocks] or [{}]
+        found = [relevance.unused(infos, {**chosen, **layer}) for layer in layers]
+        for one in (*self.settings.inputs, *self.workload.inputs):
+            if all(one.info.name in unused for unused in found):
+                one.unused = found[0][one.info.name]
 
-def shown(definition: Mapping[str, Any], *, report_when_done: bool = True) -> ExperimentForm:
-    """The form filled from a definition (or part of one)."""
-    system_name = definition.get("system", "context-broker")
+
+def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token: str = "") -> ExperimentForm:
+    """The form filled from a definition, or part of one. Raises ``InvalidSetting`` for what it has no input for."""
+    check_shape(definition)
+    system_name = definition.get("system", next(iter(SYSTEMS)))
     system = SYSTEMS[system_name]
     chosen = definition.get("topology") or []
     return ExperimentForm(
@@ -138,14 +231,17 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True) -> Ex
         system_name=system_name,
         engine=definition.get("engine", LIVE),
         topologies=list(chosen) if isinstance(chosen, list) else [chosen],
-        replicates=str(definition.get("replicates", 3)),
-        seed=str(definition.get("seed", 1)),
+        replicates=str(definition.get("replicates", 1 if "name" in definition else REPLICATES)),
+        seed=str(definition.get("seed", 0 if "name" in definition else 1)),
         record_mb=str(definition.get(RECORD.name, RECORD.default)),
         report_when_done=report_when_done,
+        thresholds="\n".join(definition.get("thresholds") or []),
         workload=setting_forms.shown(system.workload, "workload-", definition.get("workload"), sweeps=True),
         settings=setting_forms.shown(system.settings, "settings-", definition.get("settings"), sweeps=True),
         simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
         faults=fault_forms.shown(definition.get("faults") or []),
+        blocks=list(definition.get("blocks") or []),
+        token=token,
     )
 
 
@@ -158,13 +254,45 @@ def sent(data: QueryDict) -> ExperimentForm:
         name=data.get("name", "").strip(),
         system_name=system_name,
         engine=data.get("engine", LIVE),
-        topologies=data.getlist("topology"),
+        topologies=[_topology(text) for text in data.getlist("topology")],
         replicates=data.get("replicates", "").strip(),
         seed=data.get("seed", "").strip(),
         record_mb=data.get(RECORD.name, "").strip(),
         report_when_done="report_when_done" in data,
+        thresholds=data.get("thresholds", ""),
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True),
         simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
         faults=fault_forms.sent(data),
+        blocks=_blocks(data.get("blocks", "")),
+        mode=DOCUMENT if data.get("mode") == DOCUMENT else FORM,
+        document=data.get("document", "").replace("\r\n", "\n"),
+        token=data.get("token", ""),
     )
+
+
+def _topology(text: str) -> Any:
+    """An id, or the object of one that is yet to be made."""
+    if not text.startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, dict) else text
+
+
+def _blocks(text: str) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) and all(is_block(one) for one in found) else []
+
+
+def _all_name_topologies(blocks: list[dict[str, Any]]) -> bool:
+    return bool(blocks) and all("topology" in block for block in blocks)
+
+
+def _named(value: Any) -> list[str]:
+    return [name_of(one) if isinstance(one, dict) else str(one) for one in listed(value)]

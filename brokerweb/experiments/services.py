@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -12,28 +12,50 @@ from django.db import transaction
 from django.db.models import Count
 
 from brokerweb.errors import NotPossible
-from brokerweb.experiments.estimates import pace_of
+from brokerweb.experiments import capacity, machine
+from brokerweb.experiments.estimates import Ahead, ahead, pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.experiments.references import References
 from brokerweb.experiments.states import ENDED, move, note
+from brokerweb.ids import is_id, new_id
+from brokerweb.storage import disk
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
+from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
-from overlay.experiment.definition import checked, configurations, expanded
+from overlay.experiment.definition import Checked, checked, configurations, expanded
+from telemetry import thresholds
+from telemetry.manifest import usable_cores
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What launching would make."""
 
+    engine: str
     configurations: int
+    replicates: int
     count: int
     estimated_s: float
     basis: str
     """What the seconds of simulated runs are reckoned from; empty for live ones, which go by the clock."""
     axes: dict[str, list[Any]]
     """What varies between the configurations, and the values it takes."""
+    disk_bytes: float = 0.0
+    """What its runs take of the disk, about."""
+    ahead: Ahead = field(default_factory=Ahead)
+    """What is queued or under way already."""
+    to_make: list[str] = field(default_factory=list)
+    """Names of topologies that are made with the experiment."""
+    warning: str = ""
+    """What to know before launching; empty where there is nothing."""
+
+    @property
+    def ends_in_s(self) -> float:
+        """Seconds until its last run has ended, as far as that can be known."""
+        return self.ahead.left_s + self.estimated_s
 
 
 @dataclass(frozen=True)
@@ -54,6 +76,7 @@ def find_topology(topology_id: str) -> dict[str, Any] | None:
     return topologies.document(topology) if topology else None
 
 
+@transaction.atomic
 def create(
     body: Mapping[str, Any],
     owner: User | None = None,
@@ -61,40 +84,93 @@ def create(
     report_when_done: bool = False,
     demo: bool = False,
 ) -> Experiment:
-    """A new experiment from the body of ``POST /api/experiments/``. Raises ``InvalidSetting``."""
-    definition, _ = checked(body, find_topology)
-    return Experiment.objects.create(
-        name=definition["name"].strip(),
-        definition=definition,
-        owner=owner,
-        report_when_done=report_when_done,
-        demo=demo,
-    )
+    """A new experiment from the body of ``POST /api/experiments/``, with the topologies that it brings along.
+
+    Raises ``InvalidSetting``.
+    """
+    return Experiment.objects.create(**_row(body, owner, report_when_done), demo=demo)
 
 
-def estimate(definition: Mapping[str, Any]) -> Estimate:
+@transaction.atomic
+def create_once(
+    body: Mapping[str, Any], owner: User, token: str, *, report_when_done: bool, launches: bool
+) -> tuple[Experiment, Launch | None]:
+    """A new experiment, launched where that is wanted, once however often one and the same form is sent.
+
+    ``token`` names the form. Sent again with the same definition it means the experiment that there is, and nothing is
+    launched; with another definition it is a new experiment. Raises ``InvalidSetting``.
+    """
+    row = _row(body, owner, report_when_done)
+    made, is_new = Experiment.objects.get_or_create(pk=token if is_id(token) else new_id(), defaults=row)
+    if not is_new and (made.owner_id, made.definition) == (owner.pk, row["definition"]):
+        return made, None
+    made = made if is_new else Experiment.objects.create(**row)
+    return made, launch(made, owner) if launches else None
+
+
+def _row(body: Mapping[str, Any], owner: User | None, report_when_done: bool) -> dict[str, Any]:
+    references = _references(body)
+    definition = references.made(_checked(body, references)[0], owner)
+    name = definition["name"].strip()
+    return {"name": name, "definition": definition, "owner": owner, "report_when_done": report_when_done}
+
+
+def _references(body: Any) -> References:
+    return References(body.get("engine", LIVE) if isinstance(body, Mapping) else LIVE)
+
+
+def estimate(body: Mapping[str, Any]) -> Estimate:
     """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
-    return _estimate(*checked(definition, find_topology))
+    references = _references(body)
+    return _estimate(*_checked(body, references), references.to_make)
+
+
+def _checked(body: Mapping[str, Any], references: References) -> Checked:
+    """As ``overlay`` checks it, that its thresholds are about figures that runs have, and that this machine holds it.
+
+    Raises ``InvalidSetting``.
+    """
+    resolved = references.resolved(body) if isinstance(body, Mapping) else body
+    definition, chosen = checked(resolved, references.find)
+    thresholds.read_all(definition["thresholds"])
+    capacity.check(chosen, machine.here(), usable_cores())
+    return definition, chosen
 
 
 def estimate_of(experiment: Experiment) -> Estimate:
     """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
-    return _estimate(experiment.definition, expanded(experiment.definition, find_topology))
+    return _estimate(experiment.definition, expanded(experiment.definition, References().find))
 
 
-def _estimate(definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> Estimate:
-    pace = pace_of(definition["engine"])
-    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * definition["replicates"])
-    count = len(chosen) * definition["replicates"]
-    return Estimate(len(chosen), count, round(seconds, 1), pace.basis, sweeps.axes(definition))
+def _estimate(
+    definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
+) -> Estimate:
+    pace, replicates = pace_of(definition["engine"]), definition["replicates"]
+    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
+    disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
+    return Estimate(
+        engine=definition["engine"],
+        configurations=len(chosen),
+        replicates=replicates,
+        count=len(chosen) * replicates,
+        estimated_s=round(seconds, 1),
+        basis=pace.basis,
+        axes=sweeps.axes(definition),
+        disk_bytes=disk_bytes,
+        ahead=ahead(),
+        to_make=list(to_make),
+        warning=capacity.warning(disk_bytes, machine.here()),
+    )
 
 
 @transaction.atomic
 def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong."""
+    if full := disk.refusal():
+        raise InvalidSetting("disk", full)
     definition = experiment.definition
     pace = pace_of(definition["engine"])
-    chosen = configurations(definition, find_topology)
+    chosen = configurations(definition, References().find)
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
     # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
@@ -157,6 +233,30 @@ def rerun(run: Run, owner: User | None = None) -> Run:
     )
     note(again, RunState.QUEUED, f"The same as run {run.id}, with its seed.")
     return again
+
+
+def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
+    """The failed runs of an experiment again, each with its configuration and seed; those that were retried are not.
+
+    Raises ``NotPossible`` where there is none.
+    """
+    failed = experiment.runs.filter(state=RunState.FAILED, reruns=None).defer("observed", "summary")
+    again = [rerun(run, owner) for run in failed.order_by("position")]
+    if not again:
+        raise NotPossible("None of its runs has failed, or each was run again already.")
+    return Launch(again, round(pace_of(experiment.definition["engine"]).all_s([run.estimated_s for run in again]), 1))
+
+
+def cancel_all(experiment: Experiment) -> int:
+    """Cancels what has not ended, the last queued first so that nothing begins meanwhile; how many that were."""
+    cancelled = 0
+    for run in experiment.runs.exclude(state__in=ENDED).order_by("-position"):
+        try:
+            cancel(run)
+            cancelled += 1
+        except NotPossible:
+            continue  # it ended between the list and now
+    return cancelled
 
 
 def delete(experiment: Experiment) -> None:

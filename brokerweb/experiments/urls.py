@@ -2,20 +2,35 @@
 
 from django.urls import include, path
 
-from brokerweb.experiments import query_views, replay_views, run_views, views, whatif_views
+from brokerweb.experiments import (
+    builder_views,
+    query_views,
+    replay_views,
+    run_detail_views,
+    run_views,
+    views,
+    whatif_views,
+)
 
 experiments = [
     path("", views.index, name="list"),
-    path("new/", views.new, name="new"),
-    path("estimate/", views.estimate, name="estimate"),
+    path("new/", builder_views.new, name="new"),
+    path("estimate/", builder_views.estimate, name="estimate"),
     path("<str:experiment_id>/", views.detail, name="detail"),
     path("<str:experiment_id>/progress/", views.progress, name="progress"),
+    path("<str:experiment_id>/configurations/", views.configurations, name="configurations"),
     path("<str:experiment_id>/launch/", views.launch, name="launch"),
     path("<str:experiment_id>/cancel/", views.cancel, name="cancel"),
+    path("<str:experiment_id>/retry-failed/", views.retry_failed, name="retry-failed"),
+    path("<str:experiment_id>/delete/", views.delete, name="delete"),
+    path("<str:experiment_id>/yaml/", views.document, name="yaml"),
 ]
 runs = [
     path("", run_views.index, name="list"),
-    path("<str:run_id>/", run_views.detail, name="detail"),
+    path("<str:run_id>/", run_detail_views.detail, name="detail"),
+    path("<str:run_id>/brokers/", run_detail_views.totals, name="brokers"),
+    path("<str:run_id>/brokers/<int:index>/", run_detail_views.broker, name="broker"),
+    path("<str:run_id>/log/", run_detail_views.log, name="log"),
     path("<str:run_id>/queries/", query_views.index, name="queries"),
     path("<str:run_id>/queries/<str:trace>/", query_views.detail, name="query"),
     path("<str:run_id>/replay/", replay_views.index, name="replay"),

@@ -1,4 +1,4 @@
-"""Pages of experiments: parse, call one service, show."""
+"""Pages of experiments: parse, call one service, show. Counterpart: ``builder_views`` sets them up."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
 
-from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import forms, services
+from brokerweb.experiments import documents, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.run_views import with_outlook
@@ -21,7 +23,7 @@ from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 
-RUNS_SHOWN = 50
+RUNS_SHOWN = 25
 LEFT_READ = ("experiment", "engine", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
 """What is read of the runs that are left, of which there may be thousands."""
 
@@ -42,73 +44,23 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "experiments/list.html", {"page": page})
 
 
-@form_page
-def new(request: HttpRequest) -> HttpResponse:
-    if request.method != "POST":
-        return _form(request, *_prefilled(request))
-    form = forms.sent(request.POST)
-    try:
-        experiment = services.create(form.body(), person(request), report_when_done=form.report_when_done)
-        if request.POST.get("do") == "launch":
-            launched = services.launch(experiment, person(request))
-            messages.success(request, f"Launched {launched.count} run{'s' if launched.count != 1 else ''}.")
-    except InvalidSetting as error:
-        form.blame(error)
-        return _form(request, form, status=400)
-    return redirect("experiments:detail", experiment.id)
-
-
-def _prefilled(request: HttpRequest) -> tuple[forms.ExperimentForm, str]:
-    """The form filled from another experiment, or with the topology it was opened from."""
-    origin = Experiment.objects.filter(pk=request.GET.get("from", "")).first()
-    if origin is None:
-        topology = request.GET.get("topology", "")
-        return forms.shown({"topology": [topology] if topology else []}), ""
-    definition = {**origin.definition, "name": f"{origin.name}, again"[:200]}
-    blocks = definition.get("blocks") or []
-    if not definition.get("topology"):
-        named = [block["topology"] for block in blocks if "topology" in block]
-        definition["topology"] = [one for value in named for one in (value if isinstance(value, list) else [value])]
-    left_out = (
-        "That experiment is a union of blocks, which this form does not show; REST launches those." if blocks else ""
-    )
-    return forms.shown(definition, report_when_done=origin.report_when_done), left_out
-
-
-def _form(request: HttpRequest, form: forms.ExperimentForm, left_out: str = "", status: int = 200) -> HttpResponse:
-    context = {
-        "form": form,
-        "left_out": left_out,
-        "topologies": Topology.objects.all(),
-        "open_workload": any(one.wrong for one in form.more_workload),
-        "open_settings": form.settings.wrong,
-        **_estimate(form),
-    }
-    return render(request, "experiments/form.html", context, status=status)
-
-
-@changes
-def estimate(request: HttpRequest) -> HttpResponse:
-    """How many runs the form stands for, and how long they take."""
-    return render(request, "experiments/launch_bar.html", _estimate(forms.sent(request.POST)))
-
-
-def _estimate(form: forms.ExperimentForm) -> dict[str, Any]:
-    try:
-        return {"estimate": services.estimate({**form.body(), "name": form.name or "unnamed"})}
-    except InvalidSetting as error:
-        return {"problem": error, "is_hint": not form.topologies}
-
-
 @login_required
 def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    experiment = get_object_or_404(Experiment, pk=experiment_id)
-    context = {"experiment": experiment, "definition": experiment.definition, **_progress(request, experiment)}
+    experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
+    context = {
+        "experiment": experiment,
+        "definition": experiment.definition,
+        **_progress(request, experiment),
+        **_configurations(request, experiment),
+    }
     try:
         context["estimate"] = services.estimate_of(experiment)
     except InvalidSetting as error:
-        context |= {"estimate_problem": error, "estimate": {"configurations": "some"}}
-    context["topology_names"] = dict(Topology.objects.values_list("id", "name"))
+        context |= {"estimate_problem": error}
+    axes = sweeps.axes(experiment.definition)
+    context["axes"] = axes
+    if "topology" in axes:
+        context["topology_names"] = dict(Topology.objects.filter(pk__in=axes["topology"]).values_list("id", "name"))
     context["reports"] = experiment.reports.defer("result")[:10]
     return render(request, "experiments/detail.html", context)
 
@@ -117,7 +69,53 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
 def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """The part of the page that moves while runs are left."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
-    return render(request, "experiments/progress.html", {"experiment": experiment, **_progress(request, experiment)})
+    context = {"experiment": experiment, "is_part": True, **_progress(request, experiment)}
+    return render(request, "experiments/progress.html", context)
+
+
+@login_required
+def configurations(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    """What each configuration has come to."""
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    left = experiment.runs.filter(state__in=UNFINISHED).exists()
+    context = {"experiment": experiment, "definition": experiment.definition, "left": left}
+    context |= _configurations(request, experiment)
+    return render(request, "experiments/configurations.html", context)
+
+
+@login_required
+def document(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    """The experiment as YAML: a file, or with ``?part`` a part of its page."""
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    text = documents.text(experiment.definition)
+    if "part" in request.GET:
+        return render(request, "experiments/as_yaml.html", {"experiment": experiment, "text": text})
+    name = slugify(experiment.name)[:60] or experiment.pk
+    return HttpResponse(
+        text,
+        content_type="application/yaml; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.yaml"'},
+    )
+
+
+def _configurations(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
+    shown = results.page(experiment, request.GET)
+    sort = request.GET.get("sort") if request.GET.get("sort") in results.SORTS else "p50"
+    return {
+        "configurations": shown,
+        "axis_names": results.axes_of(experiment),
+        "sort": sort,
+        "page_address": reverse("experiments:detail", args=[experiment.pk]),
+        **_named(experiment),
+    }
+
+
+def _named(experiment: Experiment) -> dict[str, Any]:
+    """What all parts of the page say of their experiment."""
+    return {
+        "of_experiment": f"experiment.id = {experiment.pk}",
+        "definition_thresholds": experiment.definition.get("thresholds") or [],
+    }
 
 
 def _progress(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
@@ -132,12 +130,16 @@ def _progress(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
         "total": total,
         "ended": ended,
         "left": len(left),
+        "held": queue.held if left else "",
+        "failed": counts.get(RunState.FAILED, 0),
         "done_share": ended + sum(run.progress for run in left),
         "left_s": None if None in etas else max((eta for eta in etas if eta is not None), default=0.0),
-        "measured": experiment.runs.exclude(summary={}).exists(),
+        "measured": bool(counts.get(RunState.DONE)) or experiment.runs.exclude(summary={}).exists(),
         "by_state": [(word, counts[word]) for word in RunState.values if word in counts],
+        "verdict": results.verdict(experiment),
         "page": page,
         "runs": page.object_list,
+        **_named(experiment),
     }
 
 
@@ -146,22 +148,40 @@ def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     try:
         launched = services.launch(experiment, person(request))
-        messages.success(request, f"Launched {launched.count} run{'s' if launched.count != 1 else ''}.")
+        messages.success(request, f"Launched {launched.count:,} run{'s' if launched.count != 1 else ''}.")
     except InvalidSetting as error:
         messages.error(request, f"{error.field}: {error.sentence}")
+    except NotPossible as error:
+        messages.error(request, str(error))
     return redirect("experiments:detail", experiment_id)
 
 
 @changes
 def cancel(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """Cancels all its runs that have not ended."""
-    experiment = get_object_or_404(Experiment, pk=experiment_id)
-    cancelled = 0
-    for run in experiment.runs.exclude(state__in=ENDED).order_by("-position"):
-        try:
-            services.cancel(run)
-            cancelled += 1
-        except NotPossible:
-            continue  # it ended between the list and now
-    messages.success(request, f"Cancelled {cancelled} run{'s' if cancelled != 1 else ''}; what was measured is kept.")
+    cancelled = services.cancel_all(get_object_or_404(Experiment, pk=experiment_id))
+    messages.success(request, f"Cancelled {cancelled:,} run{'s' if cancelled != 1 else ''}; what was measured is kept.")
     return redirect("experiments:detail", experiment_id)
+
+
+@changes
+def retry_failed(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    """Its failed runs again."""
+    try:
+        again = services.retry_failed(get_object_or_404(Experiment, pk=experiment_id), person(request))
+        messages.success(request, f"Queued {again.count:,} run{'s' if again.count != 1 else ''} again.")
+    except NotPossible as error:
+        messages.error(request, str(error))
+    return redirect("experiments:detail", experiment_id)
+
+
+@changes
+def delete(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    try:
+        services.delete(experiment)
+    except NotPossible as error:
+        messages.error(request, str(error))
+        return redirect("experiments:detail", experiment_id)
+    messages.success(request, f"Deleted the experiment “{experiment.name}”.")
+    return redirect("experiments:list")

@@ -73,7 +73,8 @@ def _load_yaml(text: str) -> Any:
 
 def _first_words(error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"{error.problem or error.context} in line {error.problem_mark.line + 1}"
+        mark = error.problem_mark
+        return f"{error.problem or error.context} in line {mark.line + 1}, column {mark.column + 1}"
     return str(error).splitlines()[0]
 
 

@@ -1,0 +1,153 @@
+"""The page on which an experiment is set up, as a form or as a document: parse, call one service, show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from brokerweb.doors import changes, form_page, person
+from brokerweb.experiments import documents, forms, origins, services
+from brokerweb.experiments.forms import DOCUMENT, FORM, ExperimentForm
+from brokerweb.experiments.presets import PRESETS
+from brokerweb.experiments.references import References
+from brokerweb.ids import new_id
+from brokerweb.topologies.models import Topology
+from overlay.errors import InvalidSetting
+
+MOST_TOPOLOGIES = 300
+"""In the list that is picked from, beside those that are chosen."""
+
+
+@form_page
+def new(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _started(request)
+    form = forms.sent(request.POST)
+    do = request.POST.get("do", "")
+    if do in _TURNS:
+        return _page(request, _TURNS[do](request, form))
+    try:
+        experiment, launched = services.create_once(
+            form.body(),
+            person(request),
+            form.token,
+            report_when_done=form.report_when_done,
+            launches=do == "launch",
+        )
+    except InvalidSetting as error:
+        form.blame(error)
+        return _page(request, form, status=400)
+    if launched is not None:
+        messages.success(request, f"Launched {launched.count:,} run{'s' if launched.count != 1 else ''}.")
+    return redirect("experiments:detail", experiment.id)
+
+
+def _started(request: HttpRequest) -> HttpResponse:
+    """The form as it is opened: empty, or filled from a preset, an experiment, a run or a topology."""
+    origin = origins.find(request.GET)
+    form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
+    if "document" in request.GET:
+        form = _as_document(request, form)
+    return _page(request, form, origin=origin)
+
+
+def _as_document(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
+    """From the form to the document; what cannot be read stays where it was typed."""
+    if form.mode == DOCUMENT:
+        return form
+    try:
+        form.document = documents.text(form.draft())
+        form.mode = DOCUMENT
+    except InvalidSetting as error:
+        form.blame(error)
+    return form
+
+
+def _as_form(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
+    """From the document to the form; what it could not show stays in the document, with the reason."""
+    if form.mode == FORM:
+        return form
+    try:
+        body = documents.read(form.document)
+        kept = References(body.get("engine")).kept(body)
+        return forms.shown({"name": "", **kept}, report_when_done=form.report_when_done, token=form.token or new_id())
+    except InvalidSetting as error:
+        form.blame(error)
+        return form
+
+
+def _read_file(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
+    """What a file says in place of the document; a file that cannot be read changes nothing."""
+    file = request.FILES.get("file")
+    try:
+        form.document, form.mode = _text_of(file), DOCUMENT
+        documents.read(form.document)
+    except InvalidSetting as error:
+        form.blame(error)
+    return form
+
+
+def _text_of(file: Any) -> str:
+    if not isinstance(file, UploadedFile):
+        raise InvalidSetting("document", "no file was chosen")
+    if (file.size or 0) > documents.MOST_BYTES:
+        raise InvalidSetting(
+            "document", f"{file.name!r:.60} has {file.size:,} bytes; at most {documents.MOST_BYTES:,} are read"
+        )
+    try:
+        return file.read().decode()
+    except UnicodeDecodeError:
+        raise InvalidSetting("document", f"{file.name!r:.60} is not text in UTF-8") from None
+
+
+def _as_it_is(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
+    return form
+
+
+_TURNS = {DOCUMENT: _as_document, FORM: _as_form, "upload": _read_file, "look": _as_it_is}
+"""What a button does that neither saves nor launches."""
+
+
+def _page(
+    request: HttpRequest, form: ExperimentForm, status: int = 200, origin: origins.Origin | None = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "origin": origin,
+        "presets": PRESETS.values(),
+        "topologies": _topologies(form),
+        "open_workload": any(one.wrong for one in form.more_workload),
+        "open_settings": form.settings.wrong or any(one.is_changed and not one.unused for one in form.broker_settings),
+        **_estimate(form),
+    }
+    return render(request, "experiments/form.html", context, status=status)
+
+
+def _topologies(form: ExperimentForm) -> list[Topology]:
+    """Those to pick from, by name, the chosen ones always among them."""
+    rows = Topology.objects.only("id", "name", "kind", "brokers", "measures")
+    listed = {row.pk: row for row in rows[:MOST_TOPOLOGIES]}
+    if missing := [one for one in form.chosen_ids if one not in listed]:
+        listed |= {row.pk: row for row in rows.filter(pk__in=missing)}
+    return list(listed.values())
+
+
+@changes
+def estimate(request: HttpRequest) -> HttpResponse:
+    """How many runs the form stands for and how long they take, and which of its settings nothing uses."""
+    form = forms.sent(request.POST)
+    return render(request, "experiments/launch_bar.html", {"form": form, "is_part": True, **_estimate(form)})
+
+
+def _estimate(form: ExperimentForm) -> Mapping[str, Any]:
+    try:
+        body = form.body()
+        return {"estimate": services.estimate({**body, "name": body.get("name") or "unnamed"})}
+    except InvalidSetting as error:
+        is_hint = form.mode == FORM and error.field == "topology" and not form.topologies
+        return {"problem": error, "is_hint": is_hint}

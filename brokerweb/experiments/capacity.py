@@ -1,0 +1,173 @@
+"""What runs need of the machine that carries them out, and what would not fit, said before anything is launched. Pure.
+
+Every figure is a measured one, rounded up (``docs/experiments.md`` says how): a launch is refused only for what could
+not go well, and warned of where it would become tight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from overlay.engines import LIVE, SIMULATED
+from overlay.errors import InvalidSetting
+from overlay.experiment import sweeps
+from overlay.experiment.definition import MAX_RUNS
+from overlay.systems import RECORD
+from overlay.workload import FLEET_SIZE, Workload, ramp_s
+
+MB = 1_000_000
+
+LIVE_BASE, LIVE_BROKER, LIVE_FLEET, LIVE_CLIENT = 60 * MB, 2.2 * MB, 18 * MB, 12_000
+"""Bytes of memory: supervisor and zygote; one more idle broker; one process of clients; a client in it."""
+SIMULATED_BASE, SIMULATED_BROKER, SIMULATED_CLIENT = 150 * MB, 20_000, 3_000
+ENTRY = 1_400
+"""Bytes of an entry beside its payload."""
+SAMPLE, TICK, MANIFEST = 105, 1_130, 130_000
+"""Bytes on the disk, journals and Parquet: of one request or update, of one process in one second, and of any run."""
+SPARE_FILES = 100
+"""Open files of a process of clients that are no client's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What there is."""
+
+    memory_bytes: int
+    free_bytes: int
+    """On the disk that runs are written to, beside what is always kept free."""
+    open_files: int
+    """That one process may have."""
+    client_ports: int
+    """That the kernel gives to sockets without a port of their own."""
+    broker_ports: int
+    """That no other network's brokers are on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What one run takes, in bytes."""
+
+    memory: float
+    disk: float
+
+
+def needs(configuration: Mapping[str, Any]) -> Needs:
+    """What a run of ``configuration`` takes."""
+    workload, brokers = Workload(**configuration["workload"]), configuration["topology"]["brokers"]
+    clients = workload.providers + workload.consumers
+    entries = min(workload.entities, workload.providers) * (ENTRY + workload.payload_bytes)
+    seconds = ramp_s(workload) + workload.duration_s
+    samples = workload.providers * (1 + seconds / workload.update_interval_s)
+    samples += workload.consumers * (1 + seconds / workload.request_interval_s)
+    fleets = _fleets(workload.providers) + _fleets(workload.consumers)
+    recorded = configuration.get(RECORD.name, 0) * MB * brokers
+    if configuration["engine"] == LIVE:
+        memory = LIVE_BASE + brokers * LIVE_BROKER + fleets * LIVE_FLEET + clients * LIVE_CLIENT + 2 * entries
+    else:
+        memory = SIMULATED_BASE + brokers * SIMULATED_BROKER + clients * SIMULATED_CLIENT + 2 * entries
+    return Needs(memory, samples * SAMPLE + (brokers + fleets) * seconds * TICK + recorded + MANIFEST)
+
+
+def _fleets(clients: int) -> int:
+    return ceil(clients / FLEET_SIZE)
+
+
+def check_count(definition: Mapping[str, Any]) -> None:
+    """Raises ``InvalidSetting`` for more runs than one launch makes, with what would fit."""
+    configurations, replicates = sweeps.count(definition), definition["replicates"]
+    if not isinstance(replicates, int) or configurations * replicates <= MAX_RUNS:
+        return
+    made = f"{configurations:,} configurations × {replicates:,} replicates are {configurations * replicates:,} runs"
+    most = f"one launch makes at most {MAX_RUNS:,}"
+    if configurations <= MAX_RUNS:
+        raise InvalidSetting("replicates", f"{made}; {most}. {MAX_RUNS // configurations:,} would fit")
+    axes = sweeps.axes(definition)
+    longest = max(axes, key=lambda name: len(axes[name]))
+    left = MAX_RUNS * len(axes[longest]) // (configurations * replicates)
+    raise InvalidSetting(
+        longest,
+        f"{made}; {most}. This list has {len(axes[longest]):,} values"
+        + (f"; {left:,} would fit" if left else " and is the longest, but others have to be shorter, too"),
+    )
+
+
+def check(configurations: Sequence[Mapping[str, Any]], machine: Machine, at_a_time: int) -> None:
+    """Raises ``InvalidSetting`` for what the machine does not hold, naming the field and the number that it would.
+
+    ``at_a_time`` is how many simulated runs go side by side.
+    """
+    for configuration in configurations:
+        engine = configuration["engine"]
+        if engine == LIVE:
+            _check_ports(configuration, machine)
+        needed = needs(configuration).memory * (min(at_a_time, len(configurations)) if engine == SIMULATED else 1)
+        if machine.memory_bytes and needed > machine.memory_bytes:
+            raise _too_large(configuration, needed, machine, at_a_time if engine == SIMULATED else 1)
+
+
+def _check_ports(configuration: Mapping[str, Any], machine: Machine) -> None:
+    brokers, workload = configuration["topology"]["brokers"], configuration["workload"]
+    if brokers > machine.broker_ports:
+        raise InvalidSetting(
+            "topology",
+            f"has {brokers:,} brokers, and {machine.broker_ports:,} of the ports for brokers are left beside the "
+            "networks that are up. Stop a network, or choose a smaller topology",
+        )
+    role = max(("consumers", "providers"), key=lambda name: workload[name])
+    clients = workload["consumers"] + workload["providers"]
+    if clients > machine.client_ports:
+        fits = max(machine.client_ports - (clients - workload[role]), 0)
+        raise InvalidSetting(
+            f"workload.{role}",
+            f"{clients:,} clients need a port each, and this machine has {machine.client_ports:,} to give. {fits:,} "
+            "would fit; the simulated engine needs none",
+        )
+    if min(workload[role], FLEET_SIZE) + SPARE_FILES > machine.open_files:
+        raise InvalidSetting(
+            f"workload.{role}",
+            f"up to {FLEET_SIZE:,} clients share a process, and it may open {machine.open_files:,} files here. "
+            f"{max(machine.open_files - SPARE_FILES, 0):,} would fit, or a higher limit of open files (ulimit -n)",
+        )
+
+
+def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine, at_a_time: int) -> InvalidSetting:
+    """Blames what takes the most, and says how many of it would fit."""
+    is_live = configuration["engine"] == LIVE
+    brokers, workload = configuration["topology"]["brokers"], configuration["workload"]
+    of_broker, of_client = (LIVE_BROKER, LIVE_CLIENT) if is_live else (SIMULATED_BROKER, SIMULATED_CLIENT)
+    role = max(("consumers", "providers"), key=lambda name: workload[name])
+    parts = {
+        "topology": (brokers, of_broker, "brokers"),
+        f"workload.{role}": (workload[role], of_client, role),
+        "workload.entities": (workload["entities"], 2 * (ENTRY + workload["payload_bytes"]), "entities"),
+    }
+    field = max(parts, key=lambda name: parts[name][0] * parts[name][1])
+    count, each, word = parts[field]
+    room = machine.memory_bytes / at_a_time - (needed / at_a_time - count * each)
+    fits = max(int(room / each), 0)
+    side = f", {at_a_time} runs side by side" if at_a_time > 1 else ""
+    return InvalidSetting(
+        field,
+        f"{count:,} {word} at {_size(each)} each need {_size(needed)} of memory with the rest{side}; this machine has "
+        f"{_size(machine.memory_bytes)}. {fits:,} would fit",
+    )
+
+
+def warning(disk_bytes: float, machine: Machine) -> str:
+    """What to know of the disk before a launch; empty where there is room."""
+    if disk_bytes <= machine.free_bytes:
+        return ""
+    return (
+        f"Its samples take about {_size(disk_bytes)} of the disk, of which {_size(machine.free_bytes)} are left. "
+        "Delete runs that are no longer needed, or record less"
+    )
+
+
+def _size(count: float) -> str:
+    for unit, divisor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= divisor:
+            return f"{count / divisor:.3g} {unit}"
+    return f"{count:.0f} B"

@@ -1,0 +1,88 @@
+"""An experiment as a document in YAML: the one that pages show, REST takes and ``python -m telemetry sweep`` reads.
+
+It carries its topologies with it and says nothing that is a default, so that it means the same on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from brokerweb.experiments.references import References, carried
+from overlay.errors import InvalidSetting
+from overlay.experiment.definition import FIELDS
+from overlay.experiment.files import parse_definition
+from overlay.systems import SYSTEMS
+
+MOST_BYTES = 1_000_000
+"""Of an upload, or of what is typed."""
+WIDTH = 110
+
+_ORDER = ("name", "system", "engine", "topology", "settings", "workload", "faults", "simulation", "blocks")
+"""What stands first; the rest follows as ``FIELDS`` has it."""
+
+
+def read(data: bytes | str) -> dict[str, Any]:
+    """The body that a document says. Raises ``InvalidSetting`` of the field ``document``."""
+    encoded = data.encode() if isinstance(data, str) else data
+    if len(encoded) > MOST_BYTES:
+        raise InvalidSetting("document", f"has {len(encoded):,} bytes; at most {MOST_BYTES:,} are read")
+    if not encoded.strip():
+        raise InvalidSetting("document", "is empty")
+    try:
+        return parse_definition(encoded)
+    except InvalidSetting as error:
+        raise InvalidSetting("document", error.sentence) from None
+
+
+def text(definition: Mapping[str, Any]) -> str:
+    """``definition`` as YAML, with what makes its topologies in place of their ids."""
+    return yaml.dump(
+        _said(definition),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=WIDTH,
+        default_flow_style=None,
+    )
+
+
+def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
+    references = References()
+
+    def carry(value: Any) -> Any:
+        if isinstance(value, list):
+            return [carry(one) for one in value]
+        document = references.find(value) if isinstance(value, str) else None
+        return carried(document) if document else value
+
+    whole = {**FIELDS, **definition}
+    whole["topology"] = carry(whole["topology"])
+    whole["blocks"] = [
+        {**block, "topology": carry(block["topology"])} if isinstance(block, dict) and "topology" in block else block
+        for block in whole["blocks"] or []
+    ]
+    if (system := SYSTEMS.get(str(whole["system"]))) is not None:
+        described = {"workload": system.workload}
+        whole |= {group: _changed(infos, whole[group]) for group, infos in described.items()}
+    names = dict.fromkeys((*_ORDER, *FIELDS))
+    kept = {name: whole[name] for name in names if name in whole and whole[name] != FIELDS.get(name)}
+    kept["engine"] = whole["engine"]  # the command line takes another one where it is left out
+    return {name: kept[name] for name in names if name in kept and kept[name] not in ([], {}, "")}
+
+
+def _changed(infos: Any, values: Any) -> Any:
+    """What differs from its default: what it says besides would only be the same again."""
+    if not isinstance(values, Mapping):
+        return values
+    defaults = {info.name: info.default for info in infos}
+    return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes no anchors: the reader refuses them, and two like values are two values."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True

@@ -1,0 +1,69 @@
+"""Whether a definition can be shown as a form without leaving anything out. Counterpart: ``forms`` shows it.
+
+What a definition may mean is checked elsewhere (``overlay.experiment.definition``): this is about its shape alone, so
+that one half written in the document can be gone on with in the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from brokerweb.experiments import fault_forms
+from overlay.engines import Simulation
+from overlay.errors import InvalidSetting
+from overlay.experiment import sweeps
+from overlay.experiment.definition import FIELDS
+from overlay.settings import describe
+from overlay.systems import RECORD, SYSTEMS
+
+SIMULATION = describe(Simulation)
+
+
+def check_shape(definition: Mapping[str, Any]) -> None:
+    """Raises ``InvalidSetting`` for what the form could only show by leaving something out."""
+    for name in definition:
+        if name not in FIELDS:
+            raise InvalidSetting(str(name)[:60], f"is not known; an experiment has {', '.join(FIELDS)}")
+    system = definition.get("system", next(iter(SYSTEMS)))
+    if not isinstance(system, str) or system not in SYSTEMS:
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {system!r:.60}")
+    known = {"workload": SYSTEMS[system].workload, "settings": SYSTEMS[system].settings, "simulation": SIMULATION}
+    for group, infos in known.items():
+        _check_group(group, definition.get(group, {}), {info.name for info in infos})
+    for name in ("name", "engine"):
+        if not isinstance(definition.get(name, ""), str):
+            raise InvalidSetting(name, "must be text")
+    for name in ("replicates", "seed", RECORD.name):
+        if not isinstance(definition.get(name, 0), int):
+            raise InvalidSetting(name, "must be a whole number")
+    for name in ("blocks", "thresholds", "faults"):
+        if not isinstance(definition.get(name) or [], list):
+            raise InvalidSetting(name, "must be a list")
+    if not all(isinstance(one, str) for one in definition.get("thresholds") or []):
+        raise InvalidSetting("thresholds", "must be a list of texts such as p95 < 2ms")
+    for index, block in enumerate(definition.get("blocks") or []):
+        if not is_block(block):
+            raise InvalidSetting(f"blocks.{index}", "must be an object of topology, settings and workload")
+    try:
+        fault_forms.shown(definition.get("faults") or [])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InvalidSetting("faults", "must be a list of faults, each with what, where and at_s") from None
+
+
+def _check_group(group: str, values: Any, known: set[str]) -> None:
+    if not isinstance(values, Mapping):
+        raise InvalidSetting(group, "must be an object of names and values")
+    for name, value in values.items():
+        if name not in known:
+            raise InvalidSetting(f"{group}.{str(name)[:60]}", f"is not known; known are {', '.join(sorted(known))}")
+        if any(isinstance(one, dict | list) for one in listed(value)):
+            raise InvalidSetting(f"{group}.{name}", "must be a value or a list of values")
+
+
+def is_block(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(group, {}), dict) for group in sweeps.SWEPT_GROUPS)
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,40 @@
+"""What this machine has for runs, as of now. Counterpart: ``capacity`` says what they need."""
+
+from __future__ import annotations
+
+import os
+import resource
+from contextlib import suppress
+from pathlib import Path
+
+from django.db.models import Sum
+
+from brokerweb.experiments.capacity import Machine
+from brokerweb.networks.models import Network, NetworkState
+from brokerweb.storage import disk
+from overlay.runtime.deployments import BROKER_PORTS
+
+EPHEMERAL = (32_768, 60_999)
+"""Where the system does not say."""
+
+
+def here() -> Machine:
+    """The machine of this process, which is the one that runs go by in the first place."""
+    up = Network.objects.exclude(state__in=(NetworkState.STOPPED, NetworkState.FAILED))
+    taken = up.aggregate(brokers=Sum("topology__brokers"))["brokers"] or 0
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    low, high = _ephemeral_ports()
+    return Machine(
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        free_bytes=disk.disk().free - disk.least_free(),
+        open_files=hard if hard != resource.RLIM_INFINITY else 1 << 20,
+        client_ports=high - low + 1,
+        broker_ports=len(BROKER_PORTS) - taken,
+    )
+
+
+def _ephemeral_ports() -> tuple[int, int]:
+    with suppress(OSError, ValueError):
+        low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+        return int(low), int(high)
+    return EPHEMERAL

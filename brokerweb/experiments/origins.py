@@ -1,0 +1,65 @@
+"""What a new experiment begins as: a preset, an experiment, a run, a topology, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.presets import PRESETS
+from brokerweb.experiments.references import References, carried
+from overlay.systems import RECORD, SYSTEMS
+
+NAME = 200
+"""Characters of an experiment's name."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a form's values are from."""
+
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    said: str = ""
+    """In words: "the preset Rare data"; empty for a form that begins with nothing."""
+    report_when_done: bool = True
+
+
+def find(asked: Mapping[str, str]) -> Origin:
+    """What ``?preset=``, ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name; what there is not is nothing."""
+    if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
+        return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
+    if experiment := Experiment.objects.filter(pk=asked.get("from", "")).first():
+        again = {**experiment.definition, "name": f"{experiment.name}, again"[:NAME]}
+        return Origin(again, f"the experiment “{experiment.name}”", experiment.report_when_done)
+    if run := Run.objects.select_related("experiment").filter(pk=asked.get("run", "")).first():
+        return Origin(of_run(run), f"run {run.position + 1} of “{run.experiment.name}”")
+    topology = asked.get("topology", "")
+    return Origin({"topology": [topology]} if topology else {})
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """A definition of the one configuration that a run had, on its topology as it was."""
+    configuration = run.configuration
+    system = SYSTEMS[configuration["system"]]
+    whole = system.whole({"profile": configuration["settings"].get("profile", "plain")})
+    settings = {name: value for name, value in configuration["settings"].items() if value != whole.get(name)}
+    if configuration["settings"].get("profile", "plain") != "plain":
+        settings = {"profile": configuration["settings"]["profile"], **settings}
+    document = configuration["topology"]
+    kept = References().find(document.get("id") or "")
+    is_same = kept is not None and kept["links"] == document["links"]
+    return {
+        "name": f"{run.experiment.name}, run {run.position + 1}"[:NAME],
+        "topology": document["id"] if is_same else carried(document),
+        "system": configuration["system"],
+        "engine": configuration["engine"],
+        "settings": settings,
+        "workload": configuration["workload"],
+        "faults": configuration.get("faults") or [],
+        "simulation": configuration.get("simulation") or {},
+        RECORD.name: configuration.get(RECORD.name, 0),
+        "thresholds": run.experiment.definition.get("thresholds") or [],
+        "replicates": run.experiment.definition.get("replicates", 1),
+        "seed": run.experiment.definition.get("seed", 0),
+    }

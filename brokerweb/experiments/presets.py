@@ -1,0 +1,98 @@
+"""Experiments to begin with: definitions in ``docs/examples``, each with what it is for.
+
+A preset carries its topologies with it, so that it works in an empty installation; ``python -m telemetry sweep`` takes
+the same files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments import documents
+from overlay.experiment import sweeps
+
+DIRECTORY = settings.BASE_DIR / "docs" / "examples"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One file, and what its card says."""
+
+    name: str
+    title: str
+    summary: str
+    """What it asks, and what it costs beside what its card reckons."""
+
+    @cached_property
+    def text(self) -> str:
+        """The file, comments and all."""
+        return (DIRECTORY / f"{self.name}.yaml").read_text()
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """What it says; not to be changed."""
+        return documents.read(self.text)
+
+    @property
+    def engine(self) -> str:
+        return str(self.definition["engine"])
+
+    @cached_property
+    def configurations(self) -> int:
+        """At most: a configuration that two blocks name counts twice."""
+        return len(sweeps.choices(self._named()))
+
+    def _named(self) -> dict[str, Any]:
+        """Its definition with texts for topologies, of which a sweep makes no more than names."""
+
+        def named(value: Any) -> Any:
+            return [str(one) for one in value] if isinstance(value, list) else str(value)
+
+        blocks = [
+            {**block, "topology": named(block["topology"])} if "topology" in block else block
+            for block in self.definition.get("blocks", [])
+        ]
+        return {**self.definition, "topology": named(self.definition["topology"]), "blocks": blocks}
+
+    @property
+    def runs(self) -> int:
+        return self.configurations * int(self.definition.get("replicates", 1))
+
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset("quick-look", "A quick look", "Ten live brokers for half a minute: does all work, and what is shown?"),
+        Preset(
+            "published-matrix",
+            "The published matrix",
+            "The paper's Table B.1: 251 configurations. Simulated by default; live, with the paper's 15 minutes each, "
+            "one replicate would take 60 hours.",
+        ),
+        Preset(
+            "fire-watch",
+            "Fire watch",
+            "The paper's scenario: 500 measuring stations and 500 fire departments on 100, 200 and 400 brokers.",
+        ),
+        Preset(
+            "rare-data",
+            "Rare data",
+            "One broker in a hundred has what is asked for. Four ways to walk: which one finds it, in how many steps?",
+        ),
+        Preset(
+            "search-compared",
+            "Search strategies compared",
+            "Walks, floods, rings and a hash table for data that two brokers in a hundred have: time against messages.",
+        ),
+        Preset(
+            "replicas-compared",
+            "Replicas compared",
+            "Where replicas are kept, and whether they follow their provider: how soon, and how fresh, answers are.",
+        ),
+    )
+}
+"""By name, in the order of their cards."""

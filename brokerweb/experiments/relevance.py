@@ -1,0 +1,108 @@
+"""Which settings a choice uses, so that a form shows no other. Pure.
+
+A setting that is not named here is used by every choice. What the brokers do with each is in ``overlay.broker``; a
+setting counts as unused only where it makes no difference at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.profiles import PROFILE, PROFILES
+from overlay.settings import SettingInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A setting is used where another one has certain values."""
+
+    by: str
+    values: tuple[str, ...] = ()
+    """With which it is used; empty where a number, or a switch, says so."""
+    more_than: int = 0
+    """Of a number: beyond which it is used."""
+
+    def fits(self, value: Any) -> bool:
+        if self.values:
+            return value in self.values
+        return value > self.more_than if isinstance(value, int | float) else bool(value)
+
+    @property
+    def words(self) -> str:
+        """ "with search flood or expanding-ring", "with more than 1 of entities"."""
+        name = self.by.replace("_", " ")
+        if self.values:
+            return f"with {name} {' or '.join(self.values)}"
+        return f"with more than {self.more_than} of {name}" if self.more_than else f"with {name}"
+
+
+_WALKS = ("walk", "k-walkers", "lookahead")
+_KEPT = ("random", "path", "requester")
+
+USES: dict[str, Use] = {
+    "search": Use("arm", ("unstructured",)),
+    "walk_policy": Use("search", _WALKS),
+    "walk_ttl": Use("search", (*_WALKS, "expanding-ring")),
+    "walkers": Use("search", ("k-walkers",)),
+    "flood_ttl": Use("search", ("flood", "normalized-flood", "expanding-ring")),
+    "flood_degree": Use("search", ("normalized-flood",)),
+    "lookahead_ttl": Use("search", ("lookahead",)),
+    "lookahead_wait_ms": Use("search", ("lookahead", "expanding-ring")),
+    "replication": Use("arm", ("unstructured",)),
+    "replication_index": Use("replication", ("random",)),
+    "replication_threshold_ms": Use("replication", _KEPT),
+    "replica_refresh": Use("replication", _KEPT),
+    "hop_tries": Use("hop_ack"),
+    **{
+        name: Use("arm", ("structured",))
+        for name in ("dht_replicas", "dht_parallel", "dht_bucket", "dht_timeout_ms", "dht_deadline_ms")
+    },
+    "dht_refresh_ms": Use("arm", ("structured",)),
+    "neighbours_wanted": Use("membership", ("greedy", "random")),
+    "neighbours_least": Use("membership", ("greedy", "random")),
+    "ping_interval_ms": Use("monitoring"),
+    "ping_misses": Use("monitoring"),
+    "indirect_probes": Use("monitoring"),
+    "suspicion_rounds": Use("indirect_probes"),
+    "trace_steps": Use("trace_one_in"),
+    "update_interval_s": Use("providers"),
+    "payload_bytes": Use("providers"),
+    "valid_ms": Use("providers"),
+    "entities": Use("providers"),
+    "holders": Use("providers"),
+    "request_interval_s": Use("consumers"),
+    "acknowledgements": Use("consumers"),
+    "popularity": Use("entities", more_than=1),
+}
+"""By name of the setting that may be unused."""
+
+
+def unused(infos: Sequence[SettingInfo], values: Mapping[str, Any]) -> dict[str, str]:
+    """By name, the settings that ``values`` (single ones, or lists of a sweep) do not use, and with what they would be.
+
+    What is not among ``values`` has the default, or what the profiles in it say.
+    """
+    taken = {info.name: _taken(info, values) for info in infos}
+    return {name: use.words for name in taken if (use := _missing(name, taken)) is not None}
+
+
+def _missing(name: str, taken: Mapping[str, Sequence[Any]]) -> Use | None:
+    """What a setting, or one that it hangs on, lacks to be used."""
+    use = USES.get(name)
+    if use is None or use.by not in taken:
+        return None
+    return _missing(use.by, taken) or (None if any(map(use.fits, taken[use.by])) else use)
+
+
+def _taken(info: SettingInfo, values: Mapping[str, Any]) -> list[Any]:
+    """The values that a setting takes in the runs of a sweep."""
+    if info.name in values:
+        return _listed(values[info.name])
+    profiles = [PROFILES.get(name, {}) for name in _listed(values.get(PROFILE.name, [PROFILE.default]))]
+    return [profile.get(info.name, info.default) for profile in profiles] or [info.default]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

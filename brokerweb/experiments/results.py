@@ -1,0 +1,130 @@
+"""What an experiment has come to, configuration by configuration: replicates, figures with intervals, thresholds.
+
+Read from the columns beside the runs' documents; of those only what one page shows is looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.http import QueryDict
+
+from brokerweb.experiments.models import Experiment, Run, RunState
+from overlay.engines import SIMULATED
+from overlay.experiment import sweeps
+from telemetry.intervals import interval
+
+SHOWN = 25
+FIGURES = ("p50", "p95")
+SORTS = ("p50", "-p50", "p95", "-p95", "n", "-n")
+
+
+@dataclass
+class Configuration:
+    """One of them, with all its runs."""
+
+    hash: str
+    run: str
+    """The id of one of its runs, for what they all share."""
+    runs: int = 0
+    failed: int = 0
+    figures: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
+    passed: list[bool] = field(default_factory=list)
+    """Of the runs that were held against thresholds, whether each kept all of them."""
+    values: list[Any] = field(default_factory=list)
+    """What varies, in the order of the experiment's axes."""
+
+    @property
+    def n(self) -> int:
+        return len(self.figures["p50"])
+
+    @property
+    def p50(self) -> dict[str, Any]:
+        return interval(self.figures["p50"])
+
+    @property
+    def p95(self) -> dict[str, Any]:
+        return interval(self.figures["p95"])
+
+    @property
+    def verdict(self) -> str:
+        """ "passed" where every run judged kept its thresholds, "broken" where one did not; empty where none was."""
+        return ("passed" if all(self.passed) else "broken") if self.passed else ""
+
+    def key(self, name: str) -> float:
+        """To sort by; what was not measured comes last."""
+        if name == "n":
+            return float(self.n)
+        values = self.figures[name]
+        return sum(values) / len(values) if values else float("inf")
+
+
+def axes_of(experiment: Experiment) -> list[str]:
+    """What varies between its configurations."""
+    return list(sweeps.axes(experiment.definition))
+
+
+def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[Configuration]:
+    """The configurations that ``?sort=`` and ``?configurations=`` (a page's number) ask for."""
+    sort = asked.get("sort", "") if asked.get("sort") in SORTS else "p50"
+    found = sorted(_grouped(experiment), key=lambda one: one.key(str(sort).lstrip("-")), reverse=str(sort)[:1] == "-")
+    shown = Paginator(found, SHOWN).get_page(asked.get("configurations"))
+    _tell_values(list(shown), axes_of(experiment))
+    return shown
+
+
+def _grouped(experiment: Experiment) -> list[Configuration]:
+    """All of them. A simulated run that was run again with its seed is no other replicate."""
+    found: dict[str, Configuration] = {}
+    seen: set[tuple[str, str]] = set()
+    columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", *(f"figure_{name}" for name in FIGURES))
+    for pk, name, state, seed, engine, passed, *figures in experiment.runs.order_by("position").values_list(*columns):
+        one = found.setdefault(name, Configuration(name, pk))
+        one.runs += 1
+        one.failed += state == RunState.FAILED
+        if state != RunState.DONE or (engine == SIMULATED and (name, seed) in seen):
+            continue
+        seen.add((name, seed))
+        for figure, value in zip(FIGURES, figures, strict=True):
+            if value is not None:
+                one.figures[figure].append(value)
+        if passed is not None:
+            one.passed.append(passed)
+    return list(found.values())
+
+
+def _tell_values(shown: list[Configuration], axes: list[str]) -> None:
+    """Reads from one run of each what varies."""
+    if not axes or not shown:
+        return
+    paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in axes]
+    rows = Run.objects.filter(pk__in=[one.run for one in shown]).order_by().values_list("pk", *paths)
+    by_run = {pk: list(values) for pk, *values in rows}
+    for one in shown:
+        one.values = by_run[one.run]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an experiment's thresholds."""
+
+    passed: int
+    broken: int
+    left: int
+    """Runs that have not been judged: they have not ended, or ended badly."""
+
+    @property
+    def word(self) -> str:
+        """ "broken" as soon as one run broke a threshold, "passed" once all kept them; "open" till then."""
+        return "broken" if self.broken else "open" if self.left or not self.passed else "passed"
+
+
+def verdict(experiment: Experiment) -> Verdict | None:
+    """``None`` where it has no thresholds."""
+    if not experiment.definition.get("thresholds"):
+        return None
+    judged = list(experiment.runs.order_by().values_list("passed", flat=True))
+    return Verdict(judged.count(True), judged.count(False), judged.count(None))

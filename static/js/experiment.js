@@ -1,0 +1,123 @@
+// The form of a new experiment: what differs from its default, what nothing chosen uses, what is wrong before it is sent;
+// its document as a file, out and in.
+import { toast } from "./toast.js";
+
+const form = document.getElementById("experiment-form");
+const bar = document.getElementById("launch-bar");
+const unused = document.getElementById("unused");
+
+// --- What differs from its default ---------------------------------------------------------------------------------
+const inputsOf = (setting) => [...setting.querySelectorAll("input, select")];
+const boxes = (setting) => inputsOf(setting).filter((input) => input.type === "checkbox");
+
+function textOf(setting) {
+  const ticked = boxes(setting);
+  const texts = ticked.length ? ticked.filter((box) => box.checked).map((box) => box.value) : inputsOf(setting)[0].value.split(",");
+  return texts.map((text) => text.trim()).filter(Boolean).join(", ");
+}
+
+function markChanged(setting) {
+  const { default: usual } = setting.dataset;
+  setting.querySelector("[data-changed]").hidden = textOf(setting) === usual;
+}
+
+function reset(setting) {
+  const usual = setting.dataset.default;
+  const ticked = boxes(setting);
+  if (ticked.length) for (const box of ticked) box.checked = usual.split(", ").includes(box.value);
+  else inputsOf(setting)[0].value = usual;
+  markChanged(setting);
+  inputsOf(setting)[0].focus();
+  form.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+form.addEventListener("input", ({ target }) => {
+  const setting = target.closest("[data-setting]");
+  if (setting) markChanged(setting);
+});
+form.addEventListener("click", ({ target }) => { if (target.closest("[data-reset]")) reset(target.closest("[data-setting]")); });
+
+// --- What nothing chosen uses, and what is wrong -------------------------------------------------------------------
+function hideUnused() {
+  if (!unused) return;
+  const now = bar.querySelector("#unused-now");
+  if (now && now.innerHTML.trim() !== unused.innerHTML.trim()) {
+    const wasOpen = unused.querySelector("details")?.open;
+    unused.innerHTML = now.innerHTML;
+    if (wasOpen && unused.firstElementChild) unused.firstElementChild.open = true;
+  }
+  const names = new Set((unused.querySelector("[data-unused]")?.dataset.unused || "").split(" "));
+  for (const setting of form.querySelectorAll("[data-setting]")) {
+    const isWrong = setting.querySelector(".wrong") || setting.contains(document.activeElement);
+    setting.hidden = names.has(setting.dataset.setting) && !isWrong;
+  }
+}
+
+// The sentence of the launch bar, beside the field that it is about.
+function blame() {
+  form.querySelectorAll("[data-said-live]").forEach((sentence) => {
+    sentence.closest(".field").classList.remove("bad");
+    sentence.remove();
+  });
+  const problem = bar.querySelector("[data-problem]");
+  const field = problem && fieldOf(problem.dataset.problem);
+  if (!field || field.querySelector(".wrong")) return;
+  const sentence = Object.assign(document.createElement("p"), { className: "wrong", textContent: problem.dataset.sentence });
+  sentence.dataset.saidLive = "";
+  field.classList.add("bad");
+  (field.querySelector(".help") || field.lastElementChild).before(sentence);
+}
+
+function fieldOf(name) {
+  const setting = CSS.escape(name.replace(".", "-"));
+  return form.querySelector(`[data-setting="${setting}"], [data-field="${CSS.escape(name.split(".")[0])}"]`);
+}
+
+document.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (target !== bar) return;
+  hideUnused();
+  blame();
+});
+hideUnused();
+blame();
+
+// --- A long list of topologies -------------------------------------------------------------------------------------
+for (const search of form.querySelectorAll("[data-filter]")) {
+  const rows = [...document.querySelectorAll(`${search.dataset.filter} label`)];
+  search.addEventListener("input", (event) => {
+    event.stopPropagation(); // it changes nothing of the experiment
+    const wanted = search.value.trim().toLowerCase();
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted) && !row.querySelector("input").checked;
+  });
+  search.addEventListener("change", (event) => event.stopPropagation());
+  search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+}
+
+// --- The document as a file ----------------------------------------------------------------------------------------
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-download]");
+  if (!button) return;
+  const text = document.querySelector(button.dataset.download).value;
+  const link = Object.assign(document.createElement("a"), {
+    href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })),
+    download: `${(text.match(/^name: *['"]?(.*?)['"]?$/m)?.[1] || "experiment").replace(/[^\w-]+/g, "-").toLowerCase()}.yaml`,
+  });
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+
+for (const input of form.querySelectorAll("input[type=file]")) {
+  const read = form.querySelector("[value=upload]");
+  input.addEventListener("change", (event) => {
+    event.stopPropagation();
+    const [file] = input.files;
+    const most = Number(input.dataset.mostBytes);
+    if (file && file.size > most) {
+      toast(`${file.name} has ${file.size.toLocaleString()} bytes; at most ${most.toLocaleString()} are read.`, { kind: "error" });
+      input.value = "";
+    } else if (file) {
+      form.requestSubmit(read);
+    }
+  });
+  input.addEventListener("input", (event) => event.stopPropagation());
+}
