@@ -1,9 +1,10 @@
-"""REST's doors to the brokers of a run: all in a row each, and one with all that is known of it."""
+"""REST's doors to the brokers of a run, all in a row each or one looked at closely, and to what repeats it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -12,11 +13,12 @@ from rest_framework.response import Response
 
 from brokerweb.api.paging import links, whole
 from brokerweb.api.shapes import brokers as shapes
+from brokerweb.experiments import repeating
 from brokerweb.live import brokers
 
 
 class RunBrokers:
-    """Actions of ``RunViewSet``."""
+    """Actions of ``RunViewSet``, which is long enough without them."""
 
     get_object: Any
 
@@ -43,3 +45,12 @@ class RunBrokers:
         if found is None:
             raise NotFound("This run has no broker of this number.")
         return Response(found)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, filters=False)
+    @action(detail=True)
+    def definition(self, request: Request, pk: str) -> Response:
+        """The run as a definition of its own, with its topology and seed: for `python -m overlay simulate` and sweeps.
+
+        The run is its replicate of the run's own number.
+        """
+        return Response(repeating.definition_of(self.get_object()))

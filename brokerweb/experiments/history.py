@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -34,3 +35,22 @@ def of_run(run: Run) -> list[Entry]:
         at = datetime.fromtimestamp(one.unix_us / 1e6, UTC)
         entries.append(Entry(at, one.process, one.name, str(one.detail.get("reason", "")), one.detail))
     return sorted(entries, key=lambda entry: entry.at)
+
+
+def said(entry: Entry) -> str:
+    """The rest of a line of a log: what happened, why, and what else was reported of it."""
+    more = {name: value for name, value in entry.data.items() if name != "reason" and value not in ("", None)}
+    words = [entry.name, entry.detail, json.dumps(more, ensure_ascii=False, sort_keys=True) if more else ""]
+    return " ".join(word for word in words if word)
+
+
+def as_line(entry: Entry) -> str:
+    """A line of a log: when, who, what. What strangers named keeps to its line."""
+    text = f"{entry.at.isoformat(timespec='milliseconds')} {entry.process or 'run'} {said(entry)}"
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text) + "\n"
+
+
+def by_number(process: str) -> tuple[str, int, str]:
+    """``broker-2`` before ``broker-10``."""
+    kind, _, number = process.rpartition("-")
+    return (kind, int(number), "") if number.isdigit() else (process, 0, "")

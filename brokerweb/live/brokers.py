@@ -31,6 +31,11 @@ _followed: OrderedDict[tuple[str, int], BrokerWindow] = OrderedDict()
 _lock = Lock()
 
 
+def known(run: Run) -> list[dict[str, Any]]:
+    """What the database knows of a run's brokers: the supervisor's last word on each, and what a summary measured."""
+    return _merged(snapshots.brokers_of(run), (run.summary.get("memory") or {}).get("brokers") or [], [])
+
+
 def of_run(run: Run) -> dict[str, Any]:
     """``{t_s, brokers}``: a row for each broker of which anything is known, with its state, load and memory.
 
@@ -40,13 +45,20 @@ def of_run(run: Run) -> dict[str, Any]:
     frame = snapshots.current(run)
     measured = (run.summary.get("memory") or {}).get("brokers")
     memory = measured or (frame.get("memory") or {}).get("brokers") or []
-    rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in frame.get("brokers") or []}
-    for row in memory:
+    loads = (frame.get("load") or {}).get("brokers") or []
+    return {"t_s": frame.get("t_s"), "brokers": _merged(frame.get("brokers") or [], memory, loads)}
+
+
+def _merged(
+    states: list[dict[str, Any]], memories: list[dict[str, Any]], loads: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in states}
+    for row in memories:
         rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
-    for row in (frame.get("load") or {}).get("brokers") or []:
+    for row in loads:
         load = {**row, "load_per_s": sum(row[name] for name in PASSED)} if PASSED[0] in row else row
         rows.setdefault(row["index"], {"index": row["index"]}).update(load)
-    return {"t_s": frame.get("t_s"), "brokers": [rows[index] for index in sorted(rows)]}
+    return [rows[index] for index in sorted(rows)]
 
 
 def one_of(run: Run, index: int) -> dict[str, Any] | None:

@@ -32,7 +32,8 @@ export class LiveChart {
 
   buildLegend() {
     if (!this.legend) return;
-    this.legend.replaceChildren(...this.spec.series.map((series, at) => {
+    this.time = Object.assign(document.createElement("span"), { className: "cursor-time" });
+    this.keys = this.spec.series.map((series, at) => {
       const button = document.createElement("button");
       const key = Object.assign(document.createElement("span"), { className: "key" });
       key.style.background = this.stroke(series);
@@ -46,7 +47,8 @@ export class LiveChart {
       button.title = `Show only ${series.label}; again to show all`;
       button.addEventListener("click", () => this.isolate(at));
       return button;
-    }));
+    });
+    this.legend.replaceChildren(...this.keys, this.time);
     this.readout(null);
   }
 
@@ -55,16 +57,18 @@ export class LiveChart {
     this.spec.series.forEach((series, i) => {
       const shown = this.isolated === null || this.isolated === i;
       this.plot.setSeries(i + 1, { show: shown });
-      this.legend.children[i].setAttribute("aria-pressed", String(shown));
+      this.keys[i].setAttribute("aria-pressed", String(shown));
     });
   }
 
   readout(at) {
+    const nowhere = at === null || at === undefined;
+    this.time.textContent = nowhere ? "" : `at ${this.data[0][at]}\u202fs`;
     this.spec.series.forEach((series, i) => {
-      const nowhere = at === null || at === undefined;
       const value = nowhere ? this.data[i + 1].findLast((one) => one !== null && one !== undefined) : this.data[i + 1][at];
       const text = value === null || value === undefined ? UNKNOWN : this.format(value);
-      this.legend.children[i].querySelector(".value").textContent = nowhere && !this.follows ? "" : text;
+      const words = nowhere && !this.follows ? "" : text, shown = this.keys[i].lastElementChild;
+      if (shown.textContent !== words) shown.textContent = words;
     });
   }
 
@@ -135,6 +139,11 @@ export class LiveChart {
     const mark = this.marks[number - 1];
     this.plot.setCursor({ left: mark ? this.plot.valToPos(mark.at_s, "x") : -10, top: mark ? 0 : -10 });
     this.plot.redraw(false);
+  }
+
+  // The cursor at a second of the run, as if somebody pointed there; null takes it away.
+  pointAt(second) {
+    this.plot.setCursor(second === null ? { left: -10, top: -10 } : { left: this.plot.valToPos(second, "x"), top: 0 }, true);
   }
 
   savePicture(name) { withList(this.plot.ctx.canvas, this.marks).toBlob((blob) => saveAs(`${name}.png`, blob)); }

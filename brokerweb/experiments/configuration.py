@@ -1,0 +1,66 @@
+"""A run's configuration as its page tells it: what differs from the defaults first, each value with its unit. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.profiles import PROFILE, of_profile
+from overlay.settings import SettingInfo
+from overlay.systems import SYSTEMS
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One field with its value."""
+
+    name: str
+    value: Any
+    unit: str
+    default: Any
+    """What it would have been if nobody had said anything; of a setting, by the profile."""
+    help: str
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.value != self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All lines of a configuration."""
+
+    workload: list[Line]
+    settings: list[Line]
+
+    @property
+    def differing(self) -> list[Line]:
+        return [line for line in (*self.workload, *self.settings) if line.differs]
+
+    @property
+    def alike(self) -> list[tuple[str, list[Line]]]:
+        """What is as by default, by group."""
+        groups = (("Workload", self.workload), ("Brokers", self.settings))
+        kept = ((name, [line for line in lines if not line.differs]) for name, lines in groups)
+        return [(name, lines) for name, lines in kept if lines]
+
+
+def told(configuration: Mapping[str, Any]) -> Told:
+    """Of a configuration in full, as a run keeps it."""
+    system = SYSTEMS[configuration["system"]]
+    settings = configuration["settings"]
+    by_profile = of_profile(settings)
+    workload = list(_lines(system.workload, configuration["workload"], {}))
+    return Told(workload, list(_lines(system.settings, settings, by_profile)))
+
+
+def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterable[Line]:
+    """What is not in ``values`` has its default; what nobody describes any more is told as it is."""
+    known = set()
+    for info in infos:
+        known.add(info.name)
+        default = instead.get(info.name, info.default) if info.name != PROFILE.name else info.default
+        yield Line(info.name, values.get(info.name, default), info.unit, default, info.help)
+    for name in values.keys() - known:
+        yield Line(name, values[name], "", None, "")

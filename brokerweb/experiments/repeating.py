@@ -1,0 +1,48 @@
+"""A run as a definition of its own, which repeats it anywhere: one configuration, its topology with it, and its seed.
+
+Counterpart: ``overlay.experiment.inline`` reads it, for ``python -m overlay simulate`` and the sweeps of
+``python -m telemetry``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brokerweb.experiments.models import Run
+from overlay.engines import SIMULATED
+from overlay.experiment.inline import CUSTOM
+
+
+def definition_of(run: Run) -> dict[str, Any]:
+    """What repeats ``run`` as its replicate ``run.replicate``: its seed follows from the definition's and that."""
+    configuration = run.configuration
+    topology = configuration["topology"]
+    kept = ("system", "engine", "settings", "workload", "faults", "simulation", "record_mb")
+    return {
+        "name": f"Run {run.pk}",
+        "topology": {
+            "name": topology["name"],
+            "kind": CUSTOM,
+            "brokers": topology["brokers"],
+            "links": topology["links"],
+        },
+        **{name: configuration[name] for name in kept if configuration.get(name)},
+        "seed": run.experiment.definition["seed"],
+    }
+
+
+def commands_for(run: Run, origin: str) -> list[tuple[str, str]]:
+    """``(what it does, the command)`` of what repeats it; ``origin`` is where REST is, such as ``http://host:8000``."""
+    who = '-H "Authorization: Bearer $TOKEN"'
+    here = f"{origin}/api/runs/{run.pk}"
+    commands = [("Here, as a new run", f"curl -X POST {who} {here}/rerun/")]
+    if run.engine == SIMULATED:
+        file = f"run-{run.pk}.json"
+        commands.append(
+            (
+                "Anywhere, without the web",
+                f"curl {who} -o {file} {here}/definition/\n"
+                f"python -m overlay simulate {file} --replicate {run.replicate}",
+            )
+        )
+    return commands

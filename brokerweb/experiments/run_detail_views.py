@@ -1,0 +1,176 @@
+"""The page of one run. What moves on it comes over the websocket (``live.consumers``); what never changes is here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.experiments import configuration as configurations
+from brokerweb.experiments import history, repeating, truth
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.states import ENDED
+from brokerweb.formatting import duration, share, sig3, size, times_1000, us
+from brokerweb.live import brokers
+from brokerweb.topologies import pictures
+from overlay import faults
+from overlay.engines import SIMULATED
+from telemetry import holdings, traffic
+from telemetry.configurations import links_in_words
+from telemetry.errors import TelemetryError
+from telemetry.happenings import FAMILIES
+from telemetry.measures import MEASURES
+from telemetry.runs import RunFiles
+
+COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
+"""Entities in the table and in the chart, those asked for most; REST has all."""
+LOG_SHOWN = 100
+"""Lines of a log on the page, the last ones."""
+ROWS = 1_000
+"""Brokers in the table; REST has all."""
+KINDS = {
+    "phase": "phases",
+    "fault": "faults",
+    "process": "processes",
+    "neighbour": "neighbours",
+    "limit": "limits",
+    "other": "others",
+}
+"""Families of events as the timeline's filter calls them."""
+assert tuple(KINDS) == FAMILIES
+TRAFFIC_WORDS = {
+    traffic.MESSAGES: "Links: as thick as messages went over them",
+    traffic.TRACED: "Links: as thick as traced queries went over them",
+}
+
+
+@login_required
+def detail(request: HttpRequest, run_id: str) -> HttpResponse:
+    related = ("experiment", "owner", "rerun_of", "compared_with")
+    run = get_object_or_404(Run.objects.select_related(*related).prefetch_related("tags"), pk=run_id)
+    files = RunFiles(Path(settings.RUNS) / run.pk)
+    copies = holdings.most_wanted(files, COPIES_DRAWN)
+    ended = run.state in ENDED
+    rows = brokers.known(run)
+    gone_over = traffic.of_run(files) if ended else None
+    context = {
+        "run": run,
+        "configuration": run.configuration,
+        "told": configurations.told(run.configuration),
+        "ended": ended,
+        "outlook": Queue().outlook(run),
+        "shaped": links_in_words(run.configuration["topology"]["links"]),
+        "graph": pictures.of_document(run.configuration["topology"]),
+        "history": run.events.all()[:200],
+        "kinds": KINDS,
+        "thresholds": [{**one, "was": _written(one)} for one in run.thresholds],
+        "truth": truth.of_summary(run.summary),
+        "rows": rows[:ROWS],
+        "rows_left_out": max(0, len(rows) - ROWS),
+        "traffic": TRAFFIC_WORDS[gone_over.what] if gone_over else "",
+        "copies": copies[:COPIES_SHOWN],
+        "copies_drawn": holdings.drawn(copies, (run.summary.get("holdings") or {}).get("exponent")),
+        "of_engine": ", simulated" if run.engine == SIMULATED else "",
+        "manifest": _manifest(files),
+        "commands": repeating.commands_for(run, request.build_absolute_uri("/").rstrip("/")),
+        "live": {
+            "run": run.id,
+            "engine": run.engine,
+            "kind": run.configuration["topology"]["kind"],
+            "ended": ended,
+            "planned": _planned_faults(run),
+            "traffic": [[a, b, count] for (a, b), count in gone_over.counts.items()] if gone_over else [],
+            # Of a run that was collected memory is that of its summary; frames tell of its last second.
+            "memory": (run.summary.get("memory") or {}).get("brokers") if ended else None,
+        },
+        **_opened(run, request.GET.get("broker", "")),
+    }
+    return render(request, "runs/detail.html", context)
+
+
+def _opened(run: Run, asked: str) -> dict[str, Any]:
+    """The broker that the address names, if there is one of this number."""
+    if not asked.isascii() or not asked.isdigit() or len(asked) > 7:
+        return {}
+    return _broker(run, brokers.one_of(run, int(asked)))
+
+
+def _broker(run: Run, found: dict[str, Any] | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    for entry in (found["lately"] or {}).get("entries", ()):
+        left_s = entry["left_ms"] / 1000
+        entry["valid"] = f"valid for {duration(left_s)} more" if left_s > 0 else f"expired {duration(-left_s)} before"
+    return {"broker": found, "asks_again": run.state not in ENDED, "recorded": run.configuration.get("record_mb")}
+
+
+def _written(threshold: dict[str, Any]) -> str:
+    """What a threshold's figure was, with its unit: its text begins with the figure's name."""
+    name = re.match(r"\s*(\w*)", threshold["text"])
+    measure = MEASURES.get(name[1].lower()) if name else None
+    writers: dict[str, Any] = {"us": us, "bytes": size, "share": share, "ms": lambda ms: us(times_1000(ms))}
+    return str(writers.get(measure.unit if measure else "", sig3)(threshold["value"]))
+
+
+@login_required
+def totals(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The part beside the overlay while no broker is open."""
+    return render(request, "runs/totals.html", {"run": get_object_or_404(Run, pk=run_id)})
+
+
+@login_required
+def broker(request: HttpRequest, run_id: str, index: int) -> HttpResponse:
+    """The part beside the overlay for one broker. It asks for itself while it is open and the run goes on."""
+    run = get_object_or_404(Run, pk=run_id)
+    context = _broker(run, brokers.one_of(run, index))
+    if not context:
+        raise Http404("This run has no broker of this number.")
+    part = "runs/broker_now.html" if request.GET.get("part") == "now" else "runs/broker.html"
+    return render(request, part, {"run": run, **context})
+
+
+@login_required
+def log(request: HttpRequest, run_id: str) -> HttpResponse:
+    """What one of its processes reported, or all of them: the end of it on the page, the whole of it as a file."""
+    run = get_object_or_404(Run, pk=run_id)
+    entries = history.of_run(run)
+    process = request.GET.get("process", "")
+    lines = [entry for entry in entries if not process or entry.process == process]
+    if request.GET.get("as") == "text":
+        text = StreamingHttpResponse(map(history.as_line, lines), content_type="text/plain; charset=utf-8")
+        name = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in process[:40])
+        text["Content-Disposition"] = f'attachment; filename="run-{run.pk}{"-" + name if name else ""}.log"'
+        return text
+    context = {
+        "run": run,
+        "ended": run.state in ENDED,
+        "process": process,
+        "processes": sorted({entry.process for entry in entries if entry.process}, key=history.by_number),
+        "lines": [(entry, history.said(entry)) for entry in lines[-LOG_SHOWN:]],
+        "count": len(lines),
+        "shown": LOG_SHOWN,
+    }
+    return render(request, "runs/log.html", context)
+
+
+def _planned_faults(run: Run) -> list[dict[str, Any]]:
+    """``[{at_s, until_s, label}]`` of the faults of its configuration, in seconds from the beginning of measuring."""
+    documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
+    links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
+    return faults.timeline(
+        faults.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
+    )
+
+
+def _manifest(files: RunFiles) -> dict[str, Any]:
+    """Where, when and by what it was measured; empty where nothing was written yet, or cannot be read."""
+    try:
+        return files.read_manifest()
+    except TelemetryError:
+        return {}

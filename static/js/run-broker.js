@@ -1,0 +1,42 @@
+// One broker of a run, opened beside the overlay: by a click in the picture, or from the table of brokers. The part asks
+// for itself while it is open and the run goes on; closed, nothing is asked. Which one is open stands in the address.
+export class BrokerPanel {
+  constructor(box, overlay) {
+    Object.assign(this, { box, overlay, opener: null });
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest?.("[data-broker]");
+      if (button) this.open(Number(button.dataset.broker), button);
+      else if (event.target.closest?.("[data-broker-close]")) this.close();
+    });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && this.box.contains(document.activeElement)) this.close(); });
+    // Nobody looks: nothing is asked.
+    document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.id === "broker-now" && document.hidden) event.preventDefault(); });
+    const opened = box.querySelector("[data-opened]");
+    if (opened) overlay.select(Number(opened.dataset.opened));
+  }
+
+  open(index, opener = null) {
+    this.opener = opener && !this.box.contains(opener) ? opener : this.opener;
+    this.overlay.select(index);
+    this.remember(index);
+    htmx.ajax("GET", `${this.box.dataset.brokers}${index}/`, { target: this.box, swap: "innerHTML" }).then(() => {
+      if (opener) this.box.querySelector(".broker-title")?.focus();
+      this.box.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  close() {
+    this.overlay.select(null);
+    this.remember(null);
+    htmx.ajax("GET", this.box.dataset.brokers, { target: this.box, swap: "innerHTML" });
+    this.opener?.focus();
+    this.opener = null;
+  }
+
+  remember(index) {
+    const address = new URL(location.href);
+    if (index === null) address.searchParams.delete("broker");
+    else address.searchParams.set("broker", index);
+    history.replaceState(null, "", address);
+  }
+}

@@ -1,0 +1,68 @@
+// The live charts of a run: what each of them draws, and its buttons. All share one cursor, and the time at it.
+import { colour } from "./format.js";
+import { LiveChart } from "./livechart.js";
+
+function specs(kind) {
+  const main = colour(`series-${kind}`) ? `series-${kind}` : "series-custom";
+  return {
+    latency: { format: "us", log: true, series: [
+      { key: "p50", column: "p50_us", label: "p50", colour: main, width: 2.5 },
+      { key: "p95", column: "p95_us", label: "p50–p95", colour: main, width: 0, bandTo: "p50" },
+      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1 },
+      { key: "mean", column: "mean_us", label: "mean", colour: "ink-soft", width: 1, dash: "dashed" }] },
+    outcomes: { format: "perSecond", series: [
+      { key: "answered", column: "answered_per_s", label: "answered", colour: "state-blue", width: 2 },
+      { key: "not_found", column: "not_found_per_s", label: "not found", colour: "state-amber", width: 1.5, dash: "dashed" },
+      { key: "timed_out", column: "timed_out_per_s", label: "timed out", colour: "state-red", width: 1.5, dash: "dotted" },
+      { key: "refused", column: "refused_per_s", label: "refused", colour: "state-slate", width: 1.5, dash: "dashed" }] },
+    updates: { format: "perSecond", series: [{ key: "updates", column: "updates_per_s", label: "updates stored", colour: "state-violet", width: 2 }] },
+    memory: { format: "size", series: [
+      { key: "rss_bytes", column: "rss_bytes", label: "RSS", colour: "ink-soft", width: 1.5, dash: "dashed" },
+      { key: "pss_bytes", column: "pss_bytes", label: "PSS", colour: "state-violet", width: 1.5, dash: "dotted" },
+      { key: "uss_bytes", column: "uss_bytes", label: "USS", colour: main, width: 2 }] },
+    added: { format: "size", series: [{ key: "over_idle_bytes", column: "over_idle_bytes", label: "added over idle", colour: main, width: 2 }] },
+    cores: { format: "sig3", series: [
+      { key: "broker_cores", column: "broker_cores", label: "all brokers", colour: main, width: 2 },
+      { key: "client_cores", column: "client_cores", label: "load generators", colour: "ink-soft", width: 1.5, dash: "dashed" }] },
+  };
+}
+
+const press = (pressed) => pressed.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === pressed)));
+
+export class RunCharts {
+  constructor(live) {
+    this.specs = specs(live.kind);
+    this.shown = [...document.querySelectorAll("[data-chart]")].map((figure) => this.make(figure, live));
+    this.series = null;
+    this.marks = [];
+  }
+
+  make(figure, live) {
+    const one = { spec: figure.dataset.chart, chart: new LiveChart(figure.querySelector("[data-plot]"), this.specs[figure.dataset.chart], !live.ended) };
+    figure.addEventListener("click", ({ target }) => {
+      const { scale, save, view } = target.dataset;
+      const name = `run-${live.run}-${live.engine === "simulated" ? "simulated-" : ""}${one.spec}`;
+      if (save === "png") one.chart.savePicture(name);
+      if (save === "csv") one.chart.saveData(name);
+      if (scale) { press(target); one.chart.setLog(scale === "log"); }
+      if (view) { press(target); one.spec = view; one.chart.setSpec(this.specs[view]); this.draw(one); }
+    });
+    return one;
+  }
+
+  show(series, marks, isOver) {
+    this.marks = marks;
+    if (series?.t?.length) { this.series = series; this.shown.forEach((one) => this.draw(one)); }
+    else if (isOver) document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
+  }
+
+  draw({ spec, chart }) {
+    const { series } = this;
+    if (series) chart.show([series.t, ...this.specs[spec].series.map(({ key }) => series[key] || series.t.map(() => null))], this.marks);
+  }
+
+  // A mark by its number in the list, or a second of the run; null takes the cursor away.
+  choose(number) { this.shown.forEach(({ chart }) => chart.choose(number)); }
+
+  pointAt(second) { this.shown.forEach(({ chart }) => chart.pointAt(second)); }
+}

@@ -1,0 +1,54 @@
+// The overlay of a run: each broker's load as its size, its memory as its fill, its state as its ring; links as thick as
+// what went over them. Positions stay. What the sizes and fills stand for is written below, from the least to the most.
+import { colour, perSecond, size } from "./format.js";
+import { Graph, graphData } from "./graph.js";
+
+const THIN = 1, THICK = 7;
+// A broker's load is what came in for searching and storing: updates, requests, answers and refusals of its neighbours.
+const PASSED = ["in_2_per_s", "in_3_per_s", "in_4_per_s", "in_6_per_s"];
+const loadOf = (row) => PASSED.reduce((sum, name) => sum + (row[name] || 0), 0);
+
+// By broker, from a frame.
+export function looksOf(frame) {
+  const looks = new Map();
+  const add = (index, more) => looks.set(index, { ...looks.get(index), ...more });
+  for (const row of frame.memory?.brokers || []) add(row.index, { memory: row.uss_bytes || row.rss_bytes || undefined });
+  for (const row of frame.load?.brokers || []) if (PASSED[0] in row) add(row.index, { load: loadOf(row) });
+  for (const row of frame.brokers || []) add(row.index, { state: row.state });
+  return looks;
+}
+
+export class RunOverlay extends Graph {
+  constructor(element, traffic, onSelect) {
+    super(element, graphData(element), onSelect);
+    this.traffic = new Map((traffic || []).map(([a, b, count]) => [`${a} ${b}`, count]));
+    this.thicken();
+  }
+
+  thicken() {
+    const most = Math.max(...this.traffic.values(), 0);
+    if (!most) return;
+    this.cy.edges().forEach((edge) => {
+      const ends = [edge.source().data("index"), edge.target().data("index")].sort((a, b) => a - b);
+      edge.data("thick", THIN + (THICK - THIN) * Math.sqrt((this.traffic.get(ends.join(" ")) || 0) / most));
+    });
+  }
+
+  more() {
+    return [
+      { selector: "edge[thick]", style: { width: "data(thick)", "line-color": colour("edge-strong"), opacity: 0.75 } },
+      { selector: "node:selected", style: { "outline-width": 4, "outline-offset": 3 } },
+    ];
+  }
+}
+
+// "0 to 41.2 per second" beside each key; a scale is nothing where nobody is known.
+export function writeScales(looks) {
+  const all = [...looks.values()];
+  for (const [id, key, write] of [["load-scale", "load", perSecond], ["memory-scale", "memory", size]]) {
+    const values = all.map((look) => look[key]).filter((value) => value !== undefined && value !== null);
+    const words = values.length ? `${write(Math.min(...values))} to ${write(Math.max(...values))}` : "nothing known";
+    const place = document.getElementById(id);
+    if (place && place.textContent !== words) place.textContent = words;
+  }
+}

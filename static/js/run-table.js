@@ -1,0 +1,43 @@
+// The table of a run's brokers: the same as the picture says. Rows are changed in place, so that whoever is on one stays
+// there while figures come.
+import { UNKNOWN, perSecond, sig3, size } from "./format.js";
+import { looksOf } from "./run-overlay.js";
+
+const COLUMNS = ["uss_bytes", "rss_bytes", "pss_bytes", "over_idle_bytes", "table_bytes"];
+const SHOWN = 1000;
+
+export class BrokerTable {
+  constructor(body) { this.body = body; }
+
+  show(frame) {
+    const looks = looksOf(frame);
+    if (!looks.size) return;
+    const memory = new Map((frame.memory?.brokers || []).map((row) => [row.index, row]));
+    const load = new Map((frame.load?.brokers || []).map((row) => [row.index, row]));
+    const indices = [...looks.keys()].sort((a, b) => a - b).slice(0, SHOWN);
+    if (this.body.querySelector("[data-none]")) this.body.replaceChildren();
+    while (this.body.children.length > indices.length) this.body.lastElementChild.remove();
+    indices.forEach((index, at) => {
+      const row = this.body.children[at] || this.body.appendChild(this.row());
+      const own = memory.get(index) || {}, busy = load.get(index) || {}, look = looks.get(index);
+      this.fill(row, index, [look.state || UNKNOWN, perSecond(look.load), sig3(busy.cores), ...COLUMNS.map((name) => size(own[name]))]);
+    });
+  }
+
+  row() {
+    const row = document.getElementById("broker-row").content.firstElementChild.cloneNode(true);
+    return row;
+  }
+
+  fill(row, index, words) {
+    const button = row.querySelector("button");
+    if (button.dataset.broker !== String(index)) {
+      button.dataset.broker = button.textContent = index;
+      button.setAttribute("aria-label", `Broker ${index}`);
+    }
+    words.forEach((text, at) => {
+      const cell = row.children[at + 1];
+      if (cell.textContent !== text) cell.textContent = text;
+    });
+  }
+}

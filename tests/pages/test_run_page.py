@@ -1,0 +1,121 @@
+"""The page of a run: what it says of itself, one broker beside the overlay, logs, and how to do it again."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from brokerweb.experiments.models import Run
+from overlay.experiment.inline import simulated
+from overlay.experiment.sweeps import configuration_hash
+from tests.pages.furniture import House
+from tests.pages.recorded import make_run
+
+
+def text_of(answer: str) -> str:
+    """The words of a page without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer))
+
+
+def test_a_finished_run_says_where_and_by_what_it_was_measured(olga: Client, house: House) -> None:
+    page = text_of(olga.get(f"/runs/{house.runs['done'].id}/").content.decode())
+    assert "Different from the defaults" in page
+    assert re.search(r"Providers 5 else 10", page) or "Providers 5" in page
+    assert "Measured with" in page
+    assert "Python 3." in page
+    assert f"/api/runs/{house.runs['done'].id}/rerun/" in page
+
+
+def test_what_differs_from_the_defaults_stands_first_and_the_rest_is_folded(olga: Client, house: House) -> None:
+    page = olga.get(f"/runs/{house.runs['done'].id}/").content.decode()
+    first, _, rest = page.partition("As by default")
+    assert "Providers" in text_of(first.partition("Different from the defaults")[2])
+    assert "Walk ttl" in text_of(rest)
+
+
+def test_a_broker_is_opened_beside_the_overlay_and_by_the_address(olga: Client, house: House) -> None:
+    run = house.runs["measuring"]
+    part = olga.get(f"/runs/{run.id}/brokers/0/").content.decode()
+    assert "<html" not in part
+    assert "Broker 0" in part
+    assert "every 2s" in part
+    assert "Neighbours" in part
+    whole = olga.get(f"/runs/{run.id}/?broker=0").content.decode()
+    assert 'data-opened="0"' in whole
+    closed = olga.get(f"/runs/{run.id}/brokers/").content.decode()
+    assert "All brokers" in closed
+    assert "every 2s" not in closed
+
+
+def test_of_a_run_that_has_ended_nothing_asks_for_itself(olga: Client, house: House) -> None:
+    part = olga.get(f"/runs/{house.runs['done'].id}/brokers/0/").content.decode()
+    assert "every 2s" not in part
+    assert "from its journal" in text_of(part).lower()
+
+
+def test_a_broker_there_is_not_is_said_so_and_the_page_stays(olga: Client, house: House) -> None:
+    run = house.runs["done"]
+    assert olga.get(f"/runs/{run.id}/brokers/4000/").status_code == 404
+    for wrong in ("4000", "x", "-1", "99999999999", "%00"):
+        page = olga.get(f"/runs/{run.id}/?broker={wrong}")
+        assert page.status_code == 200
+        assert "All brokers" in page.content.decode()
+
+
+def test_a_recorded_broker_tells_its_last_messages_and_data(olga: Client, operator: User) -> None:
+    run = make_run(operator)
+    part = text_of(olga.get(f"/runs/{run.id}/brokers/0/").content.decode())
+    assert "Last messages" in part
+    assert re.search(r"(request|update|answer|ping|acknowledgement)\S* (from|to) (broker \d|a client)", part)
+    assert re.search(r"Data it held at the end \d+:", part)
+    assert "replica" in part
+
+
+def test_logs_are_told_by_process_and_taken_away(olga: Client, house: House) -> None:
+    run = house.runs["done"]
+    everything = text_of(olga.get(f"/runs/{run.id}/log/").content.decode())
+    assert "supervisor" in everything
+    assert '"phase": "measuring"' in everything.replace("&quot;", '"')
+    one = olga.get(f"/runs/{run.id}/log/?process=supervisor").content.decode()
+    assert "<option selected>supervisor</option>" in one
+    taken = olga.get(f"/runs/{run.id}/log/?as=text&process=supervisor")
+    lines = b"".join(taken.streaming_content).decode().splitlines()
+    assert lines
+    assert all(re.match(r"\d{4}-\d\d-\d\dT[\d:.+]+ supervisor phase", line) for line in lines)
+    assert "attachment" in taken["Content-Disposition"]
+    assert olga.get(f"/runs/{run.id}/log/?process=%0d%0aX:").status_code == 200
+    assert olga.get(f"/runs/{house.runs['queued'].id}/log/").status_code == 200
+
+
+def test_thresholds_are_told_with_what_was_measured(olga: Client, house: House) -> None:
+    run = house.runs["done"]
+    judged = [
+        {"text": "p95 < 2ms", "value": 1_420.0, "held": True},
+        {"text": "not_found = 0", "value": 12, "held": False},
+    ]
+    Run.objects.filter(pk=run.pk).update(thresholds=judged, passed=False)
+    page = text_of(olga.get(f"/runs/{run.id}/").content.decode())
+    assert "threshold broken" in page
+    assert "held p95 &lt; 2ms was 1.42 ms" in page
+    assert "broken not_found = 0 was 12" in page
+
+
+def test_a_runs_definition_repeats_it(olga: Client, operator: User) -> None:
+    run = make_run(operator, record_mb=0, faults=[{"what": "restart", "brokers": [2], "at_s": 2}])
+    definition = olga.get(f"/api/runs/{run.id}/definition/").json()
+    _, (configuration,) = simulated(json.dumps(definition).encode(), "run.json")
+    assert configuration_hash(configuration) == configuration_hash(run.configuration)
+    page = text_of(olga.get(f"/runs/{run.id}/").content.decode())
+    assert f"python -m overlay simulate run-{run.id}.json --replicate 0" in page
+
+
+@pytest.mark.parametrize("state", ["queued", "failed", "cancelled"])
+def test_a_run_of_which_nothing_was_written_says_so(olga: Client, house: House, state: str) -> None:
+    page = text_of(olga.get(f"/runs/{house.runs[state].id}/").content.decode())
+    assert "Nothing measured yet." in page or "Nothing was measured." in page
+    part = text_of(olga.get(f"/runs/{house.runs[state].id}/brokers/0/").content.decode())
+    assert "It has written nothing yet." in part or "It wrote nothing, or its files were removed." in part
