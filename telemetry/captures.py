@@ -130,8 +130,8 @@ def title(files: RunFiles) -> str:
     """What a capture of this run says of itself."""
     how = "simulated in virtual time" if files.read_manifest().get("engine") == SIMULATED else "as they were recorded"
     return (
-        f"Messages of run {files.run} between its brokers, {how}. A message is told of by its sender, or by its receiver "
-        "where only that recorded. IP and UDP heads are made up from the recorded addresses."
+        f"Messages of run {files.run}, {how}. A message is told of by its sender, or by its receiver where only that "
+        "recorded. IP and UDP heads are made up from the recorded addresses."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from rest_framework.request import Request
 
 PARQUET = "application/vnd.apache.parquet"
@@ -26,10 +26,12 @@ async def _pieces(iterator: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-def download(request: Request, pieces: Iterator[bytes], name: str, content_type: str) -> StreamingHttpResponse:
+def download(
+    request: Request | HttpRequest, pieces: Iterator[bytes], name: str, content_type: str
+) -> StreamingHttpResponse:
     """A file to save under ``name``."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if content_type == PARQUET:
         headers["Content-Encoding"] = "identity"  # it is compressed in itself
-    content = _pieces(pieces) if isinstance(request._request, ASGIRequest) else pieces
+    content = _pieces(pieces) if isinstance(getattr(request, "_request", request), ASGIRequest) else pieces
     return StreamingHttpResponse(content, content_type=content_type, headers=headers)

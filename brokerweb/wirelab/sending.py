@@ -1,0 +1,201 @@
+"""A datagram to a live broker, and everything that it says to it. The only part of the wire lab with a socket.
+
+Whom to send to is chosen among the brokers that this house itself runs, by network or run and index; an address is
+never taken from outside.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+
+from brokerweb.errors import NotPossible
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ON_BROKERS
+from brokerweb.networks.models import Network, NetworkState
+from overlay.addresses import Address, is_loopback, parse_address
+from overlay.broker.fields import MAX_DATAGRAM
+from overlay.broker.messages import (
+    OPERATIONS,
+    Ack,
+    ContextResponse,
+    Nack,
+    NeighborsResponse,
+    PingResponse,
+    StatsResponse,
+    Status,
+)
+from overlay.broker.wire import AnyMessage, code_of, parse
+from overlay.engines import LIVE
+from overlay.errors import InvalidSetting, WireError
+from overlay.node import MILLISECOND, SECOND
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+
+WAIT_NS = 2 * SECOND
+LINGER_NS = 50 * MILLISECOND
+"""After the answer that is the last one by rights."""
+MOST_ANSWERS = 64
+MOST_SENT, WINDOW_S = 20, 10
+"""Datagrams of one person within so many seconds."""
+MOST_OFFERED = 50
+"""Networks and runs that are offered."""
+NETWORK, RUN = "network", "run"
+
+
+class TooFast(NotPossible):
+    """Somebody sends more than anybody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A network or a run with live brokers."""
+
+    kind: str
+    id: str
+    name: str
+    brokers: int
+    is_measured: bool
+    """Whether what is sent there gets into somebody's figures."""
+
+    @property
+    def value(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One answer."""
+
+    after_us: float
+    """Microseconds after the datagram was given to the system."""
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    place: Place
+    broker: int
+    address: Address
+    answers: tuple[Heard, ...]
+    is_nobody_there: bool = False
+    """Whether the machine said that no process has this port."""
+    is_cut: bool = False
+    """Whether more than ``MOST_ANSWERS`` came."""
+
+
+def places() -> list[Place]:
+    """Where something can be sent to, networks first."""
+    states = (NetworkState.RUNNING, NetworkState.DEGRADED)
+    networks = Network.objects.filter(state__in=states).only("id", "name", "host", "brokers")[:MOST_OFFERED]
+    runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE).select_related("experiment")[:MOST_OFFERED]
+    found = [_place(NETWORK, one.pk, one.name, one.brokers, one.host) for one in networks]
+    for run in runs.defer("configuration", "summary"):
+        name = f"{run.experiment.name}, run {run.position + 1}"
+        found.append(_place(RUN, run.pk, name, run.observed.get("brokers") or [], run.host))
+    return [place for place in found if place is not None]
+
+
+def place_of(kind: str, id: str) -> tuple[Place, dict[int, Address]]:
+    """A network or run, and its brokers that are up. Raises ``InvalidSetting`` and ``NotPossible``."""
+    if kind == NETWORK:
+        network = Network.objects.filter(pk=id).first()
+        found = network and (network.name, network.brokers, network.host, network.state)
+    elif kind == RUN:
+        run = Run.objects.filter(pk=id).select_related("experiment").first()
+        found = run and (run.experiment.name, run.observed.get("brokers") or [], run.host, run.state)
+    else:
+        raise InvalidSetting("to", f"must be a network or a run, not {kind!r:.40}")
+    if not found:
+        raise InvalidSetting("to", f"there is no {kind} with the id {id!r:.40}")
+    name, brokers, host, state = found
+    up = dict(_up(brokers, host))
+    if not up:
+        raise NotPossible(f"The {kind} {name} is {state}, and none of its brokers can be reached from here.")
+    return Place(kind, id, name, len(up), kind == RUN), up
+
+
+def _place(kind: str, id: str, name: str, brokers: list[dict[str, Any]], host: str) -> Place | None:
+    up = dict(_up(brokers, host))
+    return Place(kind, id, name, len(up), kind == RUN) if up else None
+
+
+def _up(brokers: list[dict[str, Any]], host: str) -> Iterator[tuple[int, Address]]:
+    """The brokers that listen and can be reached: on another host's loopback somebody else would hear it here."""
+    for broker in brokers:
+        if broker.get("state") != "up" or not broker.get("address"):
+            continue
+        address = parse_address(broker["address"])
+        if host == settings.HOST_NAME or not is_loopback(address[0]):
+            yield int(broker["index"]), address
+
+
+def send(kind: str, id: str, broker: int, data: bytes, person: int) -> Sent:
+    """Send ``data`` to a broker and listen, two seconds at most.
+
+    Raises ``InvalidSetting``, ``NotPossible`` and ``TooFast``; then nothing was sent.
+    """
+    if len(data) > MAX_DATAGRAM:
+        raise InvalidSetting("text", f"has {len(data):,} bytes; a datagram holds at most {MAX_DATAGRAM:,}")
+    place, up = place_of(kind, id)
+    if broker not in up:
+        raise InvalidSetting("broker", f"is none that is up there; up are {_listed(sorted(up))}")
+    _take_turn(person)
+    answers, is_nobody_there = _exchange(up[broker], data)
+    is_cut = len(answers) > MOST_ANSWERS
+    return Sent(place, broker, up[broker], tuple(answers[:MOST_ANSWERS]), is_nobody_there, is_cut)
+
+
+def _listed(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:20]))
+    return f"{shown} and {len(numbers) - 20} more" if len(numbers) > 20 else shown
+
+
+def _take_turn(person: int) -> None:
+    key = f"wire-sent-{person}-{int(time.time()) // WINDOW_S}"
+    cache.add(key, 0, timeout=2 * WINDOW_S)
+    if cache.incr(key) > MOST_SENT:
+        raise TooFast(f"{MOST_SENT} datagrams in {WINDOW_S} s are the most that one person sends; wait a moment.")
+
+
+def _exchange(broker: Address, data: bytes) -> tuple[list[Heard], bool]:
+    """What came back, and whether the machine said that nobody listens there."""
+    heard: list[Heard] = []
+    with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.connect(broker)  # the kernel then drops what comes from anybody else
+            started = time.monotonic_ns()
+            sock.send(data)
+            until = started + WAIT_NS
+            while (left := until - time.monotonic_ns()) > 0 and len(heard) <= MOST_ANSWERS:
+                sock.settimeout(left / SECOND)
+                answer = sock.recv(MAX_DATAGRAM_BYTES)
+                now = time.monotonic_ns()
+                heard.append(Heard((now - started) / 1000, answer))
+                if _is_last(data, answer):
+                    until = min(until, now + LINGER_NS)
+        except TimeoutError:
+            pass
+        except OSError:  # refused: an answer of the machine, not of a broker
+            return heard, not heard
+    return heard, False
+
+
+def _is_last(asked: bytes, answer: bytes) -> bool:
+    """Whether nothing more is said to a message after this answer."""
+    try:
+        message: AnyMessage = parse(answer)
+    except WireError:
+        return False
+    if isinstance(message, Nack | PingResponse | NeighborsResponse | StatsResponse):
+        return True
+    code = code_of(asked)
+    if isinstance(message, Ack):
+        is_only = message.operation in (OPERATIONS[0], OPERATIONS[7]) or asked.endswith(b"|*")
+        return message.status == Status.REQ_PROCESSED or is_only
+    return isinstance(message, ContextResponse) and code == 32
