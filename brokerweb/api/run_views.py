@@ -26,6 +26,7 @@ from brokerweb.experiments import history, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
+from brokerweb.storage.services import removed_sentence
 from overlay.engines import ENGINES, SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry import holdings
@@ -113,7 +114,7 @@ class RunViewSet(RunBrokers, Resource):
         run = self.get_object()
         path = samples.parquet_path(run)
         if path is None:
-            raise NotFound("This run has no samples; they are there once it was collected.")
+            raise NotFound(removed_sentence(run) or "This run has no samples; they are there once it was collected.")
         name = f"samples-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"
         form = request.query_params.get("format", "json")
         if form == "csv":
@@ -181,7 +182,7 @@ class RunViewSet(RunBrokers, Resource):
         page, size = whole(request, "page", 1, 1, 10**9), whole(request, "page_size", 1_000, 1, 10_000)
         path = RunFiles(settings.RUNS / run.pk).holdings_path
         if not path.is_file():
-            raise NotFound("This run has no holdings; they are there once it was collected.")
+            raise NotFound(removed_sentence(run) or "This run has no holdings; they are there once it was collected.")
         total, rows = holdings.read(path, (page - 1) * size, size)
         beside = links(request, {"page_size": size}, page, -(-total // size))
         return Response({"count": total, **beside, **(run.summary.get("holdings") or {}), "results": rows})
@@ -202,7 +203,8 @@ class RunViewSet(RunBrokers, Resource):
         """Every message of a recorded run, in the order in which they were sent."""
         run = self.get_object()
         if not replay.path_of(run).is_file():
-            raise NotFound("This run has no messages; they are there once one with record_mb above 0 was collected.")
+            missing = "This run has no messages; they are there once one with record_mb above 0 was collected."
+            raise NotFound(removed_sentence(run) or missing)
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 1_000, 1, 10_000)
         begin, end = whole(request, "from_us", 0, 0, MOST_US), whole(request, "to_us", MOST_US, 0, MOST_US)
         query = request.query_params.get("query") or None

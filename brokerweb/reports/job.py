@@ -59,7 +59,7 @@ def _end(report: Report, state: str, **fields: object) -> None:
 def _run(report: Report) -> dict:
     runs = services.run_ids(report)
     if not runs:
-        raise _Ended("None of its runs is done, so there is nothing to compare.")
+        raise _Ended("None of its runs is done and has its samples, so there is nothing to compare.")
     out = services.directory(report)
     out.mkdir(parents=True, exist_ok=True)
     chosen = out / "runs.json"

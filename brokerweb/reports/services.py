@@ -34,6 +34,9 @@ def create(
     unfinished = [run.id for run in runs if run.state != RunState.DONE]
     if unfinished:
         raise InvalidSetting("runs", f"only runs that are done can be compared; {', '.join(unfinished[:5])} are not")
+    without = [run.id for run in runs if run.files_removed]
+    if without:
+        raise InvalidSetting("runs", f"the samples of {', '.join(without[:5])} were removed by retention")
     report = Report.objects.create(
         kind=kind,
         owner=owner,
@@ -54,9 +57,13 @@ def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:
 
 
 def run_ids(report: Report) -> list[str]:
-    """The runs that the report is about, as of now: its own, and the finished ones of its experiments."""
-    own = report.runs.filter(state=RunState.DONE).values_list("pk", flat=True)
-    of_experiments = Run.objects.filter(experiment__reports=report, state=RunState.DONE).values_list("pk", flat=True)
+    """The runs that the report is about, as of now: its own, and the finished ones of its experiments.
+
+    Those whose samples retention has removed are left out.
+    """
+    whole = {"state": RunState.DONE, "files_removed": None}
+    own = report.runs.filter(**whole).values_list("pk", flat=True)
+    of_experiments = Run.objects.filter(experiment__reports=report, **whole).values_list("pk", flat=True)
     return sorted({*own, *of_experiments})
 
 
