@@ -1,0 +1,132 @@
+"""The table of a comparison as rows of plain values: what REST returns, and what is taken away as CSV or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from brokerweb.comparison.services import Comparison, Group
+from telemetry.measures import Measure
+
+FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def entry(found: Comparison, group: Group) -> dict[str, Any]:
+    """One group with everything that is known of it."""
+    return {
+        "number": group.number,
+        "configuration": group.id,
+        "configurations": list(group.configurations),
+        "label": group.label,
+        "engine": group.engine,
+        "role": group.role,
+        "parameters": dict(group.factors),
+        "n": len(group.runs),
+        "runs": [one.run for one in group.runs],
+        "figures": {
+            name: {key: value for key, value in one.as_dict().items() if key != "replicates"}
+            for name, one in group.estimates.items()
+        },
+        "published": group.published,
+        "is_baseline": group.is_baseline,
+        "difference": group.difference.as_dict() if group.difference else None,
+    }
+
+
+def unit_named(measure: Measure) -> str:
+    """``p95_us``: a column says its unit."""
+    unit = "" if measure.unit in ("", "share", "cores") or measure.name.endswith(f"_{measure.unit}") else measure.unit
+    return f"{measure.name}_{unit}" if unit else measure.name
+
+
+def flat(found: Comparison, groups: Iterable[Group]) -> tuple[list[str], list[list[Any]]]:
+    """Names of columns, and a row of plain values for each group."""
+    told = list(found.asked.by) or [one.name for one in found.differing]
+    names = ["number", "configuration", "label", "engine", "runs", *told]
+    for measure in found.asked.measures:
+        name = unit_named(measure)
+        names += [name, f"{name}_low", f"{name}_high", f"{name}_n"]
+    compared = found.baseline is not None
+    if compared:
+        name = unit_named(found.asked.measure)
+        names += [f"{name}_difference", "difference_low", "difference_high", "difference_n", "verdict"]
+    return names, [_row(found, group, told, compared) for group in groups]
+
+
+def _row(found: Comparison, group: Group, told: Sequence[str], compared: bool) -> list[Any]:
+    row = [
+        group.number,
+        group.id,
+        group.label,
+        group.engine,
+        len(group.runs),
+        *(group.factors.get(name) for name in told),
+    ]
+    for measure in found.asked.measures:
+        one = group.estimates[measure.name]
+        row += [one.value, one.low, one.high, one.n]
+    if compared:
+        held = group.difference
+        row += [held.value, held.low, held.high, held.n, held.verdict] if held else [None, None, None, 0, "baseline"]
+    return row
+
+
+def as_csv(found: Comparison, groups: Iterable[Group]) -> bytes:
+    names, rows = flat(found, groups)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows([[_safe(value) for value in row] for row in rows])
+    return text.getvalue().encode()
+
+
+def _safe(value: Any) -> Any:
+    """A name that a spreadsheet would take for a formula is marked as text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def as_parquet(found: Comparison, groups: Iterable[Group]) -> bytes:
+    names, rows = flat(found, groups)
+    columns = {name: _column([row[at] for row in rows]) for at, name in enumerate(names)}
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink, compression="zstd")
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _column(values: Sequence[Any]) -> Any:
+    """Of one kind: a parameter that is a number here and a text there is text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values] if float in kinds else values)
+    if kinds <= {bool}:
+        return pa.array(values)
+    return pa.array([None if value is None else str(value) for value in values])
+
+
+def summary(found: Comparison) -> dict[str, Any]:
+    """What is said of the comparison as a whole, beside its rows."""
+    chosen = found.selection
+    return {
+        "runs": len(chosen.runs),
+        "not_done": chosen.not_done,
+        "repeats": chosen.repeats,
+        "metrics": [_told(measure) for measure in found.asked.measures],
+        "aggregate": found.asked.aggregate,
+        "by": list(found.asked.by),
+        "differing": [{"name": one.name, "unit": one.unit, "values": list(one.values)} for one in found.differing],
+        "baseline": {"text": found.baseline.text, "label": found.baseline.label, "runs": found.baseline.runs}
+        if found.baseline
+        else None,
+        "verdicts": dict(found.verdicts) or None,
+    }
+
+
+def _told(measure: Measure) -> Mapping[str, str]:
+    return {"name": measure.name, "title": measure.title, "unit": measure.unit, "better": measure.better}

@@ -1,0 +1,71 @@
+"""``manage.py compare 'FILTER' --baseline 'FILTER' --metric p95``: the comparison for scripts and CI.
+
+Ends with 0, with 1 where a group is shown to be worse than the baseline, with 2 where it cannot be asked so.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.management.base import BaseCommand
+from django.http import QueryDict
+from django.utils import timezone
+
+from brokerweb.comparison import exports, services
+from brokerweb.comparison.asked import DEFAULT_METRIC, read
+from brokerweb.comparison.services import Comparison, Group
+from brokerweb.comparison.templatetags.comparison import between, of, signed
+from overlay.errors import InvalidSetting
+from telemetry.grouping import WORSE
+
+_COLUMNS = "{:>4}  {:>5}  {:>30}  {:>34}  {:<19} {}"
+
+
+class Command(BaseCommand):
+    help = "Compares finished runs, grouped by everything but the seed; ends with 1 where one is worse."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("filter", help="which runs, in the filter language")
+        parser.add_argument("--baseline", default="", help="a configuration, or a filter of the runs to hold against")
+        parser.add_argument("--metric", default=DEFAULT_METRIC, help="the figure that is held against the baseline")
+        parser.add_argument("--by", default="", help="one or two parameters to group by, with a comma")
+        parser.add_argument("--aggregate", default="", help="mean, median, min or max of the replicates")
+        parser.add_argument("--sort", default="", help="a column; -column from the other end")
+        parser.add_argument("--json", action="store_true", help="everything, as REST gives it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        query = {name: options[name] for name in ("baseline", "metric", "by", "aggregate", "sort")}
+        try:
+            asked = read(QueryDict(urlencode({**query, "q": options["filter"]})))
+            found = services.compare(asked, timezone.now())
+            groups = services.ordered(found)
+        except InvalidSetting as error:
+            self.stderr.write(f"{'filter' if error.field == 'q' else error.field}: {error.sentence}")
+            sys.exit(2)
+        if options["json"]:
+            whole = {**exports.summary(found), "results": [exports.entry(found, group) for group in groups]}
+            self.stdout.write(json.dumps(whole, indent=2))
+        else:
+            self._tell(found, groups)
+        if found.verdicts.get(WORSE):
+            sys.exit(1)
+
+    def _tell(self, found: Comparison, groups: list[Group]) -> None:
+        measure = found.asked.measure
+        self.stdout.write(f"{measure.title}, {found.asked.aggregate} of the replicates with its 95 % interval")
+        self.stdout.write(_COLUMNS.format("", "n", measure.name, "difference", "verdict", "configuration"))
+        for group in groups:
+            one, held = group.estimates[measure.name], group.difference
+            word = held.verdict if held else "baseline" if group.is_baseline else ""
+            difference = f"{signed(held.value, measure)} {between(held, measure)}" if held else ""
+            figure = f"{of(one.value, measure)} {between(one, measure)}"
+            row = (group.number, one.n, figure.strip(), difference.strip(), word, group.label)
+            self.stdout.write(_COLUMNS.format(*row).rstrip())
+        if found.baseline:
+            told = ", ".join(f"{count} {word}" for word, count in found.verdicts.items() if count)
+            self.stdout.write(
+                f"Against {found.baseline.label} ({found.baseline.runs} runs): {told or 'nothing to hold'}."
+            )

@@ -1,0 +1,137 @@
+"""What configurations differ in. Each is read once, however many runs have it, and kept: it never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from brokerweb.experiments.models import Run
+from brokerweb.formatting import words
+from overlay.engines import SIMULATED
+from overlay.systems import RECORD, SYSTEMS
+from telemetry.configurations import choose
+from telemetry.published import Published, same
+
+MOST_KEPT = 5_000
+"""Configurations, of about 3 kB each."""
+AT_ONCE = 500
+_UNITS = {
+    **{info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)},
+    RECORD.name: RECORD.unit,
+}
+_PLAIN_UNITS = ("fraction", "hops", "brokers", "walks", "requests", "entries", "questions", "pings", "rounds", "tries")
+"""Those that the name of the parameter says already."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What is told of one configuration; its links are not kept."""
+
+    hash: str
+    factors: Mapping[str, Any]
+    """By name; each value is a text, a number or a truth value."""
+    said_by_profile: frozenset[str]
+    """Settings that are as its profile has them."""
+    published: Published | None
+    """The row of Table B.1 that is about the same configuration."""
+
+    @property
+    def kind(self) -> str:
+        return str(self.factors["kind"])
+
+    @property
+    def role(self) -> str:
+        """As ``telemetry.charts`` has it."""
+        if self.factors["engine"] == SIMULATED:
+            return "simulated"
+        return "shaped" if self.factors["links"] else "measured"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something in which configurations may differ."""
+
+    name: str
+    title: str
+    unit: str
+    values: tuple[Any, ...]
+    """In order, each once; ``None`` where a configuration lacks it."""
+    is_number: bool = field(default=False)
+
+    @property
+    def axis(self) -> str:
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+_kept: dict[str, Configuration] = {}
+
+
+def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
+    """Configurations by hash; ``representatives`` names, for each hash, a run that has it."""
+    if len(_kept) > MOST_KEPT:
+        _kept.clear()
+    # By run and not by hash: topologies that are alike may have other names.
+    missing = [run for run in representatives.values() if run not in _kept]
+    found = {run: _kept[run] for run in representatives.values() if run in _kept}
+    for at in range(0, len(missing), AT_ONCE):
+        some = missing[at : at + AT_ONCE]
+        rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", "configuration_hash", "configuration")
+        for run, name, document in rows.iterator(chunk_size=20):
+            found[run] = _kept[run] = _read(name, document)
+    return {found[run].hash: found[run] for run in representatives.values() if run in found}
+
+
+def _read(name: str, document: Mapping[str, Any]) -> Configuration:
+    run = choose({"run": name, "configuration": document}, {})
+    row = same(run.kind, run.brokers, run.workload)
+    said = frozenset(one for one in run.settings if run.is_said_by_profile(one))
+    return Configuration(name, run.factors(), said, row if row and row.is_whole else None)
+
+
+def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
+    """One parameter over some configurations."""
+    values = {one.factors.get(name) for one in configurations}
+    told = [value for value in values if value is not None]
+    is_number = bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
+    unit = _UNITS.get(name, "")
+    title = words(name).replace("_", " ")
+    ordered = tuple(sorted(values, key=order))
+    return Parameter(name, title, "" if unit in _PLAIN_UNITS else unit, ordered, is_number)
+
+
+def order(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, then texts, what is missing last."""
+    if isinstance(value, int | float):
+        return False, float(value), ""
+    return value is None, float("inf"), str(value)
+
+
+def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
+    """The parameters in which they differ. Of profiles that differ not each of their settings; a topology's kind only
+    where several topologies are of one kind."""
+    names = dict.fromkeys(name for one in configurations for name in one.factors)
+    swept = [name for name in names if len({one.factors.get(name) for one in configurations}) > 1]
+    found = {
+        name: described(name, configurations)
+        for name in swept
+        if not all(name in one.said_by_profile for one in configurations)
+    }
+    if "kind" in found and "topology" in found and len(found["kind"].values) == len(found["topology"].values):
+        del found["kind"]
+    return list(found.values())
+
+
+def shared(configurations: Sequence[Configuration], but: Iterable[Parameter]) -> dict[str, Any]:
+    """What all have alike, by name; empty values left out."""
+    if not configurations:
+        return {}
+    left_out = {parameter.name for parameter in but}
+    first = configurations[0]
+    return {
+        name: value
+        for name, value in first.factors.items()
+        if name not in left_out
+        and value not in ("", None)
+        and all(one.factors.get(name) == value for one in configurations)
+    }

@@ -1,0 +1,269 @@
+"""A comparison: runs as groups of replicates, each figure with its interval, each group held against the baseline.
+
+The page, REST, the exports and the command all show what ``compare`` returns; the numbers are ``telemetry.grouping``'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+from brokerweb.comparison import parameters, selection
+from brokerweb.comparison.asked import Asked
+from brokerweb.comparison.parameters import Configuration, Parameter
+from brokerweb.comparison.selection import Figures, Selection
+from overlay.engines import SIMULATED
+from overlay.errors import InvalidSetting
+from telemetry import grouping
+from telemetry.configurations import in_words, label_of
+from telemetry.grouping import Difference, Estimate, Value
+from telemetry.measures import Measure
+
+_HASH = re.compile(r"[0-9a-f]{16}")
+PUBLISHED = {"mean": ("response_us", 1.0), "rss": ("memory_kb", 1000.0), "uss": ("memory_kb", 1000.0)}
+"""Which measures Table B.1 has, its column, and the column's unit in the measure's."""
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs whose replicates are taken together: one configuration, or several that agree in what is grouped by."""
+
+    key: Key
+    label: str
+    engine: str
+    role: str
+    """As ``telemetry.charts`` has it."""
+    kind: str
+    """Of its topology, for its colour; empty where it has several."""
+    factors: Mapping[str, Any]
+    """What tells it from the others, by the parameter's name."""
+    configurations: tuple[str, ...]
+    runs: tuple[Figures, ...]
+    estimates: Mapping[str, Estimate]
+    """By measure."""
+    published: float | None
+    """What Table B.1 has of the first measure for these very configurations."""
+    number: int = 0
+    """Its place in the order of the parameters, from 1; the charts and the table name it by this."""
+    difference: Difference | None = None
+    is_baseline: bool = False
+
+    @property
+    def id(self) -> str:
+        """By which it is pinned."""
+        return self.configurations[0]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What the groups are held against."""
+
+    text: str
+    label: str
+    runs: int
+    is_filter: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that is shown."""
+
+    asked: Asked
+    groups: list[Group]
+    differing: list[Parameter]
+    shared: Mapping[str, Any]
+    configurations: Mapping[str, Configuration]
+    selection: Selection
+    baseline: Baseline | None = None
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    """How often each was given; empty without a baseline."""
+
+    @property
+    def numbers(self) -> list[Parameter]:
+        """What may lie along an axis."""
+        return [one for one in self.differing if one.is_number and len(one.values) > 1]
+
+
+def compare(asked: Asked, now: datetime) -> Comparison:
+    """Raises ``InvalidSetting`` that names what cannot be asked for."""
+    chosen = selection.select("q", asked.q or "", asked.runs, asked.metrics, now)
+    held, text, configuration = _baseline(asked, chosen, now)
+    if held is not None:
+        of_it = {one.run for one in held.runs}
+        chosen = Selection([one for one in chosen.runs if one.run not in of_it], chosen.not_done, chosen.repeats)
+    configurations = parameters.known({**(held.representatives() if held else {}), **chosen.representatives()})
+    compared = [configurations[name] for name in chosen.representatives()]
+    differing = parameters.differing(compared)
+    _check(asked, differing)
+    groups = grouped(asked, chosen.runs, configurations, differing)
+    shared = parameters.shared(compared, differing)
+    found = Comparison(asked, groups, differing, shared, configurations, chosen)
+    if held is not None:
+        return _against(found, grouped(asked, held.runs, configurations, differing), text)
+    return _against_one(found, configuration) if configuration else found
+
+
+def _check(asked: Asked, differing: Sequence[Parameter]) -> None:
+    names = [one.name for one in differing]
+    for where, asked_for in (("x", [asked.x] if asked.x else []), ("by", asked.by)):
+        for name in asked_for:
+            if name not in names:
+                known = f"they differ in {', '.join(names)}" if names else "they differ in nothing but the seed"
+                raise InvalidSetting(where, f"these runs do not differ in {name!r:.40}; {known}")
+    if asked.x and not next(one for one in differing if one.name == asked.x).is_number:
+        raise InvalidSetting("x", f"{asked.x} is no number, so it has no place on an axis; group by it instead")
+
+
+def grouped(
+    asked: Asked,
+    runs: Sequence[Figures],
+    configurations: Mapping[str, Configuration],
+    differing: Sequence[Parameter],
+    by: Sequence[str] | None = None,
+) -> list[Group]:
+    """The groups in the order of their parameters. Live and simulated runs are never in one; ``by`` instead of what was
+    asked for."""
+    names = asked.by if by is None else by
+    found: dict[Key, list[Figures]] = {}
+    for one in runs:
+        factors = configurations[one.configuration].factors
+        key = (*(factors.get(name) for name in names), one.engine) if names else (one.configuration,)
+        found.setdefault(key, []).append(one)
+    told = [one.name for one in differing]
+    groups = [_group(asked, key, members, configurations, names or told, bool(names)) for key, members in found.items()]
+    groups.sort(key=lambda group: [parameters.order(value) for value in (*group.factors.values(), group.id)])
+    return [replace(group, number=number) for number, group in enumerate(groups, start=1)]
+
+
+def _group(
+    asked: Asked,
+    key: Key,
+    runs: Sequence[Figures],
+    configurations: Mapping[str, Configuration],
+    names: Sequence[str],
+    is_by: bool,
+) -> Group:
+    hashes = tuple(dict.fromkeys(one.configuration for one in runs))
+    members = [configurations[name] for name in hashes]
+    factors = {name: members[0].factors.get(name) for name in names}
+    kinds, roles = {one.kind for one in members}, {one.role for one in members}
+    return Group(
+        key=key,
+        label=_label(factors, runs[0].engine) if is_by else label_of(members[0].factors, names),
+        engine=runs[0].engine,
+        role=roles.pop() if len(roles) == 1 else "shaped",  # of live ones only: an engine is never mixed
+        kind=kinds.pop() if len(kinds) == 1 else "",
+        factors=factors,
+        configurations=hashes,
+        runs=tuple(runs),
+        estimates={
+            measure.name: grouping.estimate(values(runs, at), measure, asked.aggregate)
+            for at, measure in enumerate(asked.measures)
+        },
+        published=published(members, asked.measure),
+    )
+
+
+def ordered(found: Comparison) -> list[Group]:
+    """The groups as the table is sorted: ``sort`` is a column, with ``-`` before it from the other end. What was not
+    measured comes last either way. Raises ``InvalidSetting``."""
+    name = found.asked.sort.removeprefix("-")
+    if not name:
+        return found.groups
+    known: dict[str, Callable[[Group], Any]] = {
+        "n": lambda group: len(group.runs),
+        "difference": lambda group: group.difference and group.difference.value,
+    }
+    known |= {one: _estimated(one) for one in found.asked.metrics}
+    known |= {one.name: _factor(one.name) for one in found.differing}
+    if name not in known:
+        raise InvalidSetting("sort", f"must be one of {', '.join(known)}, not {name!r:.40}")
+    of = known[name]
+    told = [group for group in found.groups if of(group) is not None]
+    told.sort(key=lambda group: parameters.order(of(group)), reverse=found.asked.sort.startswith("-"))
+    return told + [group for group in found.groups if of(group) is None]
+
+
+def _estimated(name: str) -> Callable[[Group], Any]:
+    return lambda group: group.estimates[name].value
+
+
+def _factor(name: str) -> Callable[[Group], Any]:
+    return lambda group: group.factors.get(name)
+
+
+def _label(factors: Mapping[str, Any], engine: str) -> str:
+    plain = ("topology", "kind", "system")
+    said = [
+        str(value) if name in plain else in_words(name, value)
+        for name, value in factors.items()
+        if value not in (None, "") and name != "engine"
+    ]
+    if engine == SIMULATED:
+        said.append(SIMULATED)
+    return ", ".join(said) or "all"
+
+
+def values(runs: Sequence[Figures], at: int = 0) -> list[Value]:
+    """What the runs have of the measure at ``at``; those that have not measured it are left out."""
+    return [value for one in runs if (value := one.value(at)) is not None]
+
+
+def published(members: Sequence[Configuration], measure: Measure) -> float | None:
+    """The mean of Table B.1's rows of these configurations; ``None`` unless it has every one of them."""
+    column, unit = PUBLISHED.get(measure.name, ("", 1.0))
+    found = [getattr(one.published, column) if one.published and column else None for one in members]
+    return fmean(value * unit for value in found) if found and None not in found else None
+
+
+def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection | None, str, str]:
+    """The baseline's runs where a filter names them, the filter, and else the configuration that is pinned."""
+    if not asked.baseline:
+        return None, "", ""
+    if not _HASH.fullmatch(asked.baseline):
+        held = selection.select("baseline", asked.baseline, (), asked.metrics, now)
+        if not held.runs:
+            raise InvalidSetting("baseline", "fits no finished run")
+        return held, asked.baseline, ""
+    if any(one.configuration == asked.baseline for one in chosen.runs):
+        return None, "", asked.baseline
+    held = selection.of_configuration(asked.baseline, asked.metrics)
+    if not held.runs:
+        raise InvalidSetting("baseline", f"no finished run has the configuration {asked.baseline}")
+    return held, asked.baseline, ""
+
+
+def _against(found: Comparison, held: Sequence[Group], text: str) -> Comparison:
+    """Each group against the baseline's runs of the same parameters; where the baseline has one group, against that."""
+    by_key = {group.key: group for group in held}
+    alone = held[0] if len(held) == 1 else None
+    groups = [_held(group, by_key.get(group.key) or alone, found.asked.measure) for group in found.groups]
+    runs = sum(len(group.runs) for group in held)
+    is_filter = not _HASH.fullmatch(text)
+    return _with(found, groups, Baseline(text, text if is_filter else held[0].label, runs, is_filter))
+
+
+def _against_one(found: Comparison, configuration: str) -> Comparison:
+    """Each group against the one that holds a configuration."""
+    pinned = next(group for group in found.groups if configuration in group.configurations)
+    groups = [
+        replace(group, is_baseline=True) if group is pinned else _held(group, pinned, found.asked.measure)
+        for group in found.groups
+    ]
+    return _with(found, groups, Baseline(configuration, pinned.label, len(pinned.runs), False))
+
+
+def _held(group: Group, baseline: Group | None, measure: Measure) -> Group:
+    ours, theirs = values(group.runs), values(baseline.runs) if baseline else []
+    return replace(group, difference=grouping.difference(ours, theirs, measure))
+
+
+def _with(found: Comparison, groups: list[Group], baseline: Baseline) -> Comparison:
+    verdicts = grouping.counted(group.difference.verdict for group in groups if group.difference)
+    return replace(found, groups=groups, baseline=baseline, verdicts=verdicts)

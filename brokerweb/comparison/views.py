@@ -1,0 +1,197 @@
+"""The page of the comparison: reads what its address asks for, calls one service, shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from brokerweb.comparison import distribution as distributions
+from brokerweb.comparison import drawing, exports, services
+from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
+from brokerweb.comparison.parameters import Parameter
+from brokerweb.comparison.services import Comparison, Group
+from brokerweb.doors import page_of
+from brokerweb.experiments.models import Experiment, RunState
+from overlay.errors import InvalidSetting
+from telemetry.grouping import AGGREGATES
+from telemetry.measures import MEASURES
+
+ROWS = 100
+"""Groups on a page of the table."""
+VALUES_SHOWN = 10
+"""Of a parameter; how many more there are is said."""
+IN_TITLE = ("topology", "kind", "links", "engine")
+"""Parameters that the first column of the table tells."""
+SUSPECT = "suspect"
+FORMS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
+MOST_LINKED = 20
+"""Configurations that the link to a group's runs names."""
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    try:
+        asked = read(request.GET)
+    except InvalidSetting as error:
+        return _page(request, Asked(q=request.GET.get("q", "")), error=error)
+    if not asked.is_anything:
+        return _page(request, asked, examples=_examples())
+    try:
+        found = services.compare(asked, timezone.now())
+        groups = services.ordered(found)
+    except InvalidSetting as error:
+        return _page(request, asked, error=error)
+    return _page(request, asked, found, groups)
+
+
+def _page(
+    request: HttpRequest,
+    asked: Asked,
+    found: Comparison | None = None,
+    groups: list[Group] | None = None,
+    *,
+    error: InvalidSetting | None = None,
+    examples: list[dict[str, str]] | None = None,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "asked": asked,
+        "error": error,
+        "wrong": {error.field: error.sentence} if error else {},
+        "examples": examples,
+        "measures": MEASURES.values(),
+        "aggregates": AGGREGATES,
+        "kept": [(name, value) for name in ("runs", "configuration") for value in request.GET.getlist(name)],
+        "without_wrong": _without(request, error.field) if error else "",
+    }
+    if found is not None and groups is not None:
+        context |= _shown(request, found, groups)
+    return render(request, "compare/page.html", context, status=400 if error else 200)
+
+
+def _without(request: HttpRequest, *names: str) -> str:
+    """The address without some of its parameters."""
+    query = request.GET.copy()
+    for name in names:
+        query.pop(name, None)
+    return f"?{query.urlencode()}"
+
+
+def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict[str, Any]:
+    charts = drawing.drawn(found, groups)
+    page = page_of(request, groups, ROWS)
+    x = drawing.x_of(found)
+    offered = {name: title for name, title in CHARTS.items() if name in charts or name == "ecdf"}
+    chart = found.asked.chart if found.asked.chart in offered else next(iter(offered))
+    return {
+        "found": found,
+        "page": page,
+        "rows": [_row(found, group) for group in page],
+        "chips": [_chip(found, one, x) for one in found.differing],
+        "x": x,
+        "drawn": {"charts": charts, "shown": chart, "log": found.asked.log},
+        "offered": offered,
+        "chart": chart,
+        "kinds": {one.factors["topology"]: one.kind for one in found.configurations.values()},
+        "forms": FORMS,
+        "columns": [] if found.asked.by else [one for one in found.differing if one.name not in IN_TITLE],
+        "has_published": any(group.published is not None for group in groups),
+        "single": sum(len(group.runs) == 1 for group in groups),
+        "suspect": sum(one.verdict == SUSPECT for one in found.selection.runs),
+    }
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """A parameter in which the runs differ, as the page shows it."""
+
+    parameter: Parameter
+    values: tuple[Any, ...]
+    more: int
+    is_x: bool
+    is_by: bool
+    by: str
+    """What ``by`` becomes when this is pressed."""
+
+
+def _chip(found: Comparison, one: Parameter, x: Parameter | None) -> _Chip:
+    by = found.asked.by
+    is_by = one.name in by
+    now = [name for name in by if name != one.name] if is_by else [*by, one.name][-MOST_BY:]
+    shown = one.values[:VALUES_SHOWN]
+    is_x = x is not None and x.name == one.name
+    return _Chip(one, shown, len(one.values) - len(shown), is_x, is_by, ",".join(now))
+
+
+def _row(found: Comparison, group: Group) -> dict[str, Any]:
+    columns = [one for one in found.differing if one.name not in IN_TITLE]
+    by = found.asked.by
+    topology = found.configurations[group.id].factors["topology"]
+    return {
+        "group": group,
+        "title": group.label if by else topology,
+        "factors": [] if by else [(one, group.factors[one.name]) for one in columns],
+        "links": "" if by else found.configurations[group.id].factors["links"],
+        "figures": [(measure, group.estimates[measure.name]) for measure in found.asked.measures],
+        "link": _runs_of(found.asked, group),
+        "suspect": sum(one.verdict == SUSPECT for one in group.runs),
+    }
+
+
+def _runs_of(asked: Asked, group: Group) -> str:
+    """The query of the list of runs that shows this group's; empty where an address would not hold it."""
+    if len(group.configurations) > MOST_LINKED:
+        return ""
+    names = ", ".join(group.configurations)
+    own = f"configuration = {names}" if len(group.configurations) == 1 else f"configuration in ({names})"
+    parts = [f"({asked.q})" if asked.q else "", own, f"state = {RunState.DONE}"]
+    return urlencode({"q": " and ".join(part for part in parts if part)})
+
+
+def _examples() -> list[dict[str, str]]:
+    """Three comparisons to begin with."""
+    done = Experiment.objects.filter(runs__state=RunState.DONE).order_by("-created")
+    newest = done.values_list("pk", "name").first()
+    found = [
+        ("created > 7d ago", "Everything of the last seven days", "one row for each configuration"),
+        ("engine = live", "All runs of real brokers", "virtual time left out"),
+        ("verdict = valid", "All runs that judged themselves valid", "live ones beside simulated ones"),
+    ]
+    if newest:
+        found.insert(0, (f"experiment.id = {newest[0]}", f"The runs of {newest[1]}", "the newest that has results"))
+    return [{"query": urlencode({"q": q}), "q": q, "title": title, "why": why} for q, title, why in found[:3]]
+
+
+@login_required
+def distribution(request: HttpRequest) -> HttpResponse:
+    """The chart of distributions, which is read from samples and so asked for once it is looked at."""
+    try:
+        asked = read(request.GET)
+        found = services.compare(asked, timezone.now())
+        groups = distributions.chosen(found, services.ordered(found))
+    except InvalidSetting as error:
+        return JsonResponse({"sentence": str(error)}, status=400)
+    return JsonResponse(distributions.drawn(found, distributions.distributions(groups)))
+
+
+@login_required
+def export(request: HttpRequest, form: str) -> HttpResponse:
+    """The whole table as it is filtered, grouped and sorted, to take away."""
+    if form not in exports.FORMS:
+        raise Http404
+    try:
+        found = services.compare(read(request.GET), timezone.now())
+        groups = services.ordered(found)
+    except InvalidSetting as error:
+        return HttpResponse(f"{error.field}: {error.sentence}.", status=400, content_type="text/plain; charset=utf-8")
+    headers = {"Content-Disposition": f'attachment; filename="comparison.{form}"'}
+    if form == "json":
+        whole = {**exports.summary(found), "results": [exports.entry(found, group) for group in groups]}
+        return JsonResponse(whole, headers=headers)
+    made = exports.as_csv(found, groups) if form == "csv" else exports.as_parquet(found, groups)
+    return HttpResponse(made, content_type=exports.FORMS[form], headers=headers)

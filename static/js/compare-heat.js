@@ -1,0 +1,52 @@
+// A figure over two parameters: a cell for each pair, darker where it is more, its number in it where there is room.
+import { EChart, textStyle, tooltip } from "./echart.js";
+import { axisTitle, format } from "./estimates.js";
+import { brief, colour } from "./format.js";
+
+const ROW = 34, AROUND = 110, NUMBER_WIDTH = 58;
+
+export class HeatChart extends EChart {
+  constructor(figure, chart, log) {
+    super(figure, "comparison-heat");
+    this.chart = chart;
+    this.log = log && chart.value.log && chart.cells.every((cell) => cell[2] > 0);
+    figure.querySelector("[data-plot]").style.height = `${AROUND + ROW * chart.y.categories.length}px`;
+    this.plot.resize();
+    this.redraw();
+  }
+
+  keys() { return []; }
+
+  option() {
+    const { x, y, value, cells } = this.chart;
+    const text = textStyle();
+    const write = format(value);
+    const shade = (cell) => (this.log ? Math.log10(cell[2]) : cell[2]);
+    const shades = cells.map(shade);
+    const [least, most] = [Math.min(...shades), Math.max(...shades)];
+    const back = (number) => brief(write(this.log ? 10 ** number : number));
+    const numbers = this.figure.clientWidth / (x.categories.length + 3) > NUMBER_WIDTH;
+    const axis = (one) => ({ type: "category", data: one.categories, name: one.label, nameTextStyle: text, axisLabel: { ...text, width: 220, overflow: "truncate" }, axisLine: { show: false }, axisTick: { show: false } });
+    const about = ([at, row, number, low, high, n]) => `${x.label}: ${x.categories[at]}\n${y.label}: ${y.categories[row]}\n${axisTitle(value)}: ${write(number)}\n${low === null ? "" : `95 % interval ${write(low)} to ${write(high)}, `}n = ${n}`;
+    return {
+      animation: false,
+      aria: { enabled: true },
+      textStyle: text,
+      grid: { left: 8, right: 16, top: 26, bottom: 62, containLabel: true },
+      tooltip: tooltip(({ data }) => about(data.cell)),
+      xAxis: { ...axis(x), nameLocation: "middle", nameGap: 28 },
+      yAxis: { ...axis(y), inverse: true, nameLocation: "start", nameTextStyle: { ...text, align: "left" } },
+      visualMap: { dimension: 2, min: least, max: most > least ? most : least + 1, calculable: false, orient: "horizontal", left: "center", bottom: 0, itemHeight: 160, itemWidth: 12, textStyle: text,
+        text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour("heat-most")] } },
+      series: [{ type: "heatmap", data: cells.map((cell) => ({ value: [cell[0], cell[1], shade(cell)], cell,
+        label: { color: colour((shade(cell) - least) / (most - least || 1) > 0.55 ? "heat-on-most" : "heat-on-least") } })),
+        label: { show: numbers, fontSize: 12, formatter: ({ data }) => brief(write(data.cell[2])) },
+        itemStyle: { borderColor: colour("surface"), borderWidth: 2 }, emphasis: { itemStyle: { borderColor: colour("ink") } } }],
+    };
+  }
+
+  table() {
+    const { x, y, cells } = this.chart;
+    return [[x.label, y.label, "value", "low", "high", "n"], cells.map(([at, row, ...rest]) => [x.categories[at], y.categories[row], ...rest])];
+  }
+}

@@ -1,0 +1,116 @@
+// A comparison by rows, one for each configuration as the table has them: boxes of the replicates, or differences to the
+// baseline with their intervals. What the colour says the shape says too.
+import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
+import { axisTitle, format } from "./estimates.js";
+import { brief, colour, sig3 } from "./format.js";
+
+const ROW = 24, AROUND = 76, NAMED_FROM = 640;
+const VERDICTS = {
+  worse: { tone: "state-red", symbol: "triangle" },
+  better: { tone: "state-green", symbol: "path://M0,0L10,0L5,9Z" },
+  "no difference shown": { tone: "state-grey", symbol: "circle" },
+  unknown: { tone: "state-grey", symbol: "emptyCircle" },
+};
+const ROLES = { measured: "", shaped: ", shaped links", simulated: ", simulated" };
+const known = (value) => value !== null && value !== undefined;
+
+function groupsOf(chart) {
+  const found = new Map();
+  const add = (name, one, row, at) => found.set(name, { name, ...one, rows: [...(found.get(name)?.rows || []), { ...row, at }] });
+  chart.rows.forEach((row, at) => {
+    if (chart.kind === "difference") add(row.verdict, VERDICTS[row.verdict], row, at);
+    else add((row.topology.replaceAll("-", " ") || "several topologies") + ROLES[row.role], { tone: `series-${row.topology}`, hollow: row.role === "simulated" }, row, at);
+  });
+  const groups = [...found.values()];
+  return chart.kind === "difference" ? Object.keys(VERDICTS).flatMap((name) => groups.filter((group) => group.name === name)) : groups;
+}
+
+// A box from quartile to quartile over the line from least to most, the median in it.
+function box(tone, hollow) {
+  return (params, api) => {
+    const at = api.value(0);
+    const [least, lower, middle, upper, most] = [1, 2, 3, 4, 5].map((place) => api.coord([api.value(place), at]));
+    const half = Math.min(api.size([0, 1])[1] * 0.32, 8);
+    const style = { stroke: tone, lineWidth: 1.5 };
+    const line = (x1, y1, x2, y2, width = 1.5) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { ...style, lineWidth: width } });
+    return { type: "group", children: [line(least[0], least[1], lower[0], lower[1]), line(upper[0], upper[1], most[0], most[1]),
+      { type: "rect", shape: { x: lower[0], y: lower[1] - half, width: Math.max(upper[0] - lower[0], 1), height: 2 * half }, style: { ...style, fill: tone, fillOpacity: hollow ? 0 : 0.18, lineDash: hollow ? [3, 3] : null } },
+      line(middle[0], middle[1] - half, middle[0], middle[1] + half, 2.5)] };
+  };
+}
+
+export class RowsChart extends EChart {
+  constructor(figure, chart, log) {
+    super(figure, `comparison-${chart.id}`);
+    this.chart = chart;
+    this.log = log && chart.axis.log;
+    this.groups = groupsOf(chart);
+    figure.querySelector("[data-plot]").style.height = `${AROUND + ROW * chart.rows.length}px`;
+    this.plot.resize();
+    this.redraw();
+  }
+
+  keys() {
+    return this.groups.map((group) => ({ words: `${group.name} (${group.rows.length})`, name: group.name, tone: this.tone(group), shape: group.symbol === "triangle" ? "up" : group.name === "better" ? "down" : "dot" }));
+  }
+
+  tone(group) { return colour(group.tone) || colour("other-1"); }
+
+  bounds(rows) {
+    const values = rows.flatMap((row) => [row.y, ...(row.box || []), ...(this.chart.kind === "difference" ? [row.low, row.high] : [])]).filter((value) => known(value) && (!this.log || value > 0));
+    if (!values.length) return {};
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    if (this.log) return decades(low, high);
+    if (this.chart.kind === "difference") {
+      // Few replicates have intervals that run far: they widen the axis up to a factor of the differences themselves.
+      const most = 3 * Math.max(...rows.map((row) => Math.abs(row.y ?? 0)));
+      return { ...(-low > most && most ? { min: -above(most) } : {}), ...(high > most && most ? { max: above(most) } : {}) };
+    }
+    return this.chart.axis.zero || low / high < 0.6 ? { min: 0 } : {};
+  }
+
+  drawn(group, limits) {
+    const tone = this.tone(group);
+    const inside = (value) => Math.min(Math.max(value, limits.min ?? -Infinity), limits.max ?? Infinity);
+    const rows = group.rows.filter((row) => known(row.y));
+    const marks = { name: group.name, type: "scatter", z: 4, symbol: group.symbol || (group.hollow ? "emptyCircle" : "circle"), symbolSize: 9, itemStyle: { color: tone },
+      data: rows.map((row) => ({ value: [row.y, row.at], row })) };
+    if (this.chart.kind === "difference") {
+      const ranges = rows.filter((row) => known(row.low)).map((row) => [row.at, inside(row.low), inside(row.high), row.low, row.high]);
+      return [marks, { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: interval(tone, true), data: ranges }];
+    }
+    const boxes = rows.filter((row) => row.box && row.n > 2).map((row) => [row.at, ...row.box]);
+    const faint = rows.flatMap((row) => row.replicates.map((value) => [value, row.at]));
+    return [{ ...marks, symbolSize: 6 }, { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2, 3, 4, 5], y: 0 }, renderItem: box(tone, group.hollow), data: boxes },
+      { name: group.name, type: "scatter", z: 2, silent: true, symbolSize: 4, itemStyle: { color: tone, opacity: 0.35 }, data: faint }];
+  }
+
+  option() {
+    const groups = this.alone === null ? this.groups : [this.groups[this.alone]];
+    const rows = groups.flatMap((group) => group.rows);
+    const text = textStyle();
+    const write = format(this.chart.axis);
+    const limits = this.bounds(rows);
+    const named = this.figure.clientWidth > NAMED_FROM;
+    const label = ({ number, label: words }) => (named ? `${words}  ${number}` : String(number));
+    const range = (row) => (known(row.low) ? `\n95 % interval ${write(row.low)} to ${write(row.high)}, n = ${row.n}` : `\nn = ${row.n}, no interval`);
+    const share = (row) => (known(row.share) ? ` (${sig3(100 * row.share)}\u202f%)` : "");
+    return {
+      animation: false,
+      aria: { enabled: true },
+      textStyle: text,
+      grid: { left: 8, right: 24, top: 8, bottom: 28, containLabel: true },
+      tooltip: tooltip(({ data }) => (data.row ? `${data.row.number}  ${data.row.label}\n${write(data.row.y)}${share(data.row)}${data.row.verdict ? `, ${data.row.verdict}` : ""}${range(data.row)}` : "")),
+      xAxis: { type: this.log ? "log" : "value", name: axisTitle(this.chart.axis), nameLocation: "middle", nameGap: 28, nameTextStyle: text, scale: this.chart.kind !== "difference", ...lines(), ...limits, axisLabel: { ...text, hideOverlap: true, ...limits.axisLabel, formatter: (value) => (value === 0 ? "0" : brief(write(value))) } },
+      yAxis: { type: "category", inverse: true, data: this.chart.rows.map(label), axisTick: { show: false }, axisLine: { show: false },
+        axisLabel: { ...text, interval: 0, width: named ? Math.min(this.figure.clientWidth * 0.34, 420) : 40, overflow: "truncate" } },
+      series: groups.flatMap((group) => this.drawn(group, limits)).concat(this.chart.kind === "difference" ? [{ type: "scatter", data: [], silent: true, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("ink"), type: "dashed" }, data: [{ xAxis: 0 }] } }] : []),
+    };
+  }
+
+  table() {
+    const more = this.chart.kind === "difference" ? ["verdict"] : ["least", "lower_quartile", "median", "upper_quartile", "most"];
+    const rows = this.chart.rows.map((row) => [row.number, row.label, row.y, row.low, row.high, row.n, ...(this.chart.kind === "difference" ? [row.verdict] : row.box || [])]);
+    return [["number", "configuration", this.chart.kind === "difference" ? "difference" : "value", "low", "high", "n", ...more], rows];
+  }
+}

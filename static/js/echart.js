@@ -1,0 +1,104 @@
+// What the ECharts of all pages share: a legend of buttons that isolate, a scale, and the picture and its data to take away.
+import { colour, saveAs, toCsv } from "./format.js";
+
+export const textStyle = () => ({ color: colour("ink-soft"), fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily });
+
+// Drawn on the chart and not as HTML, which would bring style attributes along.
+export const tooltip = (formatter) => ({ renderMode: "richText", trigger: "item", confine: true, backgroundColor: colour("surface-raised"),
+  borderColor: colour("edge"), textStyle: { ...textStyle(), color: colour("ink") }, formatter });
+
+export const lines = () => ({ axisLine: { onZero: false, lineStyle: { color: colour("edge") } }, splitLine: { lineStyle: { color: colour("edge") } } });
+
+// The next of 1, 2, 5 times a power of ten: a bound that is a tick of its axis.
+const STEPS = [1, 2, 5, 10];
+const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-12);
+export const above = (value) => decade(value) * STEPS.find((step) => step * decade(value) >= value * (1 - 1e-9));
+const below = (value) => decade(value) * STEPS.findLast((step) => step * decade(value) <= value * (1 + 1e-9));
+
+// A log axis from one such bound to another, with ticks at all of them where they are few.
+export function decades(low, high) {
+  const [min, max] = [below(low), above(high) > below(low) ? above(high) : below(low) * 10];
+  const wide = Math.log10(max / min) > 3;
+  const ticks = [];
+  for (let power = decade(min); power <= max; power *= 10) ticks.push(...(wide ? [power] : [power, 2 * power, 5 * power]));
+  const customValues = ticks.filter((tick) => tick >= min * (1 - 1e-9) && tick <= max * (1 + 1e-9));
+  return { min, max, axisLabel: { customValues }, axisTick: { customValues } };
+}
+
+// A bar from the lower to the upper end of an interval: along y, or along x where it lies.
+export function interval(tone, lies = false) {
+  return (params, api) => {
+    const [at, low, high] = [api.value(0), api.value(1), api.value(2)];
+    const [start, end] = lies ? [api.coord([low, at]), api.coord([high, at])] : [api.coord([at, low]), api.coord([at, high])];
+    // An interval that runs out of the chart ends without a cap, as a bar that goes on.
+    const [lowEnds, highEnds] = [low === api.value(3), high === api.value(4)];
+    const line = ([x1, y1], [x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: tone, lineWidth: 1.5 } });
+    const cap = ([x, y]) => (lies ? line([x, y - 5], [x, y + 5]) : line([x - 5, y], [x + 5, y]));
+    return { type: "group", children: [line(start, end), ...(lowEnds ? [cap(start)] : []), ...(highEnds ? [cap(end)] : [])] };
+  };
+}
+
+// Subclasses have `keys()` (the legend), `option()` and `table()` (the data as [header, rows]).
+export class EChart {
+  constructor(figure, name) {
+    this.figure = figure;
+    this.name = name;
+    this.alone = null;
+    this.plot = echarts.init(figure.querySelector("[data-plot]"), null, { renderer: "svg" });
+  }
+
+  get width() { return Math.max(this.figure.clientWidth - 120, 200); }
+
+  buildLegend() {
+    this.figure.querySelector("[data-legend]").replaceChildren(...this.keys().map(({ words, name, tone, edge, shape }, at) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}; again to show all` });
+      const key = Object.assign(document.createElement("span"), { className: `key key-${shape}` });
+      key.style.background = tone;
+      if (edge) key.style.outline = `2px solid ${edge}`;
+      button.append(key, words);
+      button.setAttribute("aria-pressed", String(this.alone === null || this.alone === at));
+      button.addEventListener("click", () => this.isolate(at));
+      return button;
+    }));
+  }
+
+  // A click on a legend isolates; another on the same one shows all again.
+  isolate(at) {
+    this.alone = this.alone === at ? null : at;
+    this.buildLegend();
+    this.draw();
+  }
+
+  draw() { this.plot.setOption(this.option(), true); }
+
+  redraw() {
+    this.buildLegend();
+    this.draw();
+  }
+
+  resize() {
+    this.plot.resize();
+    this.draw();
+  }
+
+  save(kind) {
+    if (kind === "svg") saveAs(`${this.name}.svg`, this.plot.renderToSVGString(), "image/svg+xml");
+    if (kind === "png") this.savePng();
+    if (kind === "csv") saveAs(`${this.name}.csv`, toCsv(...this.table()));
+  }
+
+  savePng() {
+    const { width, height } = this.figure.querySelector("[data-plot]").getBoundingClientRect();
+    const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
+    const picture = new Image();
+    picture.onload = () => {
+      const context = canvas.getContext("2d");
+      context.fillStyle = colour("surface");
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+      URL.revokeObjectURL(picture.src);
+      canvas.toBlob((blob) => saveAs(`${this.name}.png`, blob));
+    };
+    picture.src = URL.createObjectURL(new Blob([this.plot.renderToSVGString()], { type: "image/svg+xml" }));
+  }
+}

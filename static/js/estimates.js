@@ -1,0 +1,162 @@
+// Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
+// Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
+// what was simulated is hollow and dotted.
+import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
+import { brief, colour, count, sig3, size, us } from "./format.js";
+
+const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
+const FORMATS = { "µs": us, ms: (value) => us(value * 1000), kB: (value) => `${sig3(value)}\u202fkB`, bytes: size, "%": (value) => `${sig3(value)}\u202f%`, "/s": (value) => `${sig3(value)}/s` };
+export const format = (axis) => FORMATS[axis.unit] || ((value) => `${sig3(value)}${axis.unit ? "\u202f" + axis.unit : ""}`);
+const SAID_BY_VALUES = ["µs", "ms", "bytes", "/s"];
+export const axisTitle = (axis) => (axis.unit && !SAID_BY_VALUES.includes(axis.unit) ? `${axis.label}, ${axis.unit}` : axis.label);
+
+// The hue is the topology's or the strategy's; metrics drawn together on one chart differ by their line, and what has
+// no hue of its own takes the next of some that stand for nothing else.
+const isNamed = (series) => Boolean(series.topology && colour(`series-${series.topology}`));
+const OTHERS = 8;
+const DASHES = ["solid", [10, 4], [8, 3, 2, 3], [4, 4]];
+const SYMBOLS = ["circle", "rect", "triangle", "roundRect"];
+
+function toneOf(chart, series) {
+  if (isNamed(series)) return colour(`series-${series.topology}`);
+  if (series.role === "published") return colour("published");
+  if (BY_METRIC[series.metric]) return colour(BY_METRIC[series.metric]);
+  const unnamed = chart.series.filter((one) => one.role !== "published" && !isNamed(one) && !BY_METRIC[one.metric]);
+  return colour(`other-${(unnamed.indexOf(series) % OTHERS) + 1}`) || colour("series-structured");
+}
+
+// Lines of one hue differ by their dashes and marks.
+function variantOf(chart, series) {
+  if (!chart.told) return 0;
+  return chart.series.filter((one) => one.role === series.role && one.topology === series.topology && isNamed(one)).indexOf(series);
+}
+
+const known = (point) => point.y !== null && point.y !== undefined;
+const counts = (series) => {
+  const n = [...new Set(series.points.filter(known).map((point) => point.n))];
+  return n.length === 0 ? "" : n.length === 1 ? `n = ${n[0]}` : `n = ${Math.min(...n)}–${Math.max(...n)}`;
+};
+
+function legendName(series) {
+  const about = [series.role !== "measured" && !series.name.includes(series.role) ? series.role : "", counts(series)].filter(Boolean);
+  return about.length ? `${series.name} (${about.join(", ")})` : series.name;
+}
+
+// Series of one chart that share a place on a category axis stand beside each other.
+function shift(chart, at) {
+  if (!chart.x.categories) return 0;
+  const crowded = Math.max(...chart.x.categories.map((_, x) => chart.series.filter((series) => series.points.some((point) => point.x === x)).length), 1);
+  return crowded < 2 ? 0 : (at - (chart.series.length - 1) / 2) * Math.min(0.16, 0.6 / chart.series.length);
+}
+
+// Published values are black diamonds, dashed; where topologies are told apart, their line and edge have its hue.
+const isBeside = (chart, series) => series.role === "published" && chart.mode !== "published" && isNamed(series);
+
+function keyTone(chart, series) {
+  return series.role === "published" && chart.mode !== "published" ? colour("published") : toneOf(chart, series);
+}
+
+function drawn(chart, series, at, limits) {
+  const published = series.role === "published";
+  const simulated = series.role === "simulated";
+  const [tone, hue, name, variant] = [keyTone(chart, series), toneOf(chart, series), legendName(series), variantOf(chart, series)];
+  const moved = shift(chart, at);
+  const place = (point) => point.x + moved;
+  const symbol = SYMBOLS[variant % SYMBOLS.length];
+  const type = published ? "dashed" : simulated || series.metric === "uss_bytes" ? "dotted" : DASHES[variant % DASHES.length];
+  const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
+    showSymbol: series.points.length < 40, z: published ? 4 : 3,
+    data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
+    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && isNamed(series) ? hue : tone, width: 2, type } : { width: 0, opacity: 0 } };
+  const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
+    data: series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
+      .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]) };
+  const replicates = { name, type: "scatter", symbolSize: 5, itemStyle: { color: tone, opacity: 0.35 }, silent: true, z: 1,
+    data: series.points.flatMap((point) => (point.replicates || []).filter((y) => y !== null).map((y) => [place(point), y])) };
+  return [estimates, whiskers, replicates].filter((one) => one.data.length);
+}
+
+// Few replicates have intervals that run far: they widen the axis up to a factor, so that the estimates stay apart.
+const FAR = { log: 3, linear: 2 };
+
+function bounds(chart, log) {
+  const points = chart.series.flatMap((series) => series.points).filter(known);
+  const usable = (value) => value !== null && value !== undefined && (!log || value > 0);
+  const near = points.flatMap((point) => [point.y, ...(point.replicates || [])]).filter(usable);
+  if (!near.length) return {};
+  const [least, most] = [Math.min(...near), Math.max(...near)];
+  const low = Math.min(least, ...points.map((point) => point.low).filter(usable).map((value) => (log ? Math.max(value, least / FAR.log) : value)));
+  const high = Math.max(most, ...points.map((point) => point.high).filter(usable).map((value) => Math.min(value, most * FAR[log ? "log" : "linear"])));
+  if (log) return decades(low, high);
+  const max = points.some((point) => point.high > high) ? { max: above(high) } : {};
+  return { min: low < 0 ? undefined : chart.y.zero || low / high < 0.6 ? 0 : undefined, ...max };
+}
+
+// Few configurations are named under the axis; many are numbered, as the tables below number them.
+const NAMED_UNDER_AXIS = 10;
+
+function axisOf(categories, text, width) {
+  const customValues = categories.map((_, x) => x);
+  if (categories.length > NAMED_UNDER_AXIS) {
+    return { name: "Configuration, by its number in the tables", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
+  }
+  return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: width / categories.length - 10, overflow: "break", lineHeight: 15 } };
+}
+
+// A line of the tooltip for a point's interval and what it is over.
+function about(point, write) {
+  if (point.n === undefined) return "";
+  const range = point.low === null || point.low === undefined ? "" : `95 % interval ${write(point.low)} to ${write(point.high)}, `;
+  return `\n${range}n = ${point.n}`;
+}
+
+function option(chart, log, width, shown) {
+  const text = textStyle();
+  const title = (axis) => ({ name: axisTitle(axis), nameTextStyle: text });
+  const categories = chart.x.categories;
+  const write = format(chart.y);
+  const across = format(chart.x);
+  const tick = chart.y.unit === "kB" ? count : (value) => (value === 0 ? "0" : brief(write(value)));
+  const logs = { y: log && chart.y.log, x: log && chart.x.log };
+  const limits = bounds(chart, logs.y);
+  const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
+  return {
+    animation: false,
+    aria: { enabled: true },
+    textStyle: text,
+    grid: { left: 8, right: 16, top: 34, bottom: categories && categories.length <= NAMED_UNDER_AXIS ? 20 : 26, containLabel: true },
+    tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write) : ""}`),
+    xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
+      ...(categories ? { min: -0.5, max: categories.length - 0.5,
+        ...axisOf(categories, text, width),
+        axisTick: { show: false } } : { axisLabel: { ...text, hideOverlap: true, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
+    yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
+    series: shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),
+  };
+}
+
+// `chart.mode`: "published" draws a figure of the paper as it is printed. `chart.told`: lines of one hue are told apart.
+export class EstimateChart extends EChart {
+  constructor(figure, chart, log, name = chart.id) {
+    super(figure, name);
+    this.chart = chart;
+    this.log = log;
+    this.redraw();
+  }
+
+  keys() {
+    return this.chart.series.map((series) => ({ words: legendName(series), name: series.name, tone: keyTone(this.chart, series),
+      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot" }));
+  }
+
+  option() {
+    const shown = this.alone === null ? this.chart.series : [this.chart.series[this.alone]];
+    return option(this.chart, this.log, this.width, shown);
+  }
+
+  table() {
+    const { x, series } = this.chart;
+    const rows = series.flatMap((one) => one.points.map((point) => [one.name, one.role, one.topology, x.categories ? x.categories[point.x] : point.x, point.y, point.low, point.high, point.n]));
+    return [["series", "role", "topology", "x", "y", "low", "high", "n"], rows];
+  }
+}
