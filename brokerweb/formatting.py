@@ -172,12 +172,11 @@ def changed(change: Any) -> str:
 
 
 @register.filter
-def outcome(word: Any) -> SafeString:
-    """How a query ended, as a badge like a state's."""
+def outcome(word: Any, said: str = "") -> SafeString:
+    """How a query ended, as a badge like a state's; ``said`` are other words for it."""
     name = str(word)
-    return format_html(
-        '<span class="state state-{}">{}</span>', OUTCOME_STATES.get(name, "unknown"), name.replace("_", " ")
-    )
+    state = OUTCOME_STATES.get(name, "unknown")
+    return format_html('<span class="state state-{}">{}</span>', state, said or name.replace("_", " "))
 
 
 @register.filter

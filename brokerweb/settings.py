@@ -48,6 +48,8 @@ LEASE_SECONDS = 15
 """How long a run goes on without its worker: more than a worker takes to be started again."""
 WORKER_MISSING_SECONDS = 15
 REPORT_TIMEOUT_SECONDS = 15 * 60
+NOTICE_TIMEOUT_SECONDS = 10.0
+"""For one attempt at telling somebody."""
 CONTEXT_DEADLINE_SECONDS = 3.0
 """For one answer through the REST front, which a thread of the web waits for."""
 
@@ -89,7 +91,9 @@ INSTALLED_APPS = [
     "brokerweb.comparison",
     "brokerweb.reports",
     "brokerweb.storage",
+    "brokerweb.notices",
     "brokerweb.simulations",
+    "brokerweb.wirelab",
     "brokerweb.live",
     "brokerweb.api",
 ]
@@ -228,6 +232,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
         "options": {"queue": "default", "expires": 60.0},
     },
+    "notices": {
+        "task": "brokerweb.notices.tasks.look_after",
+        "schedule": 5.0,
+        "options": {"queue": "default", "expires": 5.0},
+    },
 }
 
 # --- Who may come in --------------------------------------------------------------------------------------------------
@@ -274,12 +283,12 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# --- E-mail of notifications -------------------------------------------------------------------------------------------
+# --- E-mail of notifications ------------------------------------------------------------------------------------------
 _MAIL = mail_server(os.environ)
 EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
-EMAIL_TIMEOUT = 10
+EMAIL_TIMEOUT = NOTICE_TIMEOUT_SECONDS
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _MAIL.sender
 PUBLIC_URL = os.environ.get("WAXWING_URL", "http://127.0.0.1:8000").rstrip("/")
 

@@ -7,7 +7,18 @@ from django.views.generic import RedirectView
 
 from brokerweb.api import health
 
-PAGES = ("live", "accounts", "topologies", "networks", "experiments", "comparison", "reports", "storage")
+PAGES = (
+    "live",
+    "accounts",
+    "topologies",
+    "networks",
+    "experiments",
+    "comparison",
+    "reports",
+    "wirelab",
+    "storage",
+    "notices",
+)
 """Apps whose ``urls`` are pages."""
 
 admin.site.site_header = admin.site.site_title = "Waxwing"

@@ -10,6 +10,7 @@ from brokerweb.api import (
     compare_views,
     experiment_views,
     network_views,
+    notice_views,
     queue_views,
     report_views,
     run_views,
@@ -17,6 +18,7 @@ from brokerweb.api import (
     system_views,
     token_views,
     topology_views,
+    wire_views,
 )
 from brokerweb.api.missing import missing
 
@@ -30,6 +32,7 @@ router.register("schedules", report_views.ScheduleViewSet)
 router.register("systems", system_views.SystemViewSet, basename="system")
 router.register("hosts", network_views.HostViewSet)
 router.register("tokens", token_views.TokenViewSet)
+router.register("notifications", notice_views.TargetViewSet, basename="target")
 
 # The documentation's page brings a style element of its own; its script is a file.
 documentation = csp_update({"style-src": [UNSAFE_INLINE]})(SpectacularSwaggerSplitView.as_view(url_name="api:schema"))
@@ -51,6 +54,12 @@ urlpatterns = [
     path("storage/", storage_views.StorageView.as_view(), name="storage"),
     path("storage/preview/", storage_views.StoragePreviewView.as_view(), name="storage-preview"),
     path("storage/apply/", storage_views.StorageApplyView.as_view(), name="storage-apply"),
+    path("wire/decode/", wire_views.DecodeView.as_view(), name="wire-decode"),
+    path("wire/compose/", wire_views.ComposeView.as_view(), name="wire-compose"),
+    path("wire/send/", wire_views.SendView.as_view(), name="wire-send"),
+    path("runs/<str:pk>/datagrams/", wire_views.RecordedView.as_view(), name="datagrams"),
+    path("runs/<str:pk>/datagrams/<int:number>/", wire_views.RecordedMessageView.as_view(), name="datagram"),
+    path("runs/<str:pk>/capture/", wire_views.CaptureView.as_view(), name="capture"),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

@@ -1,0 +1,117 @@
+"""Which delivery is tried when: of each target one at a time, side by side, so that none holds up another.
+
+A delivery is a row; the task that carries it out may be lost with its queue and is asked for again. Whoever takes one
+up puts it off for longer than an attempt lasts, so two workers never send the same at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connections
+from django.db.models import F
+from django.utils import timezone
+
+from brokerweb.notices import payload, transport
+from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
+
+AGAIN_AFTER = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
+"""After the first, second, … attempt that failed; after the last of them it is given up."""
+HELD = timedelta(seconds=60)
+"""For how long a delivery is somebody's who has taken it up."""
+OFF_AFTER = 20
+"""Failures in a row after which a target is switched off."""
+SIDE_BY_SIDE = 16
+SENDING = "Being sent."
+
+
+def is_due(now: datetime) -> bool:
+    return Delivery.objects.filter(state=DeliveryState.WAITING, due__lte=now).exists()
+
+
+def deliver_due(now: datetime | None = None) -> int:
+    """Tries the oldest delivery of each target that has one due; how many that were. Ends when all have."""
+    taken = _take(now or timezone.now())
+    if taken:
+        with ThreadPoolExecutor(max_workers=min(SIDE_BY_SIDE, len(taken))) as pool:
+            outcomes = list(pool.map(_sent, taken))
+        for delivery, (delivered, sentence) in zip(taken, outcomes, strict=True):
+            end(delivery, delivered, sentence, timezone.now())
+    return len(taken)
+
+
+def _take(now: datetime) -> list[Delivery]:
+    rows = Delivery.objects.filter(state=DeliveryState.WAITING, due__lte=now).order_by("due", "created")
+    busy = set(_held(now))
+    taken: list[Delivery] = []
+    for delivery in rows.select_related("target", "notice")[:500]:
+        if delivery.target_id in busy or len(taken) >= SIDE_BY_SIDE:
+            continue
+        mine = Delivery.objects.filter(pk=delivery.pk, state=DeliveryState.WAITING, due=delivery.due)
+        if mine.update(due=now + HELD, attempts=F("attempts") + 1, sentence=SENDING):
+            delivery.attempts += 1
+            busy.add(delivery.target_id)
+            taken.append(delivery)
+    return taken
+
+
+def _held(now: datetime) -> Sequence[str]:
+    """Targets to which something is being sent: first in line, and put off by whoever sends it."""
+    held = Delivery.objects.filter(state=DeliveryState.WAITING, due__gt=now, sentence=SENDING)
+    return list(held.values_list("target", flat=True))
+
+
+def _sent(delivery: Delivery) -> tuple[bool, str]:
+    """Whether it arrived, and how it went."""
+    try:
+        return True, send(delivery)
+    except transport.NotDelivered as error:
+        return False, str(error)
+    except Exception as error:  # noqa: BLE001  whatever a stranger's server makes a library say is no reason to stop
+        return False, f"It could not be sent: {error}."
+    finally:
+        connections.close_all()
+
+
+def send(delivery: Delivery) -> str:
+    """One attempt; how it went. Raises ``NotDelivered``."""
+    target, notice = delivery.target, delivery.notice
+    told = {
+        "id": notice.pk,
+        "event": notice.kind,
+        "title": notice.title,
+        "text": notice.text,
+        "path": notice.path,
+        "at": notice.at.isoformat(),
+        "facts": notice.facts,
+    }
+    if target.channel == Channel.EMAIL:
+        text = f"{notice.title}.\n\n{notice.text}\n\n{settings.PUBLIC_URL}{notice.path}\n"
+        return transport.mail(target.address, f"Waxwing: {notice.title}", text)
+    data = payload.body(told, settings.PUBLIC_URL)
+    headers = payload.headers(data, notice.kind, delivery.pk, target.secret, settings.VERSION)
+    return transport.post(target.address, data, headers, settings.NOTICE_TIMEOUT_SECONDS)
+
+
+def end(delivery: Delivery, delivered: bool, sentence: str, now: datetime) -> None:
+    """Writes down how an attempt went, and when the next one is."""
+    mine = Delivery.objects.filter(pk=delivery.pk)
+    target = Target.objects.filter(pk=delivery.target_id)
+    if delivered:
+        mine.update(state=DeliveryState.DELIVERED, sentence=sentence, ended_at=now)
+        target.update(failures=0)
+        return
+    if delivery.attempts > len(AGAIN_AFTER) or delivery.notice.kind == NoticeKind.TEST:
+        given_up = f" Given up after {delivery.attempts} attempts." if delivery.attempts > 1 else ""
+        mine.update(state=DeliveryState.FAILED, sentence=f"{sentence}{given_up}", ended_at=now)
+    else:
+        mine.update(due=now + AGAIN_AFTER[delivery.attempts - 1], sentence=sentence)
+    target.update(failures=F("failures") + 1)
+    if target.filter(enabled=True, failures__gte=OFF_AFTER).update(
+        enabled=False, note=f"Switched off after {OFF_AFTER} failures in a row. The last: {sentence}"
+    ):
+        waiting = Delivery.objects.filter(target=delivery.target_id, state=DeliveryState.WAITING)
+        waiting.update(state=DeliveryState.FAILED, sentence="Its target was switched off.", ended_at=now)

@@ -1,0 +1,115 @@
+"""What can be done with targets of notifications. Pages, REST, the admin and tasks are doors to this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils import timezone
+
+from brokerweb.ids import new_id
+from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
+from overlay.errors import InvalidSetting
+
+MOST_TARGETS = 50
+KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)
+"""What a target can choose from."""
+
+
+def create(
+    *, name: str, channel: str, address: str, kinds: Sequence[str], secret: str = "", owner: User | None = None
+) -> Target:
+    """A new target. Raises ``InvalidSetting``."""
+    if Target.objects.count() >= MOST_TARGETS:
+        raise InvalidSetting("name", f"there are {MOST_TARGETS} targets already; delete one first")
+    target = Target(owner=owner)
+    _set(target, {"name": name, "channel": channel, "address": address, "kinds": list(kinds), "secret": secret})
+    target.save()
+    return target
+
+
+def change(target: Target, changes: Mapping[str, Any]) -> Target:
+    """Other fields: name, address, kinds, enabled, and a secret where one is given. Raises ``InvalidSetting``."""
+    fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
+    _set(target, {**fields, "secret": target.secret, **{k: v for k, v in changes.items() if k != "enabled"}})
+    if (enabled := changes.get("enabled")) is not None:
+        if enabled and not target.enabled:
+            target.failures, target.note, target.since = 0, "", timezone.now()
+        target.enabled = bool(enabled)
+    target.save()
+    return target
+
+
+def _set(target: Target, fields: Mapping[str, Any]) -> None:
+    name, channel, secret = str(fields["name"]).strip(), fields["channel"], str(fields["secret"])
+    address = str(fields["address"]).strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidSetting("name", "must be 1 to 100 printable characters")
+    if Target.objects.filter(name=name).exclude(pk=target.pk).exists():
+        raise InvalidSetting("name", f"{name!r} is taken by another target")
+    if channel not in Channel.values:
+        raise InvalidSetting("channel", f"must be one of {', '.join(Channel.values)}, not {str(channel)!r:.40}")
+    (check_email if channel == Channel.EMAIL else check_url)(address)
+    if len(secret) > 200 or not secret.isprintable():
+        raise InvalidSetting("secret", "must be at most 200 printable characters")
+    kinds = fields["kinds"]
+    if wrong := [kind for kind in kinds if kind not in KINDS]:
+        raise InvalidSetting("kinds", f"must be of {', '.join(KINDS)}, not {str(wrong[0])!r:.40}")
+    if not kinds:
+        raise InvalidSetting("kinds", "choose at least one")
+    target.name, target.channel, target.address, target.secret = name, channel, address, secret
+    target.kinds = [kind for kind in KINDS if kind in kinds]
+
+
+def check_email(address: str) -> None:
+    """Raises ``InvalidSetting``."""
+    try:
+        validate_email(address)
+    except ValidationError:
+        raise InvalidSetting("address", f"must be an e-mail address, not {address!r:.60}") from None
+    if len(address) > 254:
+        raise InvalidSetting("address", "is longer than 254 characters")
+
+
+def check_url(address: str) -> None:
+    """Raises ``InvalidSetting``. Addresses of one's own network are welcome: one's own programs listen there."""
+    if len(address) > 500:
+        raise InvalidSetting("address", "is longer than 500 characters")
+    try:
+        parts = urlsplit(address)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good or not address.isascii() or not address.isprintable() or " " in address:
+        raise InvalidSetting("address", f"must begin with http:// or https:// and name a host, not {address!r:.60}")
+    if parts.username or parts.password:
+        raise InvalidSetting("address", "must not hold a user name or password; use the secret")
+
+
+def delete(target: Target) -> None:
+    """Deletes it, and what is known of its deliveries."""
+    target.delete()
+
+
+def test(target: Target) -> Delivery:
+    """A notice that says that it is a test, to this target alone, even if it is switched off."""
+    notice = Notice.objects.create(
+        key=f"test:{new_id()}",
+        kind=NoticeKind.TEST,
+        title="A test of Waxwing's notifications",
+        text=f"This target is called {target.name}. Nothing has happened.",
+        path="/notifications/",
+    )
+    return Delivery.objects.create(target=target, notice=notice)
+
+
+def masked(target: Target) -> str:
+    """Its address for whoever may only look: what stands in the path of a webhook is often a password."""
+    if target.channel == Channel.EMAIL:
+        return target.address
+    parts = urlsplit(target.address)
+    return f"{parts.scheme}://{parts.netloc}/…"

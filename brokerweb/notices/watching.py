@@ -1,0 +1,184 @@
+"""Sees what happened that somebody wants to be told of, and writes it down once for each who does.
+
+Rows are looked at every few seconds, so nothing that changes one needs to know of notifications, and what happened
+while Redis was away is seen all the same. A key makes a notice of it once, whoever looks and how often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Q
+
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.states import ENDED, UNFINISHED
+from brokerweb.formatting import percent, size
+from brokerweb.networks.models import Network, NetworkState
+from brokerweb.notices.models import Delivery, DeliveryState, Notice, NoticeKind, Target
+from brokerweb.reports.models import Report, ReportState
+from brokerweb.storage.disk import disk
+
+LOOK_BACK = timedelta(minutes=15)
+"""What happened earlier is no news: a house that was down for longer did nothing meanwhile."""
+READ = 500
+"""Rows of a kind that are looked at."""
+SPELL_S = 600
+"""Of the runs of an experiment that fail one after the other only the first in so long is told of; the notice that
+says that all have ended counts them."""
+KEEP_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Something that happened."""
+
+    key: str
+    kind: NoticeKind
+    at: datetime
+    title: str
+    text: str
+    path: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def look(now: datetime) -> int:
+    """Writes down what happened lately and was not seen yet, for every target that wants it; how many that were."""
+    targets = list(Target.objects.filter(enabled=True))
+    if not targets:
+        return 0
+    wanted = {kind for target in targets for kind in target.kinds}
+    since = max(now - LOOK_BACK, min(target.since for target in targets))
+    seen = {one.key: one for kind in sorted(wanted & LOOKS.keys()) for one in LOOKS[kind](since, now)}
+    known = set(Notice.objects.filter(key__in=seen).values_list("key", flat=True))
+    news = [one for key, one in seen.items() if key not in known]
+    return sum(_write(one, targets) for one in news)
+
+
+def _write(seen: Seen, targets: Sequence[Target]) -> int:
+    """A notice, unless another look wrote it first, and its deliveries."""
+    facts = {"title": seen.title[:300], "text": seen.text, "path": seen.path, "facts": seen.facts, "at": seen.at}
+    notice, is_new = Notice.objects.get_or_create(key=seen.key, defaults={"kind": seen.kind, **facts})
+    if not is_new:
+        return 0
+    told = [target for target in targets if seen.kind in target.kinds and target.since <= seen.at]
+    Delivery.objects.bulk_create(Delivery(target=target, notice=notice) for target in told)
+    return len(told)
+
+
+def forget(now: datetime) -> None:
+    """Notices of a month ago, with what is known of their deliveries."""
+    old = Notice.objects.filter(at__lt=now - timedelta(days=KEEP_DAYS))
+    old.exclude(deliveries__state=DeliveryState.WAITING).delete()
+
+
+def _ended(since: datetime, **more: Any) -> Iterator[Run]:
+    runs = Run.objects.filter(ended_at__gte=since, **more).select_related("experiment")
+    return iter(
+        runs.order_by("ended_at").defer("configuration", "summary", "observed", "experiment__definition")[:READ]
+    )
+
+
+def _spell(run: Run, word: str) -> str:
+    assert run.ended_at is not None
+    return f"{word}:{run.experiment_id}:{int(run.ended_at.timestamp()) // SPELL_S}"
+
+
+def _name(run: Run) -> str:
+    return f"Run {run.position + 1} of {run.experiment.name}"
+
+
+def _failed_runs(since: datetime, now: datetime) -> Iterator[Seen]:
+    told: set[str] = set()
+    for run in _ended(since, state=RunState.FAILED):
+        key = _spell(run, "failed")
+        if key not in told and run.ended_at:
+            told.add(key)
+            facts = {"run": run.pk, "experiment": run.experiment_id, "reason": run.reason}
+            reason = run.reason or "It did not say why."
+            title = f"{_name(run)} failed"
+            yield Seen(key, NoticeKind.RUN_FAILED, run.ended_at, title, reason, f"/runs/{run.pk}/", facts)
+
+
+def _broken_thresholds(since: datetime, now: datetime) -> Iterator[Seen]:
+    told: set[str] = set()
+    for run in _ended(since, passed=False):
+        key = _spell(run, "thresholds")
+        if key not in told and run.ended_at:
+            told.add(key)
+            broken = [one.get("text", "") for one in run.thresholds if not one.get("held")]
+            facts = {"run": run.pk, "experiment": run.experiment_id, "broken": broken}
+            title = f"{_name(run)} broke its thresholds"
+            text = f"It did not hold: {'; '.join(broken)}."
+            yield Seen(key, NoticeKind.THRESHOLDS_BROKEN, run.ended_at, title, text, f"/runs/{run.pk}/", facts)
+
+
+def _finished_experiments(since: datetime, now: datetime) -> Iterator[Seen]:
+    lately = Run.objects.filter(ended_at__gte=since).order_by().values_list("experiment", flat=True).distinct()[:READ]
+    left = Count("pk", filter=Q(state__in=UNFINISHED))
+    of_them = Run.objects.filter(experiment__in=list(lately)).order_by().values("experiment", "experiment__name")
+    for row in of_them.annotate(left=left, ended=Max("ended_at")).filter(left=0, ended__gte=since):
+        experiment = row["experiment"]
+        key = f"finished:{experiment}:{row['ended']:%Y%m%d%H%M%S%f}"
+        counts = Counter(Run.objects.filter(experiment=experiment).values_list("state", flat=True))
+        broken = Run.objects.filter(experiment=experiment, passed=False).count()
+        words = ", ".join(f"{counts[state]} {state}" for state in ENDED if counts[state])
+        text = f"Its runs have ended: {words}.{f' {broken} broke their thresholds.' if broken else ''}"
+        facts = {"experiment": experiment, "runs": dict(counts), "thresholds_broken": broken}
+        title = f"{row['experiment__name']} has finished"
+        path = f"/experiments/{experiment}/"
+        yield Seen(key, NoticeKind.EXPERIMENT_FINISHED, row["ended"], title, text, path, facts)
+
+
+def _reports(since: datetime, state: str, kind: NoticeKind, words: str) -> Iterator[Seen]:
+    rows = Report.objects.filter(ended_at__gte=since, state=state).defer("result").prefetch_related("experiments")
+    for report in rows.order_by("ended_at")[:READ]:
+        assert report.ended_at is not None
+        of = ", ".join(experiment.name for experiment in report.experiments.all()) or "chosen runs"
+        facts = {"report": report.pk, "reason": report.reason}
+        path = f"/reports/{report.pk}/"
+        yield Seen(
+            f"{kind}:{report.pk}", kind, report.ended_at, f"The report of {of} {words}", report.reason, path, facts
+        )
+
+
+def _done_reports(since: datetime, now: datetime) -> Iterator[Seen]:
+    return _reports(since, ReportState.DONE, NoticeKind.REPORT_DONE, "is done")
+
+
+def _failed_reports(since: datetime, now: datetime) -> Iterator[Seen]:
+    return _reports(since, ReportState.FAILED, NoticeKind.REPORT_FAILED, "failed")
+
+
+def _unwell_networks(since: datetime, now: datetime) -> Iterator[Seen]:
+    unwell = (NetworkState.DEGRADED, NetworkState.FAILED)
+    for network in Network.objects.filter(state__in=unwell, changed__gte=since).order_by("changed")[:READ]:
+        key = f"network:{network.pk}:{network.changed:%Y%m%d%H%M%S%f}"
+        facts = {"network": network.pk, "state": network.state, "reason": network.reason}
+        title = f"The network {network.name} is {network.state}"
+        path = f"/networks/{network.pk}/"
+        yield Seen(key, NoticeKind.NETWORK_DEGRADED, network.changed, title, network.reason, path, facts)
+
+
+def _full_disk(since: datetime, now: datetime) -> Iterator[Seen]:
+    """Once a day."""
+    found = disk()
+    if found.is_nearly_full:
+        text = f"{size(found.free)} of {size(found.total)} are free."
+        facts = {"free_bytes": found.free, "total_bytes": found.total}
+        title = f"The disk is {percent(found.used_share)} full"
+        yield Seen(f"disk:{now:%Y-%m-%d}", NoticeKind.DISK_NEARLY_FULL, now, title, text, "/storage/", facts)
+
+
+LOOKS = {
+    NoticeKind.RUN_FAILED.value: _failed_runs,
+    NoticeKind.THRESHOLDS_BROKEN.value: _broken_thresholds,
+    NoticeKind.EXPERIMENT_FINISHED.value: _finished_experiments,
+    NoticeKind.REPORT_DONE.value: _done_reports,
+    NoticeKind.REPORT_FAILED.value: _failed_reports,
+    NoticeKind.NETWORK_DEGRADED.value: _unwell_networks,
+    NoticeKind.DISK_NEARLY_FULL.value: _full_disk,
+}
