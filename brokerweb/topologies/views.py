@@ -28,7 +28,10 @@ def index(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(name__icontains=query)
     if kind := request.GET.get("kind", ""):
         rows = rows.filter(kind=kind)
-    page, naming = page_of(request, rows.annotate(deployed=Count("networks"))), uses.experiments_by_topology()
+    page, naming = (
+        page_of(request, rows.annotate(deployed=Count("networks")).order_by("name")),
+        uses.experiments_by_topology(),
+    )
     for topology in page:
         topology.experiments = naming[topology.pk]
     return render(request, "topologies/list.html", {"page": page, "kinds": services.kinds()})

@@ -20,6 +20,12 @@ function sheet(many) {
       label: many ? "" : "data(label)", "font-size": 11, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
+    // Of two versions of a topology: what came, what went, and what is another now.
+    { selector: ".added", style: { "line-color": colour("state-green"), "border-color": colour("state-green"), opacity: 1 } },
+    { selector: ".removed", style: { "line-color": colour("state-red"), "border-color": colour("state-red"), "line-style": "dashed", opacity: 1 } },
+    { selector: "node.removed", style: { "border-style": "dashed", "background-opacity": 0.2 } },
+    { selector: ".changed, .moved", style: { "line-color": colour("state-amber"), "border-color": colour("state-amber"), "line-style": "dotted", opacity: 1 } },
+    { selector: "edge.added, edge.removed, edge.changed", style: { width: many ? 2 : 3 } },
     { selector: "node:selected", style: { "outline-width": 2, "outline-offset": 2, "outline-color": colour("accent"), "outline-style": "solid", "outline-opacity": 1, "overlay-opacity": 0 } },
     { selector: "node:active", style: { "overlay-color": plain, "overlay-opacity": 0 } },
   ];
@@ -42,8 +48,8 @@ export class Graph {
       autoungrabify: true, selectionType: "single", style: [],
       userZoomingEnabled: false, userPanningEnabled: this.many,
       elements: [
-        ...nodes.map((node, at) => ({ group: "nodes", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
-        ...links.map((link, at) => ({ group: "edges", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
+        ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
+        ...links.map((link, at) => ({ group: "edges", classes: link.change || "", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
       ],
     });
     this.stretch();

@@ -1,0 +1,124 @@
+// A topology being edited: brokers and links with ids that outlast their places in the list, what is chosen, and a way
+// back. A state is never changed but replaced, so that the one that was saved is recognised when an undo comes back to it.
+
+const MOST_STEPS = 200;
+export const SHAPE = ["delay_ms", "jitter_ms", "loss"];
+const within = (value) => Math.min(1, Math.max(0, Math.round(value * 1e6) / 1e6));
+
+export class Drawing extends EventTarget {
+  constructor(drawn) {
+    super();
+    this.made = 0;
+    this.state = this.#read(drawn);
+    this.kept = this.state;
+    this.past = [];
+    this.future = [];
+    this.chosen = new Set();
+  }
+
+  // As REST has it: links name brokers by their place in the list.
+  #read({ nodes, links }) {
+    const brokers = nodes.map((node) => ({ id: `b${this.made++}`, name: node.name || "", x: node.x, y: node.y }));
+    return { brokers, links: links.map((link) => ({ id: `l${this.made++}`, a: brokers[link.a].id, b: brokers[link.b].id, delay_ms: link.delay_ms || 0, jitter_ms: link.jitter_ms || 0, loss: link.loss || 0 })) };
+  }
+
+  written() {
+    const place = this.places();
+    return {
+      nodes: this.state.brokers.map(({ name, x, y }) => ({ name, x, y })),
+      links: this.state.links.map(({ a, b, delay_ms, jitter_ms, loss }) => ({ a: place.get(a), b: place.get(b), delay_ms, jitter_ms, loss })),
+    };
+  }
+
+  places() { return new Map(this.state.brokers.map((broker, at) => [broker.id, at])); }
+  called(id, place = this.places()) { return this.broker(id)?.name || String(place.get(id)); }
+  broker(id) { return this.state.brokers.find((broker) => broker.id === id); }
+  brokersChosen() { return this.state.brokers.filter((broker) => this.chosen.has(broker.id)); }
+  linksChosen() { return this.state.links.filter((link) => this.chosen.has(link.id)); }
+  linked(a, b) { return this.state.links.some((link) => (link.a === a && link.b === b) || (link.a === b && link.b === a)); }
+
+  get changed() { return this.state !== this.kept; }
+  keep() { this.kept = this.state; this.#tell("change"); }
+
+  #become(state) {
+    this.past.push(this.state);
+    if (this.past.length > MOST_STEPS) this.past.shift();
+    this.future = [];
+    this.#show(state);
+  }
+
+  #show(state) {
+    this.state = state;
+    const there = new Set([...state.brokers, ...state.links].map((one) => one.id));
+    this.chosen = new Set([...this.chosen].filter((id) => there.has(id)));
+    this.#tell("change");
+    this.#tell("choice");
+  }
+
+  #tell(what) { this.dispatchEvent(new Event(what)); }
+
+  undo() {
+    if (!this.past.length) return;
+    this.future.push(this.state);
+    this.#show(this.past.pop());
+  }
+
+  redo() {
+    if (!this.future.length) return;
+    this.past.push(this.state);
+    this.#show(this.future.pop());
+  }
+
+  choose(ids) {
+    const wanted = new Set(ids);
+    if (wanted.size === this.chosen.size && [...wanted].every((id) => this.chosen.has(id))) return;
+    this.chosen = wanted;
+    this.#tell("choice");
+  }
+
+  add(x, y) {
+    const broker = { id: `b${this.made++}`, name: "", x: within(x), y: within(y) };
+    this.#become({ ...this.state, brokers: [...this.state.brokers, broker] });
+    this.choose([broker.id]);
+    return broker;
+  }
+
+  // places: Map of id -> {x, y}
+  move(places) {
+    this.#become({ ...this.state, brokers: this.state.brokers.map((broker) => {
+      const to = places.get(broker.id);
+      return to ? { ...broker, x: within(to.x), y: within(to.y) } : broker;
+    }) });
+  }
+
+  rename(id, name) { this.#become({ ...this.state, brokers: this.state.brokers.map((broker) => (broker.id === id ? { ...broker, name } : broker)) }); }
+
+  // Returns whether there is a new link: of a broker with itself, or of two that are linked, there is none.
+  link(pairs) {
+    const fresh = pairs.filter(([a, b]) => a !== b && !this.linked(a, b)).map(([a, b]) => ({ id: `l${this.made++}`, a, b, delay_ms: 0, jitter_ms: 0, loss: 0 }));
+    if (!fresh.length) return false;
+    this.#become({ ...this.state, links: [...this.state.links, ...fresh] });
+    this.choose(fresh.map((link) => link.id));
+    return true;
+  }
+
+  shape(ids, values) {
+    const which = new Set(ids);
+    this.#become({ ...this.state, links: this.state.links.map((link) => (which.has(link.id) ? { ...link, ...values } : link)) });
+  }
+
+  // A broker takes its links along.
+  remove(ids) {
+    const gone = new Set(ids);
+    this.#become({
+      brokers: this.state.brokers.filter((broker) => !gone.has(broker.id)),
+      links: this.state.links.filter((link) => !gone.has(link.id) && !gone.has(link.a) && !gone.has(link.b)),
+    });
+  }
+
+  // Somebody else's drawing in place of this one; an undo brings this one back.
+  take(drawn) {
+    this.#become(this.#read(drawn));
+    this.keep();
+  }
+}

@@ -1,0 +1,141 @@
+"""The pages of the studio: what they show, who may open them, and what an upload does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from brokerweb.topologies import services as topologies
+from brokerweb.topologies import studio
+from brokerweb.topologies.models import Topology
+from overlay.links import Link
+from overlay.topologies import Graph
+from tests.pages.furniture import House
+
+
+@pytest.fixture
+def ring(operator: User) -> Topology:
+    """A ring of six that was edited once: broker 2 taken out, a chord drawn, a link slowed."""
+    ring = topologies.create(name="ring", kind="ring", brokers=6, owner=operator)
+    graph = topologies.to_graph(ring)
+    links = (Link(0, 1, 5.0), Link(2, 3), Link(3, 4), Link(0, 4), Link(1, 3))
+    places = tuple(place for i, place in enumerate(graph.positions or ()) if i != 2)
+    return studio.save(ring.pk, Graph(5, links, places), since=1, by=operator, note="one broker less")
+
+
+def test_the_editor_opens_with_what_is_saved(olga: Client, ring: Topology) -> None:
+    page = olga.get(f"/topologies/{ring.pk}/edit/")
+    drawing = json.loads(
+        page.content.decode().split('id="drawing-data" type="application/json">')[1].split("</script>")[0]
+    )
+    assert (drawing["version"], len(drawing["nodes"]), len(drawing["links"])) == (2, 5, 5)
+    assert drawing["links"][0] == {"a": 0, "b": 1, "delay_ms": 5.0, "jitter_ms": 0.0, "loss": 0.0}
+
+
+def test_versions_are_listed_with_who_and_why_and_one_is_restored(olga: Client, ring: Topology) -> None:
+    page = olga.get(f"/topologies/{ring.pk}/versions/").content.decode()
+    assert page.index("Version 2") < page.index("Version 1")
+    assert "one broker less" in page
+    first = olga.get(f"/topologies/{ring.pk}/versions/1/").content.decode()
+    assert "6 brokers" in first
+    assert "Restore it as version 3" in first
+    olga.post(f"/topologies/{ring.pk}/versions/1/restore/")
+    ring.refresh_from_db()
+    assert (ring.version, ring.kind, ring.brokers) == (3, "ring", 6)
+
+
+def test_a_difference_is_said_in_words_and_drawn(olga: Client, ring: Topology) -> None:
+    page = olga.get(f"/topologies/{ring.pk}/difference/").content.decode()
+    for change, what in (
+        ("removed", "broker 2"),
+        ("added", "link 1 – 3"),
+        ("removed", "link 1 – 2"),
+        ("changed", "link 0 – 1"),
+    ):
+        assert f'change-{change}">{change}</span></td><td data-label="What">{what}</td>' in page
+    picture = json.loads(page.split('id="graph-data" type="application/json">')[1].split("</script>")[0])
+    assert [node["change"] for node in picture["nodes"] if "change" in node] == ["removed"]
+    assert sorted(link.get("change", "") for link in picture["links"]) == [
+        "",
+        "",
+        "",
+        "added",
+        "changed",
+        "removed",
+        "removed",
+    ]
+    assert "are the same" in olga.get(f"/topologies/{ring.pk}/difference/?from=2&to=2").content.decode()
+    assert olga.get(f"/topologies/{ring.pk}/difference/?from=7&to=2").status_code == 404
+
+
+def test_the_list_shows_a_sketch_and_who_uses_a_topology(olga: Client, house: House) -> None:
+    page = olga.get("/topologies/?q=Ring of 10").content.decode()
+    assert page.count('<path d="M') == 1
+    assert "1 experiment, 1 network" in page
+    assert "Delete<span" not in page  # a network is deployed from it
+    detail = olga.get(f"/topologies/{house.topologies['Ring of 10'].pk}/").content.decode()
+    assert "1 experiment, 3 runs, 1 network" in detail
+
+
+def test_a_copy_is_made_and_opened(olga: Client, ring: Topology) -> None:
+    answer = olga.post(f"/topologies/{ring.pk}/clone/")
+    copy = Topology.objects.get(name="ring, copy")
+    assert answer["Location"] == f"/topologies/{copy.pk}/"
+    assert copy.measures == ring.measures
+
+
+def test_viewers_see_versions_and_change_nothing(viktor: Client, ring: Topology) -> None:
+    for path in ("", "versions/", "versions/1/", "difference/", "export.csv"):
+        assert viktor.get(f"/topologies/{ring.pk}/{path}").status_code == 200, path
+    assert "Restore" not in viktor.get(f"/topologies/{ring.pk}/versions/").content.decode()
+    assert viktor.get(f"/topologies/{ring.pk}/edit/").status_code == 403
+    assert viktor.post(f"/topologies/{ring.pk}/versions/1/restore/").status_code == 403
+
+
+# --- files ---
+
+
+def test_a_pasted_edge_list_is_a_topology_and_its_export_too(olga: Client) -> None:
+    answer = olga.post("/topologies/import/", {"name": "pasted", "text": "a,b,delay_ms\nquay,crane,2\ncrane,gate,3\n"})
+    pasted = Topology.objects.get(name="pasted")
+    assert answer["Location"] == f"/topologies/{pasted.pk}/"
+    assert [node.name for node in pasted.nodes.all()] == ["quay", "crane", "gate"]
+    text = olga.get(f"/topologies/{pasted.pk}/export.csv").content
+    olga.post("/topologies/import/", {"name": "again", "file": SimpleUploadedFile("again.csv", text)})
+    again = Topology.objects.get(name="again")
+    assert [str(link) for link in again.links.all()] == [str(link) for link in pasted.links.all()]
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({}, "Choose a file, or paste its text."),
+        ({"text": "0,1\n1,1\n"}, "line 2: joins a broker to itself"),
+        ({"text": "<graphml><graph>"}, "is not XML: no element found: line 1"),
+        ({"text": '{"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 7}]}'}, "edges[0].target: "),
+        ({"name": "", "text": "0,1"}, "1 to 100 printable characters"),
+    ],
+)
+def test_what_is_wrong_with_a_document_stands_beside_it_and_what_was_pasted_stays(
+    olga: Client, sent: dict[str, str], told: str
+) -> None:
+    answer = olga.post("/topologies/import/", {"name": "wrong", **sent})
+    page = answer.content.decode().replace("&#x27;", "'")
+    assert answer.status_code == 400
+    assert told.lower() in page.lower()
+    assert 'aria-invalid="true"' in page
+    assert sent.get("text", "").split("\n")[0].replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in page
+    assert not Topology.objects.exists()
+
+
+def test_an_upload_of_fifty_megabytes_is_refused_with_a_sentence(olga: Client) -> None:
+    answer = olga.post(
+        "/topologies/import/", {"name": "huge", "file": SimpleUploadedFile("huge.csv", b"0,1\n" * 12_500_000)}
+    )
+    assert answer.status_code == 400
+    assert "Has 50.0 MB; a topology may have 5 MB." in answer.content.decode()
+    assert 'value="huge"' in answer.content.decode()
