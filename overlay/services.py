@@ -6,10 +6,12 @@ brokers and writes it down, where ``overlay.runtime.calibrated`` finds it.
 Two kinds of time are kept apart, because they add up differently:
 
 - *service*: a processor is busy, and whatever else came waits. It is a sum over what was received and sent, and grows
-  with the entries that a linear table scans; after a pause caches are cold, and it takes longer by a while (``cold``).
+  with the entries that a linear table scans; after a pause of its own a process finds its caches cold, and takes longer
+  by a while (``cold``) and by more for each entry that it scans.
 - *delivery*: nobody is busy. From the end of one process's service until another one has read the datagram, most of it
-  the waking of a process that slept, and the longer it slept the more. What varies, varies here: a delivery is drawn
-  from the measured distribution itself, so that medians and tails come out as they were.
+  the waking of a processor that slept, and the longer it slept the more; another process of the machine keeps it awake
+  as well. What varies, varies here: a delivery is drawn from the measured distribution itself, so that medians and
+  tails come out as they were.
 
 ::
 
@@ -36,7 +38,7 @@ MICROSECOND = 1_000
 RANKS = (0.0, 0.02, 0.05, *(i / 20 for i in range(2, 19)), 0.95, 0.98, 0.99, 0.995, 1.0)
 """The ranks at which a distribution is kept; between two of them it is taken as even."""
 
-FORMAT = 1
+FORMAT = 2
 """Of the JSON document."""
 
 
@@ -145,9 +147,9 @@ class ServiceModel:
     """Of 1,000 bytes received or sent."""
     scan_us: float
     """To search a linear table at all, beside what its entries cost: the short ways for a hit are closed to it."""
-    scanned_us: float
-    """Of an entry that a linear table compares."""
-    matched_us: float
+    scanned_us: Curve
+    """Of an entry that a linear table compares: more after a sleep, when none of them is in a cache."""
+    matched_us: Curve
     """On top of that, of one that is about what was asked for."""
     client_sends_us: float
     """How long a request keeps a client's process busy; it is sent first."""
@@ -182,7 +184,7 @@ class ServiceModel:
             if code in FORWARDS:
                 cost += self.forwarded_us
         if work.scanned:
-            cost += self.scan_us + self.scanned_us * work.scanned + self.matched_us * work.matched
+            cost += self.scan_us + self.scanned_us.at(idle_ns) * work.scanned + self.matched_us.at(idle_ns) * work.matched
         return max(1, round((cost + self.cold_us.at(idle_ns)) * MICROSECOND))
 
     def to_json(self) -> dict[str, Any]:
@@ -222,12 +224,12 @@ _COSTS = (
     "forwarded_us",
     "kilobyte_us",
     "scan_us",
-    "scanned_us",
-    "matched_us",
     "client_sends_us",
     "client_receives_us",
 )
 _PARTS: dict[str, type] = {
+    "scanned_us": Curve,
+    "matched_us": Curve,
     "cold_us": Curve,
     "to_broker": Delays,
     "between": Delays,

@@ -28,8 +28,8 @@ MODEL = ServiceModel(
     forwarded_us=20,
     kilobyte_us=1,
     scan_us=0,
-    scanned_us=0.1,
-    matched_us=0.5,
+    scanned_us=Curve((0.001, 0.1), (0.1, 0.2)),
+    matched_us=Curve((0.001, 0.1), (0.5, 0.8)),
     client_sends_us=30,
     client_receives_us=8,
     cold_us=Curve((0.001, 1.0), (0.0, 40.0)),
@@ -67,6 +67,11 @@ def test_a_scan_is_charged_by_the_entry() -> None:
     plain = MODEL.cost_ns(ANSWERED, 0)
     assert MODEL.cost_ns(replace(ANSWERED, scanned=1000), 0) == plain + 100_000
     assert MODEL.cost_ns(replace(ANSWERED, scanned=1000, matched=1000), 0) == plain + 600_000
+
+
+def test_after_a_sleep_each_entry_of_a_scan_costs_more() -> None:
+    scan = replace(ANSWERED, scanned=1000, matched=1000)
+    assert MODEL.cost_ns(scan, 5 * SECOND) == MODEL.cost_ns(ANSWERED, 5 * SECOND) + 1_000_000
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), idles)
@@ -109,7 +114,7 @@ def without(name: str) -> dict[str, Any]:
     [
         ("hello", "calibration: must be an object"),
         (without("sent_us"), "sent_us: is missing"),
-        (without("format"), "format: must be 1"),
+        (without("format"), "format: must be 2"),
         ({**MODEL.to_json(), "price": 3}, "price: is unknown"),
         ({**MODEL.to_json(), "sent_us": -1}, "sent_us: must be made of numbers of at least 0, not -1"),
         ({**MODEL.to_json(), "sent_us": float("nan")}, "sent_us: must be made of numbers"),

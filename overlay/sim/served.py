@@ -22,6 +22,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.wire import CODES
 from overlay.chance import Chance, Stream, derive_seed
 from overlay.clients.scheduled import ScheduledClient
+from overlay.node import MILLISECOND
 from overlay.services import MICROSECOND, Delays, ServiceModel, Work
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
@@ -29,6 +30,9 @@ from overlay.workload import fleet_of
 
 BATCH = 32
 """Datagrams that a broker receives at once, as ``overlay.runtime.datagrams`` does."""
+
+BURST = MILLISECOND // 2
+"""What follows so soon belongs to what went on: a request goes from process to process within some 100 µs each."""
 
 _CODES = {b"%d" % code: code for code in CODES.values()}
 
@@ -51,6 +55,29 @@ class Core:
         return max(0, now - self.free_at)
 
 
+class Host:
+    """The machine that all processes of a run share as far as waking goes: its processors sleep, the deeper the longer
+    nothing ran on any of them, and wake for the first of what comes next.
+    """
+
+    __slots__ = ("_last", "_slept")
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._slept = 0
+
+    def ran(self, begin: int, end: int) -> None:
+        """Somebody was served from ``begin`` to ``end`` (ns)."""
+        if begin - self._last > BURST:
+            self._slept = begin - self._last
+        self._last = max(self._last, end)
+
+    def slept(self, now: int) -> int:
+        """For how long (ns) nothing had run before what now goes on."""
+        away = now - self._last
+        return away if away > BURST else self._slept
+
+
 class Served(ABC):
     """Mixed in before an actor. It says how long deliveries and services take; this lets them take it."""
 
@@ -58,7 +85,8 @@ class Served(ABC):
     """Whether somebody may change it between its inputs, and wake it to have that sent."""
     leaves_at = 0
 
-    def __init__(self, core: Core, chance: Chance, timer: Delays) -> None:
+    def __init__(self, host: Host, core: Core, chance: Chance, timer: Delays) -> None:
+        self._on = host
         self._core = core
         self._chance = chance
         self._timer = timer
@@ -119,22 +147,31 @@ class Served(ABC):
         core = self._core
         if core.free_at > now:
             return core.free_at
-        return now + delays.ns(now - core.free_at, self._chance.random())
+        slept = min(now - core.free_at, self._on.slept(now))
+        return now + delays.ns(slept, self._chance.random())
 
     def _take_time(self, cost_ns: int, now: int) -> None:
         core = self._core
         cost_ns = max(1, cost_ns)
-        core.free_at = max(core.free_at, now) + cost_ns
+        begin = max(core.free_at, now)
+        core.free_at = begin + cost_ns
         core.busy += cost_ns
+        self._on.ran(begin, core.free_at)
 
 
 class ServedBroker(Served, NodeActor):
     """A broker that takes its time. ``brokers`` are the addresses of all brokers; who else sends is a client."""
 
     def __init__(
-        self, address: Address, broker: Broker, model: ServiceModel, chance: Chance, brokers: Collection[Address]
+        self,
+        address: Address,
+        broker: Broker,
+        model: ServiceModel,
+        host: Host,
+        chance: Chance,
+        brokers: Collection[Address],
     ) -> None:
-        Served.__init__(self, Core(), chance, model.timer)
+        Served.__init__(self, host, Core(), chance, model.timer)
         NodeActor.__init__(self, address, broker)
         self._model = model
         self._brokers = brokers
@@ -181,10 +218,11 @@ class ServedClient(Served, ClientActor):
         client: ScheduledClient,
         host: str,
         model: ServiceModel,
+        machine: Host,
         core: Core,
         chance: Chance,
     ) -> None:
-        Served.__init__(self, core, chance, model.timer)
+        Served.__init__(self, machine, core, chance, model.timer)
         ClientActor.__init__(self, simulator, client, host)
         self._model = model
 
@@ -212,16 +250,17 @@ class Services:
         self._model = model
         self._seed = seed
         self._brokers = frozenset(brokers)
+        self._host = Host()
         self._fleets: dict[str, Core] = {}
 
     def broker(self, address: Address, broker: Broker, incarnation: int = 0) -> ServedBroker:
         chance = Stream(derive_seed(self._seed, "service", *address, incarnation))
-        return ServedBroker(address, broker, self._model, chance, self._brokers)
+        return ServedBroker(address, broker, self._model, self._host, chance, self._brokers)
 
     def client(self, simulator: Simulator, client: ScheduledClient, host: str) -> ServedClient:
         core = self._fleets.setdefault(fleet_of(client.plan), Core())
         chance = Stream(derive_seed(self._seed, "service", client.plan.role, client.plan.client))
-        return ServedClient(simulator, client, host, self._model, core, chance)
+        return ServedClient(simulator, client, host, self._model, self._host, core, chance)
 
 
 def _code(data: bytes) -> int:

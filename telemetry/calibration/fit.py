@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
-from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, SMALL, USUAL, Costs
+from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, RESTS_S, SMALL, USUAL, Costs, rested
 from telemetry.calibration.stages import FAST, FAST_QUIET, Stages
 from telemetry.errors import TelemetryError
 from telemetry.metrics import Numbers
@@ -43,7 +43,7 @@ def fit(
     known = {name: min(values) for name, values in costs.items()}  # what else runs on the machine only adds
     service = _service(known)
     acknowledged = {
-        name: stages for name, stages in runs.items() if len(stages.last_us) >= LEAST and name != FAST_QUIET
+        name: stages for name, stages in runs.items() if len(stages.last) >= LEAST and name != FAST_QUIET
     }
     if not any(len(stages.hop) >= LEAST for stages in acknowledged.values()):
         raise TelemetryError("Too few traced requests were answered to tell how long they take; calibrate for longer.")
@@ -79,9 +79,10 @@ def _service(known: Mapping[str, float]) -> dict[str, Any]:
     }
     received = {code: max(0.0, us) for code, us in handled.items()}
     received[32] = received[3]
-    most = max(ENTRIES)
-    scanned = max(0.0, (known[f"scanned {most}"] - known["scanned 0"]) / most)
-    matched = max(0.0, (known[f"matched {most}"] - known["matched 0"]) / most - scanned)
+    scanned = _by_rest("scanned", known)
+    both = _by_rest("matched", known)
+    matched = [max(0.0, all_of_it - scan) for all_of_it, scan in zip(both, scanned, strict=True)]
+    slept = (WARM_S, *RESTS_S)
     return {
         "batch_us": batch,
         "sent_us": sent,
@@ -89,19 +90,28 @@ def _service(known: Mapping[str, float]) -> dict[str, Any]:
         "received_us": received,
         "other_us": float(np.mean(list(handled.values()))),
         "forwarded_us": max(0.0, passed_on - batch - received[3] - 2 * sent),
-        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned - matched),
-        "scanned_us": scanned,
-        "matched_us": matched,
+        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned[0] - matched[0]),
+        "scanned_us": Curve(slept, tuple(scanned)),
+        "matched_us": Curve(slept, tuple(matched)),
     }
+
+
+def _by_rest(what: str, known: Mapping[str, float]) -> list[float]:
+    """Of an entry, warm and after each of ``RESTS_S``."""
+    few, many = ENTRIES
+    pairs = [(f"{what} {many}", f"{what} {few}")]
+    pairs += [(rested(what, many, rest_s), rested(what, few, rest_s)) for rest_s in RESTS_S]
+    return [max(0.0, (known[full] - known[empty]) / (many - few)) for full, empty in pairs]
 
 
 def _cold(runs: Mapping[str, Stages], answering: float, to_client: Delays) -> Curve:
     """How much longer than warm a broker took to answer, by how long it had slept. Probed ones were warm."""
     found = {WARM_S: 0.0}
     for stages in runs.values():
-        waited_ns = round(1000 * (np.median(stages.first[:, 1]) + np.median(stages.last_us)))
+        answered_us = float(np.median(stages.last[:, 1]))
+        waited_ns = round(1000 * (np.median(stages.first[:, 1]) + answered_us))
         delivery = to_client.ns(waited_ns, 0.5) / 1000
-        found[_idle(stages.first)] = max(0.0, float(np.median(stages.last_us)) - answering - delivery)
+        found[_idle(stages.last)] = max(0.0, answered_us - answering - delivery)
     idle = sorted(found)
     return Curve(tuple(idle), tuple(found[one] for one in idle))
 
@@ -157,7 +167,7 @@ def _stages(runs: Mapping[str, Stages]) -> list[dict[str, Any]]:
         legs = {
             "timer": stages.timer[:, 1],
             "first": stages.first[:, 1],
-            "last": stages.last_us,
+            "last": stages.last[:, 1],
             "hop": stages.hop[:, 1],
             "back": stages.back_us,
             "relayed": stages.relayed[:, 1],

@@ -126,18 +126,22 @@ def _costs(residuals: Mapping[str, Any]) -> Iterator[str]:
     model, codes = residuals["model"], {"1": "ping", "2": "update", "3": "request", "4": "answer"}
     yield "## What it costs\n\nMicroseconds of one processor with warm caches."
     rows = [(f"read and handle: {name}", f"{model['received_us'][code]:.2f}") for code, name in codes.items()]
+    scans = {"scanned_us": "each entry that it compares", "matched_us": "and each that is about what was asked"}
     words = {
         "batch_us": "wake, receive and sleep again",
         "sent_us": "make and send a datagram",
         "forwarded_us": "and to send a request on",
         "kilobyte_us": "1,000 bytes moved",
         "scan_us": "search a linear table",
-        "scanned_us": "each entry that it compares",
-        "matched_us": "and each that is about what was asked",
         "client_sends_us": "client: a request",
         "client_receives_us": "client: a datagram",
     }
-    yield _table(("", "µs"), [*rows, *((text, f"{model[name]:.2f}") for name, text in words.items())])
+    rows += [(text, f"{model[name]:.2f}") for name, text in words.items()]
+    for name, text in scans.items():
+        curve = model[name]
+        cold = [f"{us:.2f} after {1000 * slept_s:g} ms of sleep" for slept_s, us in zip(*curve.values(), strict=True)]
+        rows.append((text, ", ".join([f"{curve['values'][0]:.2f}", *cold[1:]])))
+    yield _table(("", "µs"), rows)
     memory = residuals["memory"]
     yield (
         f"An idle forked broker has {memory['idle_pss'] / 1e6:.2f} MB (PSS; USS {memory['idle_uss'] / 1e6:.2f}, RSS "

@@ -35,8 +35,12 @@ SMALL, USUAL, LARGE = 100, 1024, 8192
 """Payloads in bytes."""
 USUAL_ONES = "usual"
 """Brokers with the settings that they have when nobody says otherwise."""
-ENTRIES = (0, 250, 1000)
+ENTRIES = (0, 1000)
 """That a linear table scans beside the one asked for."""
+RESTS_S = (0.003, 0.03)
+"""For which a broker sleeps before each message, where it is asked how much more it costs with cold caches."""
+RESTED = 60
+"""Messages of such a turn."""
 BESIDE = 10
 """Brokers that share their pages while the memory of one is looked at, which PSS depends on."""
 PATIENCE_S = 2.0
@@ -119,9 +123,17 @@ def probe(client: SupervisorClient) -> Costs:
             for entries in ENTRIES:
                 _fill(prober, broker, range(filled, entries), is_same=what == "matched")
                 filled = entries
+                quiet = _quiet(prober, broker, "usual")
                 for _ in range(TURNS):
-                    _note(costs, f"{what} {entries}", _cost_us(broker, _quiet(prober, broker, "usual")))
+                    _note(costs, f"{what} {entries}", _cost_us(broker, quiet))
+                    for rest_s in RESTS_S:
+                        _note(costs, rested(what, entries, rest_s), _cost_us(broker, quiet, RESTED, rest_s))
     return costs
+
+
+def rested(what: str, entries: int, rest_s: float) -> str:
+    """The name of a cost that was measured with sleep before each message."""
+    return f"{what} {entries}, rested {1000 * rest_s:g} ms"
 
 
 def memory(client: SupervisorClient) -> Costs:
@@ -220,15 +232,17 @@ def _note(costs: Costs, what: str, us: float) -> None:
     costs.setdefault(what, []).append(us)
 
 
-def _cost_us(broker: Standing, act: Act) -> float:
+def _cost_us(broker: Standing, act: Act, messages: int = MESSAGES, rest_s: float = 0.0) -> float:
     """Processor of one, less what the broker would have done without it."""
     for _ in range(20):
         act()
     before, began = broker.processor_ns(), time.monotonic()
-    for _ in range(MESSAGES):
+    for _ in range(messages):
+        if rest_s:
+            time.sleep(rest_s)
         act()
     took, spent = time.monotonic() - began, broker.processor_ns() - before
-    return (spent / 1000 - took * _upkeep_us(broker)) / MESSAGES
+    return (spent / 1000 - took * _upkeep_us(broker)) / messages
 
 
 @cache

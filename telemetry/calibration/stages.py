@@ -57,15 +57,15 @@ def paces(scale: float) -> list[Pace]:
 class Stages:
     """What the requests of one run have shown. Times in microseconds.
 
-    ``timer``, ``first``, ``hop`` and ``relayed`` have two columns, the first of which is for how long, in seconds, the
-    process that the leg goes to had slept.
+    All but ``back_us`` have two columns, the first of which is for how long, in seconds, the machine had slept before
+    the request; in ``last`` the broker itself, in ``relayed`` the client.
     """
 
     timer: Numbers
     """From the intended instant until the client's process was there to send."""
     first: Numbers
     """From there until the broker asked has read the request."""
-    last_us: Numbers
+    last: Numbers
     """From there until the client has the answer, where that broker gave it itself."""
     hop: Numbers
     """From the asked broker's reading until that of the broker it passed the request on to."""
@@ -81,7 +81,7 @@ def pooled(parts: Sequence[Stages]) -> Stages:
     """Several runs of one pace as one."""
     arrays = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("timer", "first", "last_us", "hop", "back_us", "relayed")
+        for name in ("timer", "first", "last", "hop", "back_us", "relayed")
     }
     return Stages(**arrays, fleet_us=float(np.median([part.fleet_us for part in parts])))
 
@@ -135,18 +135,19 @@ def take_apart(files: RunFiles) -> Stages:
     for sample, query in _joined(measured, queries):
         asked, ended = _asked(sample), sample.ended_us
         at = query.received[asked]
-        legs["first"].append((_idle_s(came_to[asked], sample.sent_us), at - sample.sent_us))
+        slept_s = _idle_s(all_sent, sample.sent_us)
+        legs["first"].append((slept_s, at - sample.sent_us))
         if query.found_at == asked:
-            legs["last"].append((0.0, ended - at))
+            legs["last"].append((_idle_s(came_to[asked], sample.sent_us), ended - at))
         elif asked in query.answered and query.found_at in query.received:
             found, back = query.received[query.found_at], query.answered[asked]
-            legs["hop"].append((_idle_s(came_to[query.found_at], sample.sent_us), found - at))
+            legs["hop"].append((slept_s, found - at))
             legs["back"].append((0.0, back - found))
             legs["relayed"].append(((ended - sample.sent_us) / 1e6, ended - back))
     return Stages(
         timer=_table((_idle_s(all_sent, one.intended_us), one.sent_us - one.intended_us) for one in measured),
         first=_table(legs["first"]),
-        last_us=_table(legs["last"])[:, 1],
+        last=_table(legs["last"]),
         hop=_table(legs["hop"]),
         back_us=_table(legs["back"])[:, 1],
         relayed=_table(legs["relayed"]),

@@ -54,6 +54,14 @@ def costs(**changed: float) -> probes.Costs:
         "scanned 1000": 120.0,
         "matched 0": 20.0,
         "matched 1000": 420.0,
+        "scanned 0, rested 3 ms": 60.0,
+        "scanned 1000, rested 3 ms": 260.0,
+        "matched 0, rested 3 ms": 60.0,
+        "matched 1000, rested 3 ms": 760.0,
+        "scanned 0, rested 30 ms": 100.0,
+        "scanned 1000, rested 30 ms": 400.0,
+        "matched 0, rested 30 ms": 100.0,
+        "matched 1000, rested 30 ms": 1100.0,
     }
     return {name: [us] * 3 for name, us in {**known, **changed}.items()}
 
@@ -70,7 +78,7 @@ def stages(idle_s: float, later_us: float = 0.0, fleet_us: float = 50.0) -> Stag
     return Stages(
         timer=leg(10),
         first=leg(30),
-        last_us=leg(65)[:, 1],
+        last=leg(65),
         hop=leg(100),
         back_us=leg(60)[:, 1],
         relayed=leg(45, idle_s / 10),
@@ -86,8 +94,16 @@ def test_costs_come_apart_into_what_they_are_made_of() -> None:
     assert (model.sent_us, model.batch_us) == (2.0, 8.0)
     assert dict(model.received_us) == {1: 3.0, 2: 10.0, 3: 6.0, 4: 10.0, 32: 6.0}
     assert model.forwarded_us == pytest.approx(38 - 8 - 6 - 2 * 2)
-    assert (model.scanned_us, model.matched_us) == (pytest.approx(0.1), pytest.approx(0.3))
+    warm = 100_000
+    assert (model.scanned_us.at(warm), model.matched_us.at(warm)) == (pytest.approx(0.1), pytest.approx(0.3))
     assert (model.client_receives_us, model.client_sends_us) == (5.0, 35.0)
+
+
+def test_an_entry_scanned_costs_more_after_a_sleep() -> None:
+    model = fit(costs(), MEMORY, RUNS, MEASURED)
+    for slept_ms, scanned, matched in ((3, 0.2, 0.5), (30, 0.3, 0.7), (3000, 0.3, 0.7)):
+        assert model.scanned_us.at(slept_ms * 1_000_000) == pytest.approx(scanned)
+        assert model.matched_us.at(slept_ms * 1_000_000) == pytest.approx(matched)
 
 
 def test_legs_come_apart_into_service_and_delivery() -> None:
@@ -105,7 +121,7 @@ def test_legs_come_apart_into_service_and_delivery() -> None:
 def test_what_cannot_be_is_not_made_of_noise() -> None:
     """Where noise makes a part come out below nothing, it is nothing."""
     model = fit(costs(**{"usual: quiet": 30.0, "scanned 1000": 10.0, "usual: passed on": 1.0}), MEMORY, RUNS, MEASURED)
-    assert model.sent_us == model.scanned_us == model.forwarded_us == 0.0
+    assert model.sent_us == model.scanned_us.values[0] == model.forwarded_us == 0.0
 
 
 def test_too_few_requests_are_no_calibration() -> None:
@@ -128,7 +144,7 @@ def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, m
         measured = probes.probe(client)
         seen = observe(client, Pace("100 a second", 0.1, 1.5), tmp_path / "pace")
     assert min(measured["matched 0"] + measured["matched 100"]) > 0
-    assert len(seen.last_us) and len(seen.hop), "the asked brokers are the holder and its neighbour, in turn"
+    assert len(seen.last) and len(seen.hop), "the asked brokers are the holder and its neighbour, in turn"
     assert np.nanmin(seen.first[:, 0]) > 0, "each slept before"
     monkeypatch.setattr("telemetry.calibration.fit.ENTRIES", (0, 100))
     model = fit(measured, MEMORY, {FAST: seen, FAST_QUIET: seen}, MEASURED)
