@@ -27,7 +27,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from overlay.errors import InvalidSetting
 from overlay.node import SECOND
@@ -114,8 +114,7 @@ class Memory:
         return round(table_bytes + self.per_entry * entries + self.per_pending * pending)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What a broker did in one service: counts since its driver looked last."""
 
     received: Sequence[int]
@@ -184,7 +183,9 @@ class ServiceModel:
             if code in FORWARDS:
                 cost += self.forwarded_us
         if work.scanned:
-            cost += self.scan_us + self.scanned_us.at(idle_ns) * work.scanned + self.matched_us.at(idle_ns) * work.matched
+            cost += (
+                self.scan_us + self.scanned_us.at(idle_ns) * work.scanned + self.matched_us.at(idle_ns) * work.matched
+            )
         return max(1, round((cost + self.cold_us.at(idle_ns)) * MICROSECOND))
 
     def to_json(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from sys import intern
@@ -135,7 +135,7 @@ class Indexed:
         newest = self.index.get(key)
         if newest is None or newest.is_valid(wall_ms):
             return newest
-        return _latest_valid(iter(self._several.get(key, {}).values()), wall_ms)
+        return _latest_valid(self._several.get(key, {}).values(), wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
         for key, newest in self.index.items():
@@ -191,10 +191,10 @@ class Linear:
             del self._map[hashed]
 
     def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
-        matching = [entry for entry in self if entry.key == key]
+        matching = [entry for slot in self._map.values() for entry in slot if entry.key == key]
         self._scanned += len(self._map)
         self._matched += len(matching)
-        return _latest_valid(iter(matching), wall_ms)
+        return _latest_valid(matching, wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
         return (entry for slot in self._map.values() for entry in slot)
@@ -204,8 +204,13 @@ class Linear:
         return djb2(provider.encode() + key.replace(b"|", b""))
 
 
-def _latest_valid(entries: Iterator[Entry], wall_ms: int) -> Entry | None:
-    return max((entry for entry in entries if entry.is_valid(wall_ms)), key=lambda entry: entry.timestamp, default=None)
+def _latest_valid(entries: Iterable[Entry], wall_ms: int) -> Entry | None:
+    """The first of those with the latest timestamp. A loop, as this is what a linear table spends its time on."""
+    latest, at = None, -1
+    for entry in entries:
+        if entry.valid_begin <= wall_ms < entry.valid_end and (stamp := entry.timestamp) > at:
+            latest, at = entry, stamp
+    return latest
 
 
 KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": Linear}

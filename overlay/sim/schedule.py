@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heappush
 from itertools import count
 from typing import Any
 
@@ -18,29 +18,18 @@ class Schedule:
 
     def __init__(self) -> None:
         self.now = 0
-        self._heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
+        self.heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
+        """What happens next first; whoever takes it off sets ``now``."""
         self._counter = count()
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return len(self.heap)
 
     def at(self, time: int, priority: int, action: Action, *arguments: Any) -> None:
         """Run ``action(*arguments)`` at ``time``, which must not be past."""
         if time < self.now:
             raise ValueError(f"scheduled for {time} ns when it is {self.now} ns already")
-        heappush(self._heap, (time, priority, next(self._counter), action, arguments))
-
-    def is_due(self) -> bool:
-        """Whether anything is left for this very instant."""
-        return bool(self._heap) and self._heap[0][0] <= self.now
-
-    def run_next(self, until: int) -> bool:
-        """Run the next action, if there is one at or before ``until``."""
-        if not self._heap or self._heap[0][0] > until:
-            return False
-        self.now, _, _, action, arguments = heappop(self._heap)
-        action(*arguments)
-        return True
+        heappush(self.heap, (time, priority, next(self._counter), action, arguments))
 
     def pass_to(self, time: int) -> None:
         """Let time pass in which nothing happens."""

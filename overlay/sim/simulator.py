@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from heapq import heappop
 
 from overlay.addresses import Address, format_address
 from overlay.node import SECOND
@@ -138,8 +139,7 @@ class Simulator:
         self._schedule.at(time, FAULT, action)
 
     def run_until(self, time: int) -> None:
-        while self._run_next(time):
-            pass
+        self._run(time)
         self._schedule.pass_to(time)
 
     def run_for(self, duration: int) -> None:
@@ -147,21 +147,28 @@ class Simulator:
 
     def run_while(self, is_unfinished: Callable[[], bool], at_most: int) -> None:
         """Run as long as it takes. Raises ``TimeoutError`` after ``at_most`` nanoseconds."""
-        limit = self.now + at_most
-        while is_unfinished():
-            if not self._run_next(limit):
-                raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
+        self._run(self.now + at_most, is_unfinished)
+        if is_unfinished():
+            raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
 
     # ---- parts of the above
 
-    def _run_next(self, until: int) -> bool:
-        """The next thing that happens, if there is one at or before ``until``."""
-        if self._ready and not self._schedule.is_due():
-            actor = self._ready.popleft()
-            if actor.is_ready:  # and has neither stepped since nor gone
-                self._step(actor)
-            return True
-        return self._schedule.run_next(until)
+    def _run(self, until: int, goes_on: Callable[[], bool] | None = None) -> None:
+        """What happens at or before ``until``, one after the other, while ``goes_on`` says so.
+
+        In one loop with the schedule's own parts: a call for each of millions of events is a tenth of a run.
+        """
+        schedule, ready, due = self._schedule, self._ready, self._schedule.heap
+        while goes_on is None or goes_on():
+            if due and due[0][0] <= (schedule.now if ready else until):
+                schedule.now, _, _, action, arguments = heappop(due)
+                action(*arguments)
+            elif ready:
+                actor = ready.popleft()
+                if actor.is_ready:  # and has neither stepped since nor gone
+                    self._step(actor)
+            else:
+                return
 
     def _ring(self, actor: Actor, time: int) -> None:
         if actor.rings and actor.rings[-1] == time:

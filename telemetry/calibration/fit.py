@@ -42,9 +42,7 @@ def fit(
     """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``TelemetryError``."""
     known = {name: min(values) for name, values in costs.items()}  # what else runs on the machine only adds
     service = _service(known)
-    acknowledged = {
-        name: stages for name, stages in runs.items() if len(stages.last) >= LEAST and name != FAST_QUIET
-    }
+    acknowledged = {name: stages for name, stages in runs.items() if len(stages.last) >= LEAST and name != FAST_QUIET}
     if not any(len(stages.hop) >= LEAST for stages in acknowledged.values()):
         raise TelemetryError("Too few traced requests were answered to tell how long they take; calibrate for longer.")
     back_to_client = _level("relayed", acknowledged, known["traced: passed on and back"] - known["traced: passed on"])

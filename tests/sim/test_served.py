@@ -137,6 +137,28 @@ def test_a_linear_table_is_charged_for_what_it_scans_and_an_indexed_one_is_not()
     assert took["linear"] - took["indexed"] == 20 * (1 + 2)
 
 
+def test_a_processor_sleeps_less_deeply_while_anybody_on_the_machine_is_awake() -> None:
+    """10 µs to wake within a millisecond of the last that ran, 200 µs after a tenth of a second of silence."""
+    model = replace(MODEL, to_broker=Delays((0.001, 0.1), ((10.0,) * len(RANKS), (200.0,) * len(RANKS))))
+
+    def took(*neighbours_at_us: int) -> float:
+        stage = Stage(model)
+        services = Services(model, 1, [BROKER, OTHER])
+        stage.actor = services.broker(BROKER, stage.broker)
+        beside = services.broker(OTHER, Broker(BrokerConfig(), OTHER, Stream(2), WALL_OFFSET_NS))
+        stage.simulator.listen(OTHER, beside)
+        for at in neighbours_at_us:
+            stage.simulator.at(at * 1000, lambda now=at * 1000: beside.receive(ping(), CLIENT, OTHER, now))
+            stage.simulator.at(at * 1000, lambda: stage.simulator.wake(beside))
+        asker = ("127.3.0.1", 2000)
+        stage.arrive(200_000, ping(), asker)
+        stage.run()
+        return next(at for at, _, to in stage.sent if to == asker) - 200_000
+
+    assert took() == 200 + 20
+    assert took(199_000) == 10 + 20
+
+
 def test_delays_are_drawn_from_the_seed() -> None:
     uneven = Delays((1.0,), (tuple(100 * rank for rank in RANKS),))
 
