@@ -208,6 +208,16 @@ def nth(items: Any, index: Any) -> Any:
 
 
 @register.filter
+def written(value: Any) -> str:
+    """A setting's value as a person writes it: "on", "30" of 30.0."""
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+@register.filter
 def pretty(value: Any) -> str:
     """JSON a person can read."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)

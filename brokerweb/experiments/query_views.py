@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -14,6 +15,7 @@ from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
+from telemetry.endings import ENDINGS
 
 FAILED = ("not_found", "refused", "lost")
 VIEWS: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -69,6 +71,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
         "views": [(name, label) for name, (label, _, _) in VIEWS.items()],
         "one_in": traces.traced_one_in(run),
         "is_part": is_part,
+        "endings": ENDINGS.values(),
     }
     return render(request, "runs/query_rows.html" if is_part else "runs/queries.html", context)
 
@@ -76,9 +79,10 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
 @login_required
 def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
-    query = traces.find(run, trace)
-    if query is None:
+    found = traces.drawn(run, trace)
+    if found is None:
         raise Http404("This run has no such trace.")
+    query, sequence = found
     entity, scope = query["entity"].rpartition("|")[::2]
     context = {
         "run": run,
@@ -95,6 +99,8 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
             "replicas": query["replicas"],
             "passages": query["passages"],
         },
+        "sequence": {**asdict(sequence), "query": query["id"], "run": run.pk},
+        "left_out": sequence.left_out,
     }
     return render(request, "runs/query.html", context)
 

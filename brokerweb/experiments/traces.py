@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from overlay.broker.config import BrokerConfig
+from overlay.broker.config import MOST_HOPS, BrokerConfig
+from overlay.systems import SYSTEMS
 from telemetry import tracefile
+from telemetry.endings import WALKS, ending_of
 from telemetry.runs import Lake, RunFiles
+from telemetry.sequence import Sequence, sequence_of
 from telemetry.traces import CONSUMER, Hop, Query, Step
 
 
@@ -35,17 +38,38 @@ def listing(run: Run, outcomes: Iterable[str], order: str, offset: int, limit: i
 def find(run: Run, trace: str) -> dict[str, Any] | None:
     """One trace, whole."""
     query = tracefile.find(_files(run), trace)
+    return None if query is None else _told(query, run)
+
+
+def drawn(run: Run, trace: str) -> tuple[dict[str, Any], Sequence] | None:
+    """The same, and what its sequence diagram shows."""
+    query = tracefile.find(_files(run), trace)
     if query is None:
         return None
+    sample = tracefile.client_view(query, Lake(settings.LAKE), run.pk) or {}
+    return _told(query, run), sequence_of(query, sample.get("sent_us"), sample.get("ended_us"))
+
+
+def _told(query: Query, run: Run) -> dict[str, Any]:
     begin = query.at_us
+    client = _client(query, run)
     return {
         **_summary(tracefile.row(query)),
+        "ending": asdict(ending_of(query, _most_hops(run), client["truth"] if client else None)),
         "consumer": query.consumer,
         "silent": query.silent,
         "passages": [_passage(hop, begin) for hop in query.hops],
         "steps": [_step(step, begin) for step in query.steps],
-        "client": _client(query, run),
+        "client": client,
     }
+
+
+def _most_hops(run: Run) -> int | None:
+    """How many hops a query of this run goes at most; ``None`` where its strategy has another bound."""
+    chosen = SYSTEMS[run.configuration["system"]].whole(run.configuration["settings"])
+    if chosen.get("arm") == "structured" or chosen.get("search") not in WALKS:
+        return None
+    return int(chosen["walk_ttl"] or min(4 * run.configuration["topology"]["brokers"], MOST_HOPS))
 
 
 def traced_one_in(run: Run) -> int:
@@ -88,7 +112,8 @@ def _client(query: Query, run: Run) -> dict[str, Any] | None:
     begin = query.at_us
     took = {"took_ms": _ms(sample["ended_us"] - sample["sent_us"])}
     times = {f"{name}_at_ms": _ms(sample[f"{name}_us"] - begin) for name in ("intended", "sent", "ended")}
-    return {**{name: sample[name] for name in ("client", "outcome", "status", "attempts")}, **took, **times}
+    kept = {name: sample.get(name) for name in ("client", "outcome", "status", "attempts", "truth")}
+    return {**kept, **took, **times}
 
 
 def _ms(us: int | None) -> float | None:

@@ -11,6 +11,7 @@ from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.services import runs_by_state
+from telemetry.endings import ENDINGS
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
@@ -18,7 +19,9 @@ class ExperimentBody(serializers.Serializer):
     """Any workload field, setting or topology may be a list; see ``overlay.experiment.sweeps``."""
 
     name = serializers.CharField()
-    topology = serializers.JSONField(required=False, help_text="An id, or a list of ids")
+    topology = serializers.JSONField(
+        required=False, help_text="An id or a name, an object that makes one ({kind, brokers, …}), or a list of those"
+    )
     system = serializers.CharField(required=False, default="context-broker")
     engine = serializers.CharField(required=False, default="live")
     settings = ObjectField(required=False)
@@ -71,11 +74,34 @@ class ExperimentSerializer(serializers.ModelSerializer):
 
 
 class EstimateSerializer(serializers.Serializer):
+    engine = serializers.CharField()
     configurations = serializers.IntegerField()
-    count = serializers.IntegerField()
-    estimated_s = serializers.FloatField()
+    replicates = serializers.IntegerField()
+    count = serializers.IntegerField(help_text="Runs that a launch makes")
+    estimated_s = serializers.FloatField(help_text="Seconds that they take by themselves")
     basis = serializers.CharField(help_text="What a simulated run's seconds are reckoned from; empty for live ones")
     axes = ObjectField()
+    runs_ahead = serializers.IntegerField(source="ahead.runs", help_text="Runs that have not ended")
+    ahead_s = serializers.FloatField(source="ahead.left_s", help_text="Seconds that those still take")
+    disk_bytes = serializers.FloatField()
+    to_make = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of topologies that are made with the experiment"
+    )
+    warning = serializers.CharField(help_text="What to know before launching; empty where there is nothing")
+
+
+class CancelledSerializer(serializers.Serializer):
+    cancelled = serializers.IntegerField(help_text="How many runs that were")
+
+
+class PresetSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    engine = serializers.CharField()
+    configurations = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    definition = ObjectField(help_text="The body of POST /api/experiments/, its topologies in it")
 
 
 class LaunchSerializer(serializers.Serializer):
@@ -197,13 +223,23 @@ class TraceClientSerializer(serializers.Serializer):
     outcome = serializers.CharField()
     status = serializers.IntegerField()
     attempts = serializers.IntegerField()
+    truth = serializers.CharField(allow_null=True, help_text="As in samples; null of runs from before it was known")
     took_ms = serializers.FloatField(help_text="From its first sending to its end")
     intended_at_ms = serializers.FloatField()
     sent_at_ms = serializers.FloatField()
     ended_at_ms = serializers.FloatField()
 
 
+class TraceEndingSerializer(serializers.Serializer):
+    """How it ended, in a word and in a sentence."""
+
+    name = serializers.ChoiceField(choices=tuple(ENDINGS))
+    word = serializers.CharField()
+    sentence = serializers.CharField()
+
+
 class TraceSerializer(TraceSummarySerializer):
+    ending = TraceEndingSerializer()
     consumer = serializers.CharField(help_text="host:port")
     silent = serializers.ListField(
         child=serializers.IntegerField(), help_text="Brokers to which it was sent and which reported nothing of it"

@@ -1,0 +1,146 @@
+// One query as a sequence diagram: a lifeline for its consumer and for each broker, time down, a line for each message
+// that falls by what it took. At its milliseconds, or at equal steps. Everything is drawn with attributes and no style
+// sheet, so that the picture taken away looks as it does here.
+import { colour, saveAs, us } from "./format.js";
+
+const NS = "http://www.w3.org/2000/svg";
+const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
+const NARROWEST = 76, WIDEST = 190, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
+const FONT = "system-ui, sans-serif";
+const WORDS = { request: "request", lookahead: "lookahead", answer: "answer", refusal: "refusal" };
+const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4" };
+const PRECISE_MS = 4;
+
+const name = (lane) => (lane === null ? "consumer" : `broker ${lane}`);
+const took = ({ ms }) => (ms === null ? "how long it took was not reported" : `took ${us(ms * 1000)}`);
+
+function node(tag, attributes, text) {
+  const made = document.createElementNS(NS, tag);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+export class Sequence {
+  constructor(box, data, onChoose) {
+    Object.assign(this, { box, data, onChoose, chosen: null, isLinear: false });
+    this.draw();
+    box.addEventListener("click", ({ target }) => {
+      const group = target.closest?.("[data-message]");
+      if (group) onChoose(Number(group.dataset.message));
+    });
+    document.addEventListener("themechange", () => this.draw());
+    new ResizeObserver(() => { if (this.width() !== this.drawnWidth) this.draw(); }).observe(box);
+  }
+
+  width() { return this.box.clientWidth; }
+
+  words(at) {
+    const one = this.data.messages[at], { lanes } = this.data;
+    const hop = one.number ? `Hop ${one.number}: ` : "";
+    const text = `${hop}${WORDS[one.kind]} (code ${one.code}) from ${name(lanes[one.sender])} to ${name(lanes[one.receiver])}`;
+    return `${text}, ${us(one.sent_ms * 1000)} after the query came, ${one.is_lost ? "lost or never reported" : took(one)}.`;
+  }
+
+  // Where a moment stands.
+  scale() {
+    const { messages, steps } = this.data;
+    if (!this.isLinear) return { height: Math.max(steps * STEP, 80), y: (_, step) => TOP + 14 + step * STEP };
+    const first = Math.min(...messages.map((one) => one.sent_ms), 0), last = Math.max(...messages.map((one) => one.arrived_ms), first);
+    const height = Math.min(Math.max(messages.length * 26, LEAST), MOST);
+    return { height: height + 14, first, last, y: (ms) => TOP + 14 + (last > first ? ((ms - first) / (last - first)) * height : 0) };
+  }
+
+  draw() {
+    const { lanes, messages } = this.data;
+    this.drawnWidth = this.width();
+    const apart = Math.min(Math.max((this.drawnWidth - LEFT - RIGHT) / Math.max(lanes.length - 1, 1), NARROWEST), WIDEST);
+    const x = (lane) => LEFT + lane * apart;
+    const scale = this.scale();
+    const width = Math.max(x(lanes.length - 1) + RIGHT, LEFT + RIGHT), height = TOP + scale.height + FOOT;
+    const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "The query as a sequence diagram; the table of steps says the same" });
+    svg.append(node("rect", { width, height, fill: colour("surface") }));
+    this.drawLanes(svg, x, height);
+    this.drawTimes(svg, scale, width);
+    const labels = [];
+    messages.forEach((one, at) => svg.append(this.message(one, at, x, scale, labels)));
+    this.box.replaceChildren(svg);
+    this.mark();
+  }
+
+  drawLanes(svg, x, height) {
+    this.data.lanes.forEach((lane, at) => {
+      svg.append(node("line", { x1: x(at), x2: x(at), y1: TOP, y2: height - FOOT, stroke: colour("edge-strong"), "stroke-width": 1 }));
+      svg.append(node("text", { x: x(at), y: 26, "text-anchor": "middle", fill: colour("ink"), "font-weight": 600 }, name(lane)));
+    });
+  }
+
+  // The milliseconds at the left: round ones where the scale is linear, else those of each beginning.
+  drawTimes(svg, scale, width) {
+    const soft = colour("ink-soft");
+    const write = (y, ms) => svg.append(node("text", { x: 4, y: y + 4, fill: soft, "font-size": 11 }, us(ms * 1000)));
+    if (this.isLinear) {
+      const span = scale.last - scale.first, raw = span / 6 || 1, power = 10 ** Math.floor(Math.log10(raw));
+      const step = [1, 2, 5, 10].find((one) => one * power >= raw) * power;
+      for (let ms = Math.ceil(scale.first / step) * step; ms <= scale.last + 1e-9; ms += step) {
+        svg.append(node("line", { x1: LEFT - 8, x2: width - 8, y1: scale.y(ms), y2: scale.y(ms), stroke: colour("edge"), "stroke-width": 1 }));
+        write(scale.y(ms), Number(ms.toPrecision(PRECISE_MS)));
+      }
+      return;
+    }
+    let before = null;
+    for (const one of this.data.messages) {
+      if (one.sent_ms === before) continue;
+      before = one.sent_ms;
+      write(scale.y(one.sent_ms, one.sent_at), one.sent_ms);
+    }
+  }
+
+  message(one, at, x, scale, labels) {
+    const [x1, x2] = [x(one.sender), x(one.receiver)];
+    const [y1, y2] = [scale.y(one.sent_ms, one.sent_at), scale.y(one.arrived_ms, one.arrived_at)];
+    const tone = colour(one.kind === "refusal" || one.is_lost ? "state-red" : "accent");
+    const group = node("g", { "data-message": at, cursor: "pointer" });
+    group.append(node("title", {}, this.words(at)), node("line", { x1, x2, y1, y2, stroke: "transparent", "stroke-width": 14 }));
+    group.append(node("line", { x1, x2, y1, y2, stroke: tone, "stroke-width": 2, "stroke-dasharray": DASHES[one.kind] || "none", "data-line": "" }));
+    const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+    const head = one.is_lost ? "M -6 -5 L 4 5 M -6 5 L 4 -5" : "M -9 -4.5 L 0 0 L -9 4.5";
+    group.append(node("path", { d: head, transform: `translate(${x2} ${y2}) rotate(${turn})`, fill: one.is_lost ? "none" : tone, stroke: tone, "stroke-width": 1.5 }));
+    const text = `${one.number ? `${one.number} ` : ""}${WORDS[one.kind]}`;
+    const [cx, cy] = [(x1 + x2) / 2, (y1 + y2) / 2 - 5], half = text.length * 3.4;
+    // In words where there is room: not over another's, and not longer than its line.
+    if (half * 2 < Math.abs(x2 - x1) && labels.every(([ox, oy, other]) => Math.abs(oy - cy) >= LABEL || Math.abs(ox - cx) >= half + other)) {
+      labels.push([cx, cy, half]);
+      const flat = turn > 90 || turn < -90 ? turn + 180 : turn;
+      group.append(node("text", { x: 0, y: 0, transform: `translate(${cx} ${cy}) rotate(${flat})`, "text-anchor": "middle", fill: colour("ink"), "font-size": 11 }, text));
+    }
+    return group;
+  }
+
+  setLinear(on) { this.isLinear = on; this.draw(); }
+
+  choose(at) { this.chosen = at; this.mark(); }
+
+  mark() {
+    for (const group of this.box.querySelectorAll("[data-message]")) {
+      const isChosen = Number(group.dataset.message) === this.chosen;
+      group.querySelector("[data-line]").setAttribute("stroke-width", isChosen ? 5 : 2);
+      if (isChosen) group.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+  }
+
+  saveSvg(file) { saveAs(`${file}.svg`, new XMLSerializer().serializeToString(this.box.firstElementChild), "image/svg+xml"); }
+
+  savePng(file) {
+    const svg = this.box.firstElementChild, ratio = Math.max(devicePixelRatio, 2);
+    const image = new Image();
+    const address = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }));
+    image.addEventListener("load", () => {
+      const canvas = Object.assign(document.createElement("canvas"), { width: svg.getAttribute("width") * ratio, height: svg.getAttribute("height") * ratio });
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      URL.revokeObjectURL(address);
+      canvas.toBlob((blob) => saveAs(`${file}.png`, blob));
+    });
+    image.src = address;
+  }
+}

@@ -1,0 +1,61 @@
+// One query's walk on the topology: requests numbered in the accent, the way back dashed, replicas as stars.
+import { colour, us } from "./format.js";
+import { Graph } from "./graph.js";
+
+const NARROW = 520;
+const SHORT = 120; // of a line, in the picture's own units: only a number has room there
+const time = (one) => one.ms ?? one.round_ms;
+const took = (one) => (time(one) === null ? "" : us(time(one) * 1000));
+const whole = (one) => [one.number, took(one)].filter(Boolean).join(" · ");
+
+export class Walk extends Graph {
+  draw({ asked, found, replicas, passages }) {
+    const onItsWay = new Set(passages.flatMap((one) => [one.sender, one.receiver]));
+    const known = new Set(this.cy.nodes().map((node) => node.data("index")));
+    const role = { asked: new Set([asked]), found: new Set(found), replica: new Set(replicas) };
+    this.cy.nodes().forEach((node) => {
+      const index = node.data("index");
+      const roles = Object.keys(role).filter((name) => role[name].has(index));
+      node.addClass([...roles, onItsWay.has(index) || roles.length ? "on-the-way" : "aside"].join(" "));
+    });
+    this.cy.add(passages.map((one, at) => ({ group: "edges", classes: `passage ${one.kind}`, data: {
+      id: `p${at}`, source: `n${one.sender}`, target: `n${one.receiver}`, number: String(one.number || ""), whole: whole(one), length: this.length(one) } }))
+      .filter((_, at) => known.has(passages[at].sender) && known.has(passages[at].receiver)));
+    this.paint();
+  }
+
+  length({ sender, receiver }) {
+    const [a, b] = [sender, receiver].map((index) => this.cy.getElementById(`n${index}`).position());
+    return a && b ? Math.hypot(a.x - b.x, a.y - b.y) : 0;
+  }
+
+  more() {
+    const [accent, onAccent, refused, ink] = ["accent", "on-accent", "state-red", "ink"].map(colour);
+    const size = 11 / Math.min(1, this.cy.zoom()); // as large on a narrow screen, where the picture is drawn smaller
+    const narrow = this.element.clientWidth < NARROW;
+    const brief = (edge) => narrow || edge.data("length") < SHORT;
+    return [
+      { selector: "node", style: { width: 26, height: 26, "background-color": colour("surface"), "border-color": colour("edge-strong"), "border-width": 1.5,
+        "font-size": size, "text-valign": "center", "text-margin-y": 0, "text-background-opacity": 0 } },
+      { selector: "node.on-the-way", style: { "background-color": colour("accent-soft"), "border-color": accent, label: "data(label)" } },
+      { selector: "node.asked", style: { "border-width": 5, width: 32, height: 32 } },
+      { selector: "node.found", style: { shape: "diamond", width: 38, height: 38, "background-color": accent, color: onAccent } },
+      { selector: "node.replica", style: { shape: "star", width: 44, height: 44, "background-color": accent, color: onAccent } },
+      { selector: "edge.passage", style: { "curve-style": "bezier", "control-point-step-size": 34, width: 2.5, opacity: 1, "line-color": accent, "target-arrow-color": accent, "target-arrow-shape": "triangle",
+        "font-size": size, "font-weight": 600, color: onAccent, "text-background-color": accent, "text-background-opacity": 1, "text-background-padding": 2, "text-background-shape": "roundrectangle" } },
+      { selector: "edge.request", style: {
+        // Near the sender, where fewer lines cross, and above the brokers that a line passes.
+        "source-label": (edge) => edge.data(brief(edge) ? "number" : "whole"), "source-text-rotation": (edge) => (brief(edge) ? "none" : "autorotate"),
+        "source-text-offset": (edge) => Math.min(62, 0.45 * edge.data("length")), "z-index": 20, "z-index-compare": "manual" } },
+      { selector: "edge.lookahead", style: { width: 1.5, "line-style": "dotted" } },
+      { selector: "edge.answer", style: { width: 2, "line-style": "dashed" } },
+      { selector: "edge.refusal", style: { width: 1.5, "line-style": "dashed", "line-color": refused, "target-arrow-color": refused } },
+      { selector: "edge.chosen", style: { width: 5, "z-index": 30, "z-index-compare": "manual", label: "data(whole)", "source-label": "", "line-color": ink, "target-arrow-color": ink } },
+    ];
+  }
+
+  choose(at) {
+    this.cy.edges(".chosen").removeClass("chosen");
+    if (at !== null) this.cy.getElementById(`p${at}`).addClass("chosen");
+  }
+}
