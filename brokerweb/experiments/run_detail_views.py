@@ -96,12 +96,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def _opened(run: Run, asked: str) -> dict[str, Any]:
     """The broker that the address names, if there is one of this number."""
-    if not asked.isascii() or not asked.isdigit() or len(asked) > 7:
-        return {}
-    return _broker(run, brokers.one_of(run, int(asked)))
-
-
-def _broker(run: Run, found: dict[str, Any] | None) -> dict[str, Any]:
+    is_number = asked.isascii() and asked.isdigit() and len(asked) < 8
+    found = brokers.one_of(run, int(asked)) if is_number else None
     if found is None:
         return {}
     for entry in (found["lately"] or {}).get("entries", ()):
@@ -125,10 +121,10 @@ def totals(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 @login_required
-def broker(request: HttpRequest, run_id: str, index: int) -> HttpResponse:
+def broker(request: HttpRequest, run_id: str, index: str) -> HttpResponse:
     """The part beside the overlay for one broker. It asks for itself while it is open and the run goes on."""
     run = get_object_or_404(Run, pk=run_id)
-    context = _broker(run, brokers.one_of(run, index))
+    context = _opened(run, index)
     if not context:
         raise Http404("This run has no broker of this number.")
     part = "runs/broker_now.html" if request.GET.get("part") == "now" else "runs/broker.html"
