@@ -20,7 +20,19 @@ from typing import Protocol, cast
 from benchmarks import record, tables
 from benchmarks.figures import Figure, Unavailable
 
-SECTIONS = ("broker", "memory", "peers", "messages", "overlay", "generator", "simulator", "live", "report", "pages")
+SECTIONS = (
+    "broker",
+    "memory",
+    "peers",
+    "messages",
+    "overlay",
+    "generator",
+    "simulator",
+    "live",
+    "report",
+    "pages",
+    "browser",
+)
 ROUNDS = 7
 QUICK_ROUNDS = 2
 

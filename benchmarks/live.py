@@ -113,7 +113,7 @@ def _pages(rounds: int) -> Iterator[Figure]:
         here = stack.enter_context(house())
         here.start_redis()
         run = here.furnish("live")["run"]
-        stack.enter_context(_load(here.var / "runs" / run))
+        stack.enter_context(load(here.var / "runs" / run))
         here.start_web()
         here.start("livefeed")
         asyncio.run(_watch(here, run, 1))  # until livefeed has begun
@@ -159,7 +159,7 @@ async def _read(socket: ClientConnection, frames: list[int]) -> None:
 
 
 @contextmanager
-def _load(directory: Path) -> Iterator[None]:
+def load(directory: Path) -> Iterator[None]:
     """Journals under ``directory`` as the published load writes them, going on until the block ends."""
     files, ended = RunFiles(directory), threading.Event()
     names = [*(f"{role}s-0" for role in CLIENTS), *(f"broker-{index}" for index in range(BROKERS)), "supervisor"]

@@ -74,7 +74,7 @@ def seed(owner: User, *, things: int = 100, swept: int = 10, replicates: int = 1
     made.topology = overlays[-1]
     swept_over = [overlay.id for overlay in overlays[:1]]
     first = _experiment(f"{name} 0", swept_over, swept, replicates, owner)
-    pattern = _collected(first, replicates, owner)
+    pattern = collected(first, replicates, owner)
     made.run, made.experiment = pattern, first
     made.runs += _runs(first, pattern, replicates, leave_out=pattern)
     for number in range(1, things):
@@ -103,7 +103,7 @@ def _experiment(name: str, overlays: list[str], swept: int, replicates: int, own
     return experiments.create(body, owner)
 
 
-def _row(experiment: Experiment, position: int, configuration: dict[str, Any], replicate: int, state: str) -> Run:
+def row_of(experiment: Experiment, position: int, configuration: dict[str, Any], replicate: int, state: str) -> Run:
     began = timezone.now() - timedelta(minutes=position + 1)
     run = Run(
         experiment=experiment,
@@ -125,10 +125,10 @@ def _row(experiment: Experiment, position: int, configuration: dict[str, Any], r
     return run
 
 
-def _collected(experiment: Experiment, replicates: int, owner: User) -> Run:
+def collected(experiment: Experiment, replicates: int, owner: User) -> Run:
     """A run of ``experiment`` that was measured and collected, files and all."""
     configuration = configurations(experiment.definition, experiments.find_topology)[0]
-    run = _row(experiment, 0, configuration, 0, RunState.DONE)
+    run = row_of(experiment, 0, configuration, 0, RunState.DONE)
     overlay = configuration["topology"]
     script = Script(brokers=overlay["brokers"], topology=overlay["kind"], consumers=100, providers=50, seconds=30)
     files = write_run(Path(settings.RUNS) / run.id, script, topology=overlay)
@@ -148,7 +148,7 @@ def _runs(experiment: Experiment, pattern: Run, replicates: int, leave_out: Run 
     for position, (configuration, replicate) in enumerate((one, r) for one in chosen for r in range(replicates)):
         if leave_out is not None and position == leave_out.position:
             continue
-        run = _row(experiment, position, configuration, replicate, STATES[position % len(STATES)])
+        run = row_of(experiment, position, configuration, replicate, STATES[position % len(STATES)])
         if run.state == RunState.DONE:
             factor = chance.uniform(0.8, 1.2)
             figures = {key: pattern.summary[key] * factor for key in ("mean", "p50", "p95", "p99")}

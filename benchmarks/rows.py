@@ -1,7 +1,8 @@
-"""``python -m benchmarks.rows many|live …``: fills the house of ``WAXWING_VAR`` and says in JSON what is in it.
+"""``python -m benchmarks.rows many|matrix|live …``: fills the house of ``WAXWING_VAR`` and says in JSON what is in it.
 
 A process of its own, because Django's settings are those of one house. ``many CONFIGURATIONS REPLICATES`` makes what
-``pages`` asks for, with every address and how often it asks the database; ``live`` makes a run that measures.
+``pages`` asks for, with every address and how often it asks the database; ``matrix`` what ``browser`` opens, 251
+configurations of ten runs; ``live`` makes a run that measures.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SWEPT = 10
 def main(what: str, *numbers: str) -> None:
     django.setup()
     call_command("migrate", verbosity=0)
-    makers: dict[str, Callable[..., dict[str, Any]]] = {"many": many, "live": live}
+    makers: dict[str, Callable[..., dict[str, Any]]] = {"many": many, "matrix": matrix, "live": live}
     made = makers[what](*map(int, numbers))
     sys.stdout.write(json.dumps({**made, "cookie": _cookie()}))
 
@@ -34,6 +35,22 @@ def many(configurations: int, replicates: int) -> dict[str, Any]:
 
     made = seed(_operator(), things=configurations // SWEPT, swept=SWEPT, replicates=replicates)
     return {"runs": made.runs, "addresses": dict(_asked(addresses(made)))}
+
+
+def matrix() -> dict[str, Any]:
+    """``{"runs", "addresses": {name: [address, queries]}}`` of what a browser opens."""
+    from benchmarks.matrix import seed
+
+    made = seed(_operator())
+    addresses = {
+        "home": "/",
+        "runs": "/runs/",
+        "runs, filtered": "/runs/?q=topology+%3D+ring+and+p95+%3C+20ms",
+        "comparison": "/compare/?q=state+%3D+done",
+        "a report": f"/reports/{made.report.pk}/",
+        "an experiment": f"/experiments/{made.experiment.pk}/",
+    }
+    return {"runs": made.runs, "addresses": dict(_asked(addresses))}
 
 
 def _asked(addresses: dict[str, str]) -> Iterator[tuple[str, list[Any]]]:
