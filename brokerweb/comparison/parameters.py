@@ -111,7 +111,7 @@ def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
     """The parameters in which they differ. Of profiles that differ not each of their settings; a topology's kind only
     where several topologies are of one kind."""
     names = dict.fromkeys(name for one in configurations for name in one.factors)
-    swept = [name for name in names if len({one.factors.get(name) for one in configurations}) > 1]
+    swept = [name for name in names if _differs(name, configurations)]
     found = {
         name: described(name, configurations)
         for name in swept
@@ -120,6 +120,15 @@ def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
     if "kind" in found and "topology" in found and len(found["kind"].values) == len(found["topology"].values):
         del found["kind"]
     return list(found.values())
+
+
+def _differs(name: str, configurations: Sequence[Configuration]) -> bool:
+    """What one engine does not have is no difference between its configurations and the other's."""
+    by_engine: dict[str, set[Any]] = {}
+    for one in configurations:
+        by_engine.setdefault(str(one.factors["engine"]), set()).add(one.factors.get(name))
+    found = list(by_engine.values())
+    return any(len(values) > 1 for values in found) or len(set().union(*found) - {None}) > 1
 
 
 def shared(configurations: Sequence[Configuration], but: Iterable[Parameter]) -> dict[str, Any]:
