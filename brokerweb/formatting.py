@@ -154,6 +154,16 @@ def state(word: Any) -> SafeString:
 
 
 @register.filter
+def kept_thresholds(passed: Any) -> SafeString | str:
+    """Whether a run kept all that was demanded of it, as a badge; nothing where nothing was."""
+    if passed is None:
+        return ""
+    return format_html(
+        '<span class="state state-{}">{}</span>', *(("done", "passed") if passed else ("failed", "missed"))
+    )
+
+
+@register.filter
 def engine(word: Any) -> SafeString | str:
     """Beside whatever has figures: the word "simulated" where they are; nothing for what was measured."""
     return (
@@ -323,6 +333,13 @@ def up(brokers: Any) -> int:
 
 
 @register.filter
+def until(begin: Any, end: Any) -> str:
+    """How long something took."""
+    known = isinstance(begin, datetime) and isinstance(end, datetime)
+    return duration((end - begin).total_seconds()) if known else UNKNOWN
+
+
+@register.filter
 def unix_ms(value: Any) -> datetime | None:
     """Unix milliseconds as a moment."""
     number = _number(value)
@@ -346,7 +363,7 @@ def times_1000(value: Any) -> float | None:
 def sentence(text: Any) -> str:
     """A phrase as a sentence: "behind run x" → "Behind run x."."""
     phrase = str(text or "").strip()
-    return f"{phrase[:1].upper()}{phrase[1:]}{'' if phrase.endswith('.') else '.'}" if phrase else ""
+    return f"{phrase[:1].upper()}{phrase[1:]}{'' if phrase.endswith(('.', '?')) else '.'}" if phrase else ""
 
 
 @register.filter

@@ -67,14 +67,14 @@ def _comparison(asked: Comparison, now: datetime) -> Q:
             return _differs(field, _compared(field, "=", asked.value, now))
         return _compared(field, asked.op, asked.value, now)
     except InvalidValue as error:
-        raise InvalidFilter(asked.value_at, f"{field.name}: {error.sentence}") from None
+        raise InvalidFilter(asked.value_at, f"in {field.name}, {error.sentence}") from None
 
 
 def _check_operator(field: Field, asked: Comparison) -> None:
     if asked.op in ORDERED and field.what not in ("number", "moment"):
-        raise InvalidFilter(asked.at, f"{field.name} has no order, so it cannot be {asked.op}; use =, != or ~")
+        raise InvalidFilter(asked.at, f"“{field.name}” has no order, so “{asked.op}” does not fit it; use =, != or ~")
     if asked.op == "~" and field.what in ("number", "moment", "flag"):
-        raise InvalidFilter(asked.at, f"{field.name} is no text, so “~” (contains) does not fit it; use =, < or >")
+        raise InvalidFilter(asked.at, f"“{field.name}” is no text, so “~” (contains) does not fit it; use =, < or >")
 
 
 def _differs(field: Field, same: Q) -> Q:

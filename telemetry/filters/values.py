@@ -86,7 +86,7 @@ def flag(text: str) -> bool:
     """``yes`` or ``no``. Raises ``InvalidValue``."""
     found = _FLAGS.get(text.strip().lower())
     if found is None:
-        raise InvalidValue(f"must be yes or no, not “{text:.40}”")
+        raise InvalidValue(f"“{text:.40}” is neither yes nor no")
     return found
 
 

@@ -1,0 +1,129 @@
+"""What is done with chosen runs of the list: shown first, then carried out; tags and notes; views that are saved."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from brokerweb.doors import changes, form_page, person, posted
+from brokerweb.experiments import bulk, labels, views_saved
+from brokerweb.experiments.bulk import DELETE
+from brokerweb.experiments.filtering import runs_matching
+from brokerweb.experiments.models import Run, SavedView
+from overlay.errors import InvalidSetting
+
+NAMED = 12
+"""Runs that a preview names."""
+
+
+@changes
+def many(request: HttpRequest) -> HttpResponse:
+    """Shows what an action would do; with ``expected``, the number that was shown, does it if that is still so."""
+    action, tag = request.POST.get("action", ""), request.POST.get("tag", "")
+    try:
+        planned = bulk.plan(action, _chosen(request), tag)
+    except InvalidSetting as error:
+        messages.error(request, f"{error.sentence[:1].upper()}{error.sentence[1:]}.")
+        return redirect(_list_of(request))
+    expected = request.POST.get("expected")
+    if expected == str(len(planned.runs)) and planned.runs:
+        bulk.carry_out(planned, person(request))
+        messages.success(request, planned.was_done)
+        return redirect(_list_of(request))
+    named = Run.objects.select_related("experiment").filter(pk__in=planned.runs[:NAMED])
+    context = {
+        "plan": planned,
+        "named": named.defer("configuration", "summary", "observed", "experiment__definition"),
+        "more": max(0, len(planned.runs) - NAMED),
+        "has_changed": expected is not None,
+        "is_grave": action in (DELETE, bulk.CANCEL),
+        "sent": [(name, value) for name in ("q", "all", "query", "action", "tag") if (value := request.POST.get(name))],
+        "runs": [] if request.POST.get("all") else request.POST.getlist("runs"),
+        "back": _list_of(request),
+    }
+    return render(request, "runs/bulk.html", context)
+
+
+@posted
+def compare(request: HttpRequest) -> HttpResponse:
+    """Leads to the comparison of the chosen runs."""
+    chosen = request.POST.getlist("runs")
+    query = {"q": request.POST.get("q", "")} if request.POST.get("all") else {"runs": ",".join(chosen)}
+    return redirect(f"{reverse('compare')}?{urlencode(query)}")
+
+
+def _chosen(request: HttpRequest) -> QuerySet[Run]:
+    """The runs that were ticked, or all that the list's filter chooses. Raises ``InvalidSetting``."""
+    if request.POST.get("all"):
+        return runs_matching(request.POST.get("q", ""), timezone.now())
+    return Run.objects.filter(pk__in=request.POST.getlist("runs")[: bulk.MOST_RUNS])
+
+
+def _list_of(request: HttpRequest) -> str:
+    """The address of the list that a form was sent from."""
+    query = request.POST.get("query", "")
+    return f"{reverse('runs:list')}?{query}" if query else reverse("runs:list")
+
+
+@form_page
+def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Tags and note of one run: a form in place of its cell, or a page of its own."""
+    run = get_object_or_404(Run.objects.select_related("experiment").defer("summary", "observed"), pk=run_id)
+    is_part = "HX-Request" in request.headers
+    typed = {"tags": " ".join(tag.name for tag in run.tags.all()), "note": run.note}
+    wrong: dict[str, str] = {}
+    if request.method == "POST":
+        typed = {name: request.POST.get(name, "") for name in typed}
+        try:
+            labels.set_labels(run, typed["tags"], typed["note"])
+        except InvalidSetting as error:
+            wrong = {error.field: error.sentence}
+        else:
+            return render(request, "runs/labels.html", {"run": run}) if is_part else redirect("runs:detail", run_id)
+    elif is_part and "cancel" in request.GET:
+        return render(request, "runs/labels.html", {"run": run})
+    template = "runs/labels_form.html" if is_part else "runs/labels_page.html"
+    context = {"run": run, "typed": typed, "wrong": wrong, "is_part": is_part, "most_note": labels.MOST_NOTE}
+    return render(request, template, context, status=400 if wrong else 200)
+
+
+@posted
+def save_view(request: HttpRequest) -> HttpResponse:
+    page, query = request.POST.get("page", ""), request.POST.get("query", "")
+    try:
+        view = views_saved.save(person(request), page, request.POST.get("name", ""), query)
+    except InvalidSetting as error:
+        messages.error(request, f"The view was not saved. {error.field.capitalize()}: {error.sentence}.")
+    else:
+        messages.success(request, f"Saved the view “{view.name}”.")
+    return redirect(_page_of(page, query))
+
+
+@posted
+def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
+    view = get_object_or_404(SavedView, pk=view_id, owner=person(request))
+    try:
+        views_saved.rename(view, request.POST.get("name", ""))
+    except InvalidSetting as error:
+        messages.error(request, f"The view “{view.name}” keeps its name. {error.field.capitalize()}: {error.sentence}.")
+    return redirect(_page_of(view.page, request.POST.get("query", "")))
+
+
+@posted
+def delete_view(request: HttpRequest, view_id: int) -> HttpResponse:
+    view = get_object_or_404(SavedView, pk=view_id, owner=person(request))
+    view.delete()
+    messages.success(request, f"Deleted the view “{view.name}”.")
+    return redirect(_page_of(view.page, request.POST.get("query", "")))
+
+
+def _page_of(page: str, query: str) -> str:
+    """The address of a page that views are of."""
+    path = reverse("compare") if page == "compare" else reverse("runs:list")
+    return f"{path}?{query}" if query else path

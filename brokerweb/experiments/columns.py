@@ -1,0 +1,214 @@
+"""The columns of a list of runs: what each shows, sorts by, and is called in an export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from brokerweb.experiments.fields import FIGURES, SETTINGS, Field
+from brokerweb.experiments.models import Run
+from brokerweb.formatting import count, share, sig3, size, us, words
+from overlay.errors import InvalidSetting
+from telemetry.filters import did_you_mean
+from telemetry.measures import MEASURES
+
+Value = str | int | float | bool | None
+Read = Callable[[Run], Value]
+
+SUFFIXES = ("us", "ms", "s", "bytes")
+"""Units that stand behind a name in an export, unless it ends so already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the list."""
+
+    name: str
+    title: str
+    exported: tuple[tuple[str, Read], ...]
+    """Names and values in an export: of what stands together on the page, each by itself."""
+    sort: str = ""
+    """Lookup that it is sorted by; empty where it is not."""
+    is_number: bool = False
+    unit: str = ""
+    needs: tuple[str, ...] = ()
+    """What is read of the configuration, which as a whole is not read for a list."""
+    shown: Callable[[Value], str] | None = None
+    """Of its one value; ``None`` for those that the template writes."""
+    help: str = ""
+
+    def text(self, run: Run) -> str:
+        """What the page shows, unless the template knows better; a dash where there is nothing."""
+        value = self.exported[0][1](run)
+        if self.shown is not None:
+            return self.shown(value)
+        return "–" if value in (None, "") else str(value)
+
+
+def _attribute(name: str) -> Read:
+    return lambda run: getattr(run, name)
+
+
+def _moment(name: str) -> Read:
+    def read(run: Run) -> Value:
+        moment: datetime | None = getattr(run, name)
+        return moment.isoformat() if moment else None
+
+    return read
+
+
+def _plain(name: str, title: str, attribute: str = "", *, is_number: bool = False, help: str = "") -> Column:
+    attribute = attribute or name
+    return Column(name, title, ((name, _attribute(attribute)),), attribute, is_number, help=help)
+
+
+def _annotation(path: str) -> str:
+    return f"read_{path.replace('__', '_')}"
+
+
+def _of_document(path: str) -> Read:
+    return _attribute(_annotation(path))
+
+
+def with_unit(name: str, unit: str) -> str:
+    """``p95`` in µs is ``p95_us`` where a name must say all."""
+    return name if unit not in SUFFIXES or name.endswith(f"_{unit}") else f"{name}_{unit}"
+
+
+PROVIDERS, CONSUMERS = "configuration__workload__providers", "configuration__workload__consumers"
+
+_OWN = (
+    _plain("state", "State"),
+    Column(
+        "topology",
+        "Topology",
+        tuple((name, _attribute(name)) for name in ("topology_kind", "topology_name", "brokers")),
+        "topology_kind",
+    ),
+    _plain("brokers", "Brokers", is_number=True),
+    _plain("strategy", "Strategy", help="How data are looked for"),
+    _plain("engine", "Engine"),
+    _plain("system", "System"),
+    Column(
+        "clients",
+        "Clients",
+        (("providers", _of_document(PROVIDERS)), ("consumers", _of_document(CONSUMERS))),
+        CONSUMERS,
+        is_number=True,
+        needs=(PROVIDERS, CONSUMERS),
+        help="Providers + consumers",
+    ),
+    Column(
+        "answered_of",
+        "Answered",
+        (("answered", _attribute("figure_answered")), ("requests", _attribute("figure_requests"))),
+        "figure_answer_ratio",
+        is_number=True,
+        help="Of how many requests; sorted by the share",
+    ),
+    _plain("verdict", "Verdict", help="Whether the measurement can be trusted"),
+    _plain("passed", "Thresholds", help="Whether all that its experiment demands held"),
+    Column("tags", "Tags", (("tags", lambda run: " ".join(tag.name for tag in run.tags.all())),)),
+    Column("note", "Note", (("note", _attribute("note")),)),
+    _plain("kept", "Kept", help="Retention passes it by"),
+    _plain("seed", "Seed"),
+    _plain("replicate", "Replicate", is_number=True, help="From 0"),
+    _plain("configuration", "Configuration", "configuration_hash", help="Its hash"),
+    _plain("host", "Host"),
+    Column("owner", "Owner", (("owner", lambda run: run.owner.username if run.owner else ""),), "owner__username"),
+    Column("created", "Queued", (("created", _moment("created")),), "created"),
+    Column("ended", "Ended", (("ended", _moment("ended_at")),), "ended_at"),
+)
+
+
+def _of_figure(field: Field) -> Column:
+    measure = MEASURES[field.name]
+    read = ((with_unit(field.name, field.unit), _attribute(field.path)),)
+    shown: Callable[[Any], str] = count if measure.is_count else _SHOWN.get(field.unit, sig3)
+    title = _SHORT.get(field.name, measure.title)
+    return Column(field.name, title, read, field.path, is_number=True, shown=shown, help=measure.title)
+
+
+_SHOWN: Mapping[str, Callable[[Any], str]] = {
+    "us": us,
+    "ms": lambda value: us(None if value is None else value * 1_000),
+    "bytes": size,
+    "share": share,
+}
+_SHORT = {
+    "mean": "Mean",
+    "p50": "p50",
+    "p95": "p95",
+    "p99": "p99",
+    "answer_ratio": "Share answered",
+    "per_s": "Answers per s",
+    "hops": "Hops",
+    "messages_per_query": "Messages per query",
+    "datagrams_per_query": "Datagrams per query",
+    "success": "Share found",
+    "fresh_share": "Share fresh",
+    "age_ms": "Age, median",
+    "late_p99": "Lateness, p99",
+    "rss": "RSS of a broker",
+    "pss": "PSS of a broker",
+    "uss": "USS of a broker",
+    "over_idle": "Over idle",
+    "table": "Table of a broker",
+}
+"""As a column's head says them; the whole title is its help."""
+
+
+def _of_setting(field: Field) -> Column:
+    name = field.name.partition(".")[2]
+    unit = "" if field.unit in ("", "fraction") or name.endswith(f"_{field.unit}") else f", {field.unit}"
+    title = f"{words(name)}{f', {field.unit}' if name.endswith(f'_{field.unit}') else unit}"
+    is_number = field.what == "number"
+    read = ((field.name, _of_document(field.path)),)
+    shown = _yes_or_no if field.what == "flag" else sig3 if is_number else None
+    return Column(field.name, title, read, field.path, is_number, needs=(field.path,), shown=shown, help=field.help)
+
+
+def _yes_or_no(value: Any) -> str:
+    return "–" if value is None else "yes" if value else "no"
+
+
+COLUMNS: Mapping[str, Column] = {
+    column.name: column for column in (*_OWN, *map(_of_figure, FIGURES.values()), *map(_of_setting, SETTINGS.values()))
+}
+DEFAULT = ("state", "topology", "clients", "mean", "p95", "answered_of", "verdict", "tags", "ended")
+GROUPS: Mapping[str, tuple[Column, ...]] = {
+    "Runs": _OWN,
+    "Figures": tuple(COLUMNS[name] for name in FIGURES),
+    "Workload": tuple(COLUMNS[name] for name in SETTINGS if name.startswith("workload.")),
+    "Settings": tuple(COLUMNS[name] for name in SETTINGS if name.startswith("settings.")),
+}
+"""As the picker lists them."""
+MOST = 40
+"""Columns of one list."""
+
+
+def chosen(names: Iterable[str]) -> list[Column]:
+    """The columns of these names, each once. Raises ``InvalidSetting``."""
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in COLUMNS:
+            raise InvalidSetting("columns", f"there is no column “{name:.40}”{did_you_mean(name, COLUMNS)}")
+        found.append(COLUMNS[name])
+    if len(found) > MOST:
+        raise InvalidSetting("columns", f"a list has at most {MOST} columns, not {len(found)}")
+    return found
+
+
+def reading(rows: QuerySet[Run], columns: Iterable[Column]) -> QuerySet[Run]:
+    """``rows`` with what the columns show, and without the documents that are not shown."""
+    wanted = list(columns)
+    needs = {path for column in wanted for path in column.needs}
+    documents = ("configuration", "summary", "observed", "experiment__definition")
+    found = rows.select_related("experiment", "owner").defer(*documents)
+    if any(column.name == "tags" for column in wanted):
+        found = found.prefetch_related("tags")
+    return found.annotate(**{_annotation(path): F(path) for path in sorted(needs)})

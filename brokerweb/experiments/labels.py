@@ -1,0 +1,107 @@
+"""What people write on runs: tags, a note, and that one is kept. Pages, REST and bulk actions are doors to this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+
+from brokerweb.experiments.models import Run, Tag
+from overlay.errors import InvalidSetting
+from telemetry.filters.values import ANY, NONE
+
+MOST_TAGS = 20
+"""Of one run."""
+MOST_NOTE = 4_000
+_TAG = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+def tag_name(text: object) -> str:
+    """The tag that ``text`` says, in small letters. Raises ``InvalidSetting``."""
+    name = text.strip().lower() if isinstance(text, str) else ""
+    if not _TAG.fullmatch(name):
+        raise InvalidSetting("tag", f"{text!r:.60} is no tag: 1 to 40 letters, digits, - and _ without spaces")
+    if name in (NONE, ANY):
+        raise InvalidSetting("tag", f"“{name}” cannot be a tag; in a filter it has a meaning of its own")
+    return name
+
+
+def tag_names(text: str) -> list[str]:
+    """The tags of a line: words, with commas or spaces between. Raises ``InvalidSetting``."""
+    return [tag_name(word) for word in text.replace(",", " ").split()]
+
+
+def set_tags(run: Run, names: Iterable[str]) -> None:
+    """Has ``run`` bear these tags and no others. Raises ``InvalidSetting``."""
+    wanted = list(dict.fromkeys(tag_name(name) for name in names))
+    if len(wanted) > MOST_TAGS:
+        raise InvalidSetting("tags", f"a run has at most {MOST_TAGS} tags, not {len(wanted)}")
+    with transaction.atomic():
+        run.tags.set([Tag.objects.get_or_create(name=name)[0] for name in wanted])
+        _forget_unused()
+
+
+def set_labels(run: Run, tags: str, note: str) -> None:
+    """Both as they are typed; where one of them is wrong, neither is changed. Raises ``InvalidSetting``."""
+    with transaction.atomic():
+        try:
+            set_tags(run, tag_names(tags))
+        except InvalidSetting as error:
+            raise InvalidSetting("tags", error.sentence) from None
+        set_note(run, note)
+
+
+def set_note(run: Run, text: object) -> None:
+    """Raises ``InvalidSetting``."""
+    if not isinstance(text, str) or len(text) > MOST_NOTE:
+        raise InvalidSetting("note", f"must be a text of at most {MOST_NOTE:,} characters")
+    run.note = text.strip()
+    Run.objects.filter(pk=run.pk).update(note=run.note)
+
+
+def set_kept(run: Run, kept: object) -> None:
+    """Raises ``InvalidSetting``."""
+    if not isinstance(kept, bool):
+        raise InvalidSetting("kept", "must be true or false")
+    run.kept = kept
+    Run.objects.filter(pk=run.pk).update(kept=kept)
+
+
+def tag_all(runs: Sequence[str], name: str) -> None:
+    """Puts a tag on the runs of these ids; on those that have it already nothing changes. Raises ``InvalidSetting``."""
+    tag, _ = Tag.objects.get_or_create(name=tag_name(name))
+    through = Run.tags.through
+    through.objects.bulk_create([through(run_id=run, tag=tag) for run in runs], ignore_conflicts=True, batch_size=500)
+
+
+def untag_all(runs: Sequence[str], name: str) -> None:
+    """Takes a tag off the runs of these ids."""
+    with transaction.atomic():
+        for begin in range(0, len(runs), 500):
+            Run.tags.through.objects.filter(tag__name=name, run_id__in=runs[begin : begin + 500]).delete()
+        _forget_unused()
+
+
+def used_tags() -> QuerySet[Tag]:
+    """Every tag that a run bears, with ``runs_count``, by name."""
+    return Tag.objects.annotate(runs_count=Count("runs")).filter(runs_count__gt=0).order_by("name")
+
+
+def rename(tag: Tag, name: str) -> Tag:
+    """Under the name of another tag the two become one. Raises ``InvalidSetting``."""
+    wanted = tag_name(name)
+    with transaction.atomic():
+        other = Tag.objects.filter(name=wanted).exclude(pk=tag.pk).first()
+        if other is None:
+            tag.name = wanted
+            tag.save()
+            return tag
+        tag_all(list(tag.runs.values_list("pk", flat=True)), wanted)
+        tag.delete()
+        return other
+
+
+def _forget_unused() -> None:
+    Tag.objects.filter(runs=None).delete()

@@ -1,0 +1,177 @@
+"""The list of runs: filtered, sorted, with chosen columns, all of it in the address; and its files to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from brokerweb.doors import page_of, person
+from brokerweb.experiments import bulk, columns, exports, fields, labels, listing, views_saved
+from brokerweb.experiments.columns import Column
+from brokerweb.experiments.listing import Listing
+from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.run_views import with_outlook
+from overlay.errors import InvalidSetting
+from telemetry.filters import Comparison, InvalidFilter, Node
+from telemetry.filters.changing import demanded, has, toggled
+
+TAGS_OFFERED = 8
+CHIPS = (
+    *(("state", word) for word in ("queued", "measuring", "done", "failed", "cancelled")),
+    ("verdict", "suspect"),
+    ("passed", "no"),
+    ("engine", "simulated"),
+    *(("topology", kind) for kind in ("ring", "full-mesh", "waxman", "central")),
+)
+"""Conditions that are put to the filter, or taken away, by one press."""
+CHIP_WORDS = {"passed": "missed thresholds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One of them, as the page shows it."""
+
+    field: str
+    word: str
+    value: str
+    is_on: bool
+    query: str
+    """Of the address that it leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column's head."""
+
+    column: Column
+    order: str
+    """``ascending`` or ``descending`` where it is sorted by; else empty."""
+    query: str
+    """Of the address that sorts by it; empty where it is not sorted by."""
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    asked = listing.of_address(request.GET)
+    wrong, page = asked.wrong_filter, None
+    try:
+        rows = asked.rows(timezone.now())
+    except InvalidFilter as error:
+        wrong = error
+    if wrong is None:
+        page = page_of(request, columns.reading(rows, asked.columns), asked.size)
+        with_outlook(page, Queue())
+        for run in page:
+            run.cells = [(column, column.text(run)) for column in asked.columns]
+    context = {
+        "page": page,
+        "asked": asked,
+        "wrong": _pointed(asked.text, wrong) if wrong else None,
+        "problems": [one for one in asked.problems if not isinstance(one, InvalidFilter)],
+        "heads": [_head(asked, column) for column in asked.columns],
+        "chips": [] if wrong else _chips(asked),
+        "sizes": listing.SIZES,
+        "query": asked.query(),
+        "here": asked.query(page=page.number if page and page.number > 1 else None),
+        "show_all": asked.query(q=None),
+        "compare_url": _compare_url(asked),
+        "has_columns": asked.has_columns,
+        "column_names": ",".join(column.name for column in asked.columns),
+        "actions": bulk.ACTIONS,
+        "forms": exports.CONTENT_TYPES,
+        "most_rows": exports.MOST_ROWS,
+        "views": list(views_saved.of(person(request), "runs")),
+        "experiment": _experiment(asked.tree),
+    }
+    return render(request, "runs/list.html", context, status=400 if wrong else 200)
+
+
+def _compare_url(asked: Listing) -> str:
+    return f"{reverse('compare')}?{urlencode({'q': asked.text})}"
+
+
+def _pointed(text: str, wrong: InvalidFilter) -> dict[str, str]:
+    """The filter in three parts, the middle one being where it goes wrong."""
+    at = wrong.position
+    end = next((place for place in range(at + 1, len(text)) if text[place].isspace()), len(text))
+    return {"sentence": wrong.sentence, "before": text[:at], "at": text[at:end] or "\u2423", "after": text[end:]}
+
+
+def _head(asked: Listing, column: Column) -> Head:
+    """The first press sorts by what is mostly sought: the smallest, or the newest; the next the other way round."""
+    order = {column.name: "ascending", f"-{column.name}": "descending"}.get(asked.sort, "")
+    if not column.sort:
+        return Head(column, "", "")
+    first_is_largest = column.name in ("created", "ended")
+    by = column.name if (order == "descending" or (not order and not first_is_largest)) else f"-{column.name}"
+    return Head(column, order, asked.query(sort=by))
+
+
+def _chips(asked: Listing) -> list[Chip]:
+    tags = labels.used_tags().order_by("-runs_count", "name")[:TAGS_OFFERED]
+    pairs: Sequence[tuple[str, str]] = [*CHIPS, *(("tag", tag.name) for tag in tags)]
+    return [_chip(asked, name, value) for name, value in pairs]
+
+
+def _chip(asked: Listing, name: str, value: str) -> Chip:
+    one = Comparison(name, "=", value)
+    changed = str(toggled(asked.tree, one))
+    return Chip(name, CHIP_WORDS.get(name, value), value, has(asked.tree, one), asked.query(q=changed))
+
+
+def _experiment(tree: Node) -> Experiment | None:
+    """The one that all of the list is of, if the filter says so."""
+    value = demanded(tree, "experiment.id")
+    return Experiment.objects.filter(pk=value).first() if value else None
+
+
+@login_required
+def help_of_fields(request: HttpRequest) -> HttpResponse:
+    """What a filter may name, as part of the list's page or by itself."""
+    template = "runs/fields.html" if "HX-Request" in request.headers else "runs/fields_page.html"
+    return render(request, template, {"groups": fields.GROUPS, "alone": set(fields.ALONE)})
+
+
+@login_required
+def picker(request: HttpRequest) -> HttpResponse:
+    """Which columns the list of this address may have."""
+    asked = listing.of_address(request.GET)
+    context = {
+        "asked": asked,
+        "groups": columns.GROUPS,
+        "shown": {column.name for column in asked.columns},
+        "usual": asked.query(columns=None),
+    }
+    template = "runs/picker.html" if "HX-Request" in request.headers else "runs/picker_page.html"
+    return render(request, template, context)
+
+
+@login_required
+def export(request: HttpRequest) -> HttpResponse:
+    """Every run of the list as a file."""
+    try:
+        return exported(request, listing.of_address(request.GET), request.GET.get("format", exports.CSV))
+    except InvalidSetting as error:
+        return HttpResponse(f"{error.field}: {error.sentence}.", content_type="text/plain; charset=utf-8", status=400)
+
+
+def exported(request: Any, asked: Listing, form: str) -> HttpResponse:
+    """The file, for pages and REST alike. Raises ``InvalidSetting``."""
+    if asked.problems:
+        raise asked.problems[0]
+    now = timezone.now()
+    content = exports.exported(asked.rows(now), asked.columns, form)
+    answer = HttpResponse(content, content_type=exports.CONTENT_TYPES[form])
+    answer["Content-Disposition"] = f'attachment; filename="runs-{now:%Y-%m-%d}.{form}"'
+    if form == exports.PARQUET:
+        answer["Content-Encoding"] = "identity"  # it is compressed in itself
+    return answer

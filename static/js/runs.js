@@ -1,0 +1,60 @@
+// The list of runs: which are chosen, examples put into the filter, and forms in place of a cell.
+
+const bar = document.getElementById("bulk");
+const boxes = () => [...document.querySelectorAll("[data-select]")];
+const ofPage = document.querySelector("[data-select-page]");
+const all = bar?.querySelector("[data-all]");
+const chooseAll = bar?.querySelector("[data-choose-all]");
+let last = null;
+
+function say() {
+  const list = boxes();
+  const chosen = list.filter((box) => box.checked).length;
+  if (chosen < list.length) all.value = "";
+  const count = all.value ? Number(chooseAll.dataset.chooseAll) : chosen;
+  bar.querySelector("[data-chosen]").textContent = chosen ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} chosen` : "";
+  if (chooseAll) chooseAll.hidden = Boolean(all.value) || chosen < list.length;
+  ofPage.checked = chosen > 0 && chosen === list.length;
+  ofPage.indeterminate = chosen > 0 && chosen < list.length;
+}
+
+function set(list, checked) {
+  list.forEach((box) => { box.checked = checked; });
+  say();
+}
+
+// A press with shift takes along all rows since the last one.
+document.addEventListener("click", (event) => {
+  const box = event.target.closest("[data-select]");
+  if (!box) return;
+  const list = boxes();
+  const from = list.indexOf(last);
+  const to = list.indexOf(box);
+  if (event.shiftKey && from >= 0) set(list.slice(Math.min(from, to), Math.max(from, to) + 1), box.checked);
+  last = box;
+  say();
+});
+
+if (bar) {
+  ofPage.addEventListener("change", () => set(boxes(), ofPage.checked));
+  bar.querySelector("[data-choose-none]").addEventListener("click", () => set(boxes(), false));
+  chooseAll?.addEventListener("click", () => { all.value = "1"; say(); bar.querySelector("[data-choose-none]").focus(); });
+  addEventListener("pageshow", say); // a browser that goes back remembers what was ticked
+  say();
+}
+
+document.addEventListener("click", (event) => {
+  const example = event.target.closest("[data-condition]");
+  if (!example) return;
+  const field = document.getElementById("q");
+  field.value = [field.value.trim(), example.dataset.condition].filter(Boolean).join(" and ");
+  field.focus();
+});
+
+// What was typed wrongly comes back with a sentence beside it.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status === 400 && detail.requestConfig.elt.matches(".labels-form")) detail.shouldSwap = true;
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.matches?.("td.labels")) event.target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
+});

@@ -1,0 +1,227 @@
+"""The list of runs as somebody uses it: filter, sort, columns, views, tags, and things done with many at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pyarrow.parquet as pq
+import pytest
+from django.test import Client
+
+from brokerweb.experiments.models import Run, SavedView, Tag
+from tests.pages.furniture import House
+
+
+def listed(browser: Client, query: str) -> list[str]:
+    """The ids of the runs that the list of this address shows, in its order."""
+    page = browser.get(f"/runs/?{query}").content.decode()
+    return re.findall(r'name="runs" value="(\w+)"', page)
+
+
+def test_a_filter_is_typed_and_stays_in_its_box(olga: Client, house: House) -> None:
+    assert listed(olga, "q=state+%3D+failed") == [house.runs["failed"].id]
+    page = olga.get("/runs/?q=state+%3D+failed").content.decode()
+    assert 'value="state = failed"' in page
+    assert "1 run<" in page
+    assert len(listed(olga, "q=p95+%3E+0+and+topology+%3D+ring")) == sum(
+        run.topology_kind == "ring" and run.figure_p95 is not None for run in Run.objects.all()
+    )
+
+
+def test_a_filter_that_is_wrong_is_marked_where_it_goes_wrong_and_kept(olga: Client, house: House) -> None:
+    answer = olga.get("/runs/?q=topology+%3D+ring+and+p59+%3C+2ms")
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "There is no field “p59”; did you mean p95?" in page
+    assert "topology = ring and <mark>p59</mark> &lt; 2ms" in page
+    assert 'value="topology = ring and p59 &lt; 2ms"' in page
+    assert "Nothing is listed until the filter can be read." in page
+
+
+def test_addresses_from_before_the_language_still_lead_there(olga: Client, house: House) -> None:
+    page = olga.get(f"/runs/?state=done&experiment={house.experiment.id}&topology=full-mesh").content.decode()
+    assert f'value="state = done and topology = full-mesh and experiment.id = {house.experiment.id}"' in page
+    assert f'Of the experiment <a href="/experiments/{house.experiment.id}/">' in page
+
+
+def test_a_chip_puts_a_condition_to_the_filter_and_takes_it_away(olga: Client, house: House) -> None:
+    page = olga.get("/runs/?q=p95+%3C+1s+and+state+%3D+done&sort=-p95").content.decode()
+    assert '<a class="tag" href="?q=p95+%3C+1s&amp;sort=-p95" aria-current="true"' in page
+    assert 'href="?q=p95+%3C+1s+and+state+%3D+failed&amp;sort=-p95"' in page
+
+
+def test_the_list_is_sorted_by_a_column_and_what_was_not_measured_comes_last(olga: Client, house: House) -> None:
+    by_id = {run.id: run.figure_p95 for run in Run.objects.all()}
+    rising = [by_id[run] for run in listed(olga, "sort=p95")]
+    measured = [value for value in rising if value is not None]
+    assert measured == sorted(measured)
+    assert rising[len(measured) :] == [None] * 4
+    assert [by_id[run] for run in listed(olga, "sort=-p95")][: len(measured)] == measured[::-1]
+    page = olga.get("/runs/?sort=p95").content.decode()
+    assert 'aria-sort="ascending"' in page
+    assert 'href="?sort=-p95"' in page
+
+
+def test_columns_are_chosen_in_the_address(olga: Client, house: House) -> None:
+    page = olga.get("/runs/?columns=state&columns=p99,workload.providers,settings.hop_ack,rss").content.decode()
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(?:<a[^>]*>)?([^<]+)", page)
+    assert heads == ["Run", "State", "p99", "Providers", "Hop ack", "RSS of a broker"]
+    assert 'data-label="Providers">5<' in page
+    wrong = olga.get("/runs/?columns=state,p69&sort=p59&size=7").content.decode()
+    assert "Columns: there is no column “p69”" in wrong
+    assert "Sort: runs are not sorted by “p59”; did you mean p95?<" in wrong
+    assert "Size: must be one of 25, 50, 100, 250" in wrong
+
+
+def test_the_help_and_the_picker_come_when_they_are_asked_for(olga: Client, house: House) -> None:
+    part = olga.get("/runs/fields/", headers={"HX-Request": "true"}).content.decode()
+    assert 'data-condition="p95 &lt; 2ms"' in part
+    assert "<html" not in part
+    assert "What a filter may say" in olga.get("/runs/fields/").content.decode()
+    picker = olga.get("/runs/columns/?q=ring&columns=p99", headers={"HX-Request": "true"}).content.decode()
+    assert 'value="p99" checked' in picker
+    assert '<input type="hidden" name="q" value="ring">' in picker
+
+
+@pytest.mark.parametrize("columns", ["state,topology,clients,p95,tags,ended", "answered_of,workload.providers,rss"])
+def test_a_file_holds_what_is_on_the_screen(olga: Client, house: House, columns: str) -> None:
+    query = f"q=state+%3D+done&sort=-p95&columns={columns}"
+    rows = list(csv.DictReader(io.StringIO(olga.get(f"/runs/export/?{query}").content.decode())))
+    assert [row["run"] for row in rows] == listed(olga, query)
+    run = Run.objects.get(pk=rows[0]["run"])
+    if "p95" in columns:
+        assert float(rows[0]["p95_us"]) == run.summary["p95"]
+        assert rows[0]["providers"] == "5"
+    else:
+        assert float(rows[0]["rss_bytes"]) == run.summary["memory"]["mean"]["rss_bytes"]
+        assert (rows[0]["answered"], rows[0]["requests"]) == (
+            str(float(run.summary["answered"])),
+            str(float(run.summary["requests"])),
+        )
+    as_json = olga.get(f"/runs/export/?{query}&format=json").json()
+    table = pq.read_table(io.BytesIO(olga.get(f"/runs/export/?{query}&format=parquet").content))
+    assert as_json == table.to_pylist()
+    assert list(as_json[0]) == list(rows[0])
+    assert olga.get(f"/api/runs/export/?{query}&format=csv").content == olga.get(f"/runs/export/?{query}").content
+
+
+def test_a_file_that_cannot_be_made_says_why(olga: Client, house: House) -> None:
+    answer = olga.get("/runs/export/?q=p59+%3C+2ms")
+    assert answer.status_code == 400
+    assert "there is no field “p59”" in answer.content.decode()
+    assert olga.get("/runs/export/?format=xlsx").status_code == 400
+
+
+def test_tags_and_a_note_are_written_on_a_run_in_its_place(olga: Client, house: House) -> None:
+    run, part = house.runs["done"], {"HX-Request": "true"}
+    address = f"/runs/{run.id}/labels/"
+    assert 'name="tags"' in olga.get(address, headers=part).content.decode()
+    cell = olga.post(address, {"tags": "Nightly, paper", "note": "the room was warm"}, headers=part).content.decode()
+    assert "#nightly" in cell
+    assert "the room was warm" in cell
+    wrong = olga.post(address, {"tags": "nightly two%words", "note": "kept"}, headers=part)
+    assert wrong.status_code == 400
+    assert "is no tag" in wrong.content.decode()
+    assert 'value="nightly two%words"' in wrong.content.decode()
+    assert [tag.name for tag in run.tags.all()] == ["nightly", "paper"]
+    assert listed(olga, "q=tag+%3D+nightly+and+note+~+warm") == [run.id]
+    olga.post(address, {"tags": "", "note": ""})
+    assert not Tag.objects.exists()
+
+
+def test_cancelling_many_is_shown_before_it_is_done(olga: Client, house: House) -> None:
+    chosen = [house.runs[name].id for name in ("queued", "measuring", "failed", "cancelled")]
+    form = {"runs": chosen, "action": "cancel", "query": "q=ring"}
+    preview = olga.post("/runs/bulk/", form).content.decode()
+    assert "Cancel 2 runs: 1 measuring, 1 queued." in preview or "Cancel 2 runs: 1 queued, 1 measuring." in preview
+    assert "2 of those chosen have ended and are left." in preview
+    assert Run.objects.filter(state="queued").count() == 1
+    done = olga.post("/runs/bulk/", {**form, "expected": "2"}, follow=True)
+    assert done.redirect_chain == [("/runs/?q=ring", 302)]
+    assert "Cancelled 2 runs" in done.content.decode()
+    assert Run.objects.get(pk=house.runs["queued"].id).state == "cancelled"
+    assert Run.objects.get(pk=house.runs["measuring"].id).cancel_requested
+
+
+def test_what_changed_since_the_preview_is_shown_again_instead_of_done(olga: Client, house: House) -> None:
+    page = olga.post("/runs/bulk/", {"all": "1", "q": "state = done", "action": "delete", "expected": "1"})
+    assert "nothing has been done" in page.content.decode()
+    assert "This cannot be undone" in page.content.decode()
+    assert Run.objects.filter(state="done").count() == 8
+
+
+def test_all_that_match_are_tagged_and_found_by_it(olga: Client, house: House) -> None:
+    form = {"all": "1", "q": "state = done", "action": "tag", "tag": "Baseline"}
+    assert "Put the tag baseline on 8 runs: 8 done." in olga.post("/runs/bulk/", form).content.decode()
+    olga.post("/runs/bulk/", {**form, "expected": "8"})
+    assert len(listed(olga, "q=tag+%3D+baseline")) == 8
+    assert "8 of those chosen have that tag already." in olga.post("/runs/bulk/", form).content.decode()
+    wrong = olga.post("/runs/bulk/", {**form, "tag": "two words"}, follow=True).content.decode()
+    assert "is no tag" in wrong
+
+
+def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Client, house: House, var) -> None:
+    done, kept = Run.objects.filter(state="done")[:2]
+    Run.objects.filter(pk=kept.pk).update(kept=True)
+    assert (var / "runs" / done.pk).is_dir()
+    form = {"runs": [done.pk, kept.pk, house.runs["queued"].id], "action": "delete"}
+    preview = olga.post("/runs/bulk/", form).content.decode()
+    assert "Delete 1 run: 1 done." in preview
+    assert "1 of those chosen has not ended and is left" in preview
+    assert "1 of those chosen is kept and is left" in preview
+    olga.post("/runs/bulk/", {**form, "expected": "1"})
+    assert not Run.objects.filter(pk=done.pk).exists()
+    assert not (var / "runs" / done.pk).exists()
+    assert not list((var / "lake").glob(f"*/run={done.pk}"))
+    assert Run.objects.filter(pk=kept.pk).exists()
+
+
+def test_running_many_again_says_how_long_it_takes(olga: Client, house: House) -> None:
+    form = {"runs": [house.runs["done"].id, house.runs["failed"].id], "action": "rerun"}
+    assert "Run 2 runs again: 1 " in olga.post("/runs/bulk/", form).content.decode()
+    olga.post("/runs/bulk/", {**form, "expected": "2"})
+    assert Run.objects.filter(rerun_of__isnull=False, state="queued").count() == 2
+
+
+def test_chosen_runs_are_compared(viktor: Client, house: House) -> None:
+    one, other = house.runs["done"].id, house.runs["failed"].id
+    assert viktor.post("/runs/compare/", {"runs": [one, other]})["Location"] == f"/compare/?runs={one}%2C{other}"
+    assert viktor.post("/runs/compare/", {"all": "1", "q": "p95 < 2ms"})["Location"] == "/compare/?q=p95+%3C+2ms"
+
+
+def test_a_view_is_saved_opened_renamed_and_deleted_by_its_owner(olga: Client, viktor: Client, house: House) -> None:
+    query = "q=state+%3D+done&sort=-p95&columns=state%2Cp95"
+    saved = viktor.post("/views/save/", {"page": "runs", "name": " Slow  ones ", "query": query}, follow=True)
+    assert saved.redirect_chain == [(f"/runs/?{query}", 302)]
+    assert "Saved the view “Slow ones”." in saved.content.decode()
+    view = SavedView.objects.get()
+    assert f'<a href="/runs/?{query.replace("&", "&amp;")}" aria-current="page">Slow ones</a>' in saved.content.decode()
+    again = viktor.post("/views/save/", {"page": "runs", "name": "Slow ones", "query": ""}, follow=True)
+    assert "there is a view called “Slow ones” already" in again.content.decode()
+    assert "Slow ones" not in olga.get("/runs/").content.decode()
+    assert olga.post(f"/views/{view.pk}/delete/").status_code == 404
+    viktor.post(f"/views/{view.pk}/rename/", {"name": "Slowest"})
+    assert SavedView.objects.get().name == "Slowest"
+    viktor.post(f"/views/{view.pk}/delete/")
+    assert not SavedView.objects.exists()
+
+
+def test_who_may_only_look_filters_and_changes_nothing(viktor: Client, house: House) -> None:
+    page = viktor.get("/runs/").content.decode()
+    assert 'name="action"' not in page
+    assert "labels/" not in page
+    run = house.runs["queued"]
+    assert viktor.post("/runs/bulk/", {"runs": [run.id], "action": "cancel", "expected": "1"}).status_code == 403
+    assert viktor.post(f"/runs/{run.id}/labels/", {"tags": "mine"}).status_code == 403
+    assert Run.objects.get(pk=run.id).state == "queued"
+
+
+def test_a_missed_threshold_is_seen_in_the_list(olga: Client, house: House) -> None:
+    held = [{"text": "p95 < 2ms", "value": 9_000.0, "held": False}]
+    Run.objects.filter(pk=house.runs["done"].id).update(passed=False, thresholds=held)
+    assert listed(olga, "q=passed+%3D+no") == [house.runs["done"].id]
+    page = olga.get("/runs/?q=passed+%3D+no&columns=state,passed").content.decode()
+    assert '<span class="state state-failed">missed</span>' in page
+    assert "p95 &lt; 2ms: missed." in page
