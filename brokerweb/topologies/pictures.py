@@ -56,7 +56,7 @@ def sketch(graph: Graph) -> str:
     margin = (SKETCH_WIDTH - width * scale) / 2, (SKETCH_HEIGHT - height * scale) / 2
     at = [f"{margin[0] + (x - left) * scale:.0f} {margin[1] + (y - top) * scale:.0f}" for x, y in graph.positions]
     if not graph.links:
-        return "".join(f"M{place}h.01" for place in dict.fromkeys(at))
+        return "".join(f"M{place}m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0" for place in dict.fromkeys(at))
     step = -(-len(graph.links) // SKETCH_LINKS)
     return "".join(f"M{at[link.a]}L{at[link.b]}" for link in graph.links[::step])
 

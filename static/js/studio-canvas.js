@@ -1,6 +1,6 @@
 // The drawing as a picture in which brokers are moved and links are drawn. It shows what the drawing holds, and tells the
 // drawing what a hand did; it keeps nothing of its own but the view.
-import { colour } from "./format.js";
+import { colour, sig3 } from "./format.js";
 
 const MANY = 60;
 const HUGE = 400;
@@ -175,6 +175,6 @@ export class Canvas {
 const distance = (node, { x, y }) => Math.hypot(node.position("x") - x, node.position("y") - y);
 
 export function words({ delay_ms, jitter_ms, loss }) {
-  const delay = delay_ms ? `${delay_ms}${jitter_ms ? ` ± ${jitter_ms}` : ""} ms` : "";
-  return [delay, loss ? `${Math.round(loss * 1e4) / 100} % lost` : ""].filter(Boolean).join(", ");
+  const delay = delay_ms ? `${sig3(delay_ms)}${jitter_ms ? ` ± ${sig3(jitter_ms)}` : ""} ms` : "";
+  return [delay, loss ? `${sig3(100 * loss)} % lost` : ""].filter(Boolean).join(", ");
 }

@@ -31,6 +31,7 @@ export class Panel {
     $("chosen-what").textContent = this.#words(brokers, links, place);
     $("broker-form").hidden = brokers.length !== 1;
     $("links-form").hidden = !links.length;
+    $("chosen-help").hidden = brokers.length === 1 || links.length > 0;
     $("link-these").disabled = brokers.length < 2;
     $("remove").disabled = !brokers.length && !links.length;
     for (const field of document.querySelectorAll("#chosen input")) wrong(field, "");

@@ -1,0 +1,256 @@
+"""The studio in a browser: drawn by mouse, by keyboard alone, on a narrow screen; saved, refused, and never lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, StorageState, expect
+
+from tests.browser.conftest import PASSWORD, PATIENCE_MS, Complaints, Shown, log_in
+
+PLACE = "id => document.querySelector('#canvas')._cyreg.cy.getElementById(id).renderedPosition()"
+DRAWN = "() => document.querySelector('#canvas')._cyreg.cy.edges().not('.hint').length"
+
+
+@pytest.fixture(scope="module")
+def session(chromium: Browser, shown: Shown) -> StorageState:
+    """The cookies of somebody who logged in by the form."""
+    with chromium.new_context() as context:
+        log_in(context, shown.url, "olga", PASSWORD)
+        return context.storage_state()
+
+
+def opened(chromium: Browser, session: StorageState, width: int, scheme: str) -> Iterator[Page]:
+    with chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session, reduced_motion="reduce"
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
+@pytest.fixture
+def page(chromium: Browser, session: StorageState) -> Iterator[Page]:
+    yield from opened(chromium, session, 1440, "light")
+
+
+@pytest.fixture
+def narrow(chromium: Browser, session: StorageState) -> Iterator[Page]:
+    yield from opened(chromium, session, 390, "dark")
+
+
+@pytest.fixture
+def rest(shown: Shown, session: StorageState) -> Iterator[httpx.Client]:
+    """REST as the same operator."""
+    cookies = {cookie["name"]: cookie["value"] for cookie in session["cookies"]}
+    headers = {"X-CSRFToken": cookies["csrftoken"], "Referer": shown.url}
+    with httpx.Client(base_url=f"{shown.url}/api/topologies", cookies=cookies, headers=headers, timeout=30) as client:
+        yield client
+
+
+def make(rest: httpx.Client, name: str, brokers: int = 6) -> str:
+    made = rest.post("/", json={"name": name, "kind": "ring", "brokers": brokers})
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+def saved(rest: httpx.Client, topology: str) -> dict:
+    return rest.get(f"/{topology}/").json()
+
+
+def edit(page: Page, shown: Shown, topology: str) -> None:
+    page.goto(f"{shown.url}/topologies/{topology}/edit/")
+    expect(page.locator("#saved")).to_have_text(re.compile(r"^Version \d+, saved$"))
+    expect(page.locator("#walk-hops")).to_have_text(re.compile(r"\d"))
+
+
+def centre(page: Page, broker: str) -> tuple[float, float]:
+    """Where the picture has the broker with this id, on the page."""
+    box, at = page.locator("#canvas").bounding_box(), page.evaluate(PLACE, broker)
+    assert box is not None
+    return box["x"] + at["x"], box["y"] + at["y"]
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=4)
+    page.mouse.move(*end, steps=4)
+    page.mouse.up()
+
+
+def test_a_topology_is_drawn_by_mouse_measured_and_saved(page: Page, shown: Shown, rest: httpx.Client) -> None:
+    complaints = Complaints()
+    complaints.listen(page, shown.url)
+    topology = make(rest, "Drawn by mouse")
+    edit(page, shown, topology)
+    diameter = page.locator("[data-measure=diameter]")
+    expect(diameter).to_have_text("3")
+
+    page.get_by_role("button", name="Draw links").click()
+    drag(page, centre(page, "b0"), centre(page, "b3"))
+    expect(page.locator("#chosen-what")).to_have_text("Link 0 – 3")
+    page.get_by_label("Delay").fill("5")
+    page.get_by_label("Jitter").fill("9")
+    page.get_by_role("button", name="Set for this link").click()
+    expect(page.locator("#link-jitter_ms-wrong")).to_have_text("9 ms is more than the delay of 5 ms.")
+    expect(page.get_by_label("Jitter")).to_have_value("9")
+    page.get_by_label("Jitter").fill("1")
+    page.get_by_role("button", name="Set for this link").click()
+
+    page.get_by_role("button", name="Move brokers").click()
+    x, y = centre(page, "b1")
+    drag(page, (x, y), (x - 60, y + 40))
+    page.get_by_role("button", name="Add a broker").click()
+    page.get_by_label("Name", exact=True).last.fill("harbour")
+    page.keyboard.press("Tab")
+    expect(page.locator("#warnings")).to_contain_text("falls into 2 parts")
+
+    page.get_by_role("button", name="Suggest").click()
+    expect(page.locator("#advice-list li").first).to_contain_text("joins the last two parts")
+    page.get_by_role("button", name="Add these 3 links").click()
+    expect(page.locator("#warnings")).to_be_hidden()
+    page.keyboard.press("Control+z")
+    expect(page.locator("#warnings")).to_contain_text("falls into 2 parts")
+    page.keyboard.press("Control+Shift+z")
+    expect(page.locator("#warnings")).to_be_hidden()
+
+    page.get_by_label("What changed").fill("a chord and a harbour")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#saved")).to_have_text("Version 2, saved")
+    now = saved(rest, topology)
+    assert (now["brokers"], len(now["links"]), now["nodes"][6]["name"]) == (7, 10, "harbour")
+    [chord] = [link for link in now["links"] if (link["a"], link["b"]) == (0, 3)]
+    assert (chord["delay_ms"], chord["jitter_ms"]) == (5, 1)
+    assert now["nodes"][1]["x"] < 0.9
+    page.get_by_role("link", name="Versions").click()
+    expect(page.get_by_text("a chord and a harbour")).to_be_visible()
+    page.get_by_role("link", name="Difference").first.click()
+    expect(page.locator(".change-added").first).to_be_visible()
+    expect(page.locator(".graph canvas").first).to_be_visible()
+    assert complaints.said == []
+
+
+def test_everything_is_done_by_keyboard_alone(page: Page, shown: Shown, rest: httpx.Client) -> None:
+    topology = make(rest, "Drawn by keyboard")
+    edit(page, shown, topology)
+    page.locator("body").press("b")  # adds a broker
+    expect(page.locator("#chosen-what")).to_have_text("Broker 6")
+    page.get_by_label("From broker").fill("6")
+    page.get_by_label("to broker", exact=True).fill("20")
+    page.keyboard.press("Enter")
+    expect(page.locator("#link-to-wrong")).to_have_text("There is no such broker: write its number or its name.")
+    page.get_by_label("to broker", exact=True).fill("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen-what")).to_have_text("Link 6 – 2")
+    page.get_by_role("button", name="broker 4").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#broker-name")).to_be_focused()
+    page.keyboard.type("quay")
+    page.keyboard.press("Tab")
+    page.locator("#canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.get_by_label("Choose link 0 – 1").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#chosen-what")).to_have_text("1 broker and 1 link")
+    page.get_by_label("Choose broker 4, quay").focus()
+    page.keyboard.press("Space")
+    page.locator("#canvas").focus()
+    page.keyboard.press("Delete")
+    expect(page.get_by_label("Choose link 0 – 1")).to_have_count(0)
+    page.get_by_role("button", name="Save as a new version").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_have_text("Version 2, saved")
+    now = saved(rest, topology)
+    assert (now["brokers"], now["nodes"][4]["name"]) == (7, "quay")
+    assert sorted((link["a"], link["b"]) for link in now["links"]) == [(0, 5), (1, 2), (2, 3), (2, 6), (3, 4), (4, 5)]
+
+
+def test_who_is_overtaken_loses_nothing_and_finds_the_way_on(page: Page, shown: Shown, rest: httpx.Client) -> None:
+    topology = make(rest, "Edited by two")
+    edit(page, shown, topology)
+    page.get_by_label("Choose broker 0").check()
+    page.get_by_label("Choose broker 3").check()
+    page.locator("body").press("l")
+    assert page.evaluate(DRAWN) == 7
+    rest.patch(f"/{topology}/", json={"brokers": 8}).raise_for_status()
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#problem-told")).to_have_text(
+        "olga saved version 2 after version 1 was opened. Nothing was saved."
+    )
+    assert page.evaluate(DRAWN) == 7
+    changes = page.get_by_role("link", name="See what they changed").get_attribute("href")
+    assert changes == f"/topologies/{topology}/difference/?from=1&to=2"
+    page.get_by_role("button", name="Take theirs").click()
+    expect(page.locator("#saved")).to_have_text("Version 2, saved")
+    assert page.evaluate(DRAWN) == 8
+    page.get_by_role("button", name="Undo").click()
+    assert page.evaluate(DRAWN) == 7
+    rest.patch(f"/{topology}/", json={"brokers": 9}).raise_for_status()
+    page.get_by_role("button", name="Save as a new version").click()
+    page.get_by_role("button", name="Save mine as version 4").click()
+    expect(page.locator("#saved")).to_have_text("Version 4, saved")
+    assert len(saved(rest, topology)["links"]) == 7
+
+
+def test_a_save_that_fails_keeps_the_drawing_and_leaving_is_asked_about(
+    page: Page, shown: Shown, rest: httpx.Client
+) -> None:
+    topology = make(rest, "Not saved")
+    make(rest, "A name that is taken")
+    edit(page, shown, topology)
+    page.get_by_label("Name", exact=True).first.fill("A name that is taken")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#name-wrong")).to_have_text("'A name that is taken' is taken by another topology")
+    page.get_by_role("button", name="Add a broker").click()
+    page.route("**/api/topologies/*/", lambda route: route.abort())
+    page.get_by_label("Name", exact=True).first.fill("Not saved yet")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#problem-told")).to_contain_text("The server did not answer. Nothing is lost")
+    page.unroute("**/api/topologies/*/")
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_role("link", name="Runs", exact=True).click()
+    expect(page.locator("#saved")).to_have_text("Version 1 and changes that are not saved")
+    assert asked == ["beforeunload"]
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#saved")).to_have_text("Version 2, saved")
+    assert saved(rest, topology)["name"] == "Not saved yet"
+
+
+def test_the_studio_fits_a_narrow_screen_and_is_read_aloud(narrow: Page, shown: Shown, rest: httpx.Client) -> None:
+    complaints = Complaints()
+    complaints.listen(narrow, shown.url)
+    topology = make(rest, "Narrow")
+    put = {**{key: saved(rest, topology)[key] for key in ("nodes", "links")}, "version": 1, "note": "moved"}
+    put["nodes"] = [{"name": "", "x": node["x"], "y": node["y"] / 2} for node in put["nodes"]]
+    rest.put(f"/{topology}/", json=put).raise_for_status()
+    for path in ("edit/", "versions/", "versions/1/", "difference/", ""):
+        narrow.goto(f"{shown.url}/topologies/{topology}/{path}")
+        narrow.wait_for_load_state("load")
+        if path == "edit/":
+            expect(narrow.locator("#walk-hops")).to_have_text(re.compile(r"\d"))
+            narrow.get_by_label("Choose link 0 – 1").check()
+        over = narrow.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over == 0, path
+        found = Axe().run(narrow)
+        serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
+        assert [(path, one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in serious] == []
+    assert complaints.said == []
+
+
+def test_a_thousand_brokers_can_be_edited(page: Page, shown: Shown, rest: httpx.Client) -> None:
+    made = rest.post("/", json={"name": "Large", "kind": "watts-strogatz", "brokers": 1000})
+    topology = made.json()["id"]
+    edit(page, shown, topology)
+    page.get_by_label("Find a broker").fill("broker 999")
+    page.get_by_role("button", name="broker 999").click()
+    page.locator("#broker-name").fill("last")
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator("#saved")).to_have_text("Version 2, saved")
+    assert saved(rest, topology)["nodes"][999]["name"] == "last"
