@@ -20,7 +20,7 @@ from brokerweb.api.streams import download, file_chunks
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
-from brokerweb.reports.models import Report, Schedule
+from brokerweb.reports.models import Firing, Report, Schedule
 
 
 class ReportViewSet(Resource):
@@ -98,16 +98,36 @@ class ScheduleViewSet(Resource):
 
     @extend_schema(request=shapes.ScheduleChange, responses=shapes.ScheduleSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        return self.shown(dress(schedules.change(self.get_object(), **self.parsed(shapes.ScheduleChange))))
+        body = self.parsed(shapes.ScheduleChange)
+        if "experiments" in body:
+            body["experiments"] = chosen(Experiment.objects.all(), body["experiments"], "experiments")
+        return self.shown(dress(schedules.change(self.get_object(), **body)))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         schedules.delete(self.get_object())
         return Response(status=204)
 
+    @extend_schema(operation_id="schedules_fire", request=None, responses={201: shapes.FiringSerializer})
+    @action(detail=True, methods=["post"])
+    def fire(self, request: Request, pk: str) -> Response:
+        """Does now what it does by the clock; what came of it."""
+        firing = schedules.fire(self.get_object().pk, self.user)
+        shown = schedules.dressed(Firing.objects.filter(pk=firing.pk if firing else None))
+        return Response(shapes.FiringSerializer(shown[0]).data, status=201)
+
+    @extend_schema(operation_id="schedules_history", responses=shapes.FiringSerializer(many=True), filters=False)
+    @action(detail=True)
+    def history(self, request: Request, pk: str) -> Response:
+        """What came of its last 200 times, the newest first."""
+        page = self.paginate_queryset(self.get_object().firings.all())
+        firings = schedules.dressed(Firing.objects.filter(pk__in=[one.pk for one in page or []]))
+        return self.get_paginated_response(shapes.FiringSerializer(firings, many=True).data)
+
 
 def dress(schedule: Schedule) -> Schedule:
     """With its times in words, as the serializer shows them."""
     schedule.crontab, schedule.every_s = schedules.words(schedule)  # type: ignore[attr-defined]
+    schedule.hours = schedules.in_words(schedule)  # type: ignore[attr-defined]
     schedule.next = schedules.next_times(schedule, timezone.now())  # type: ignore[attr-defined]
     return schedule

@@ -22,12 +22,19 @@ class ReportKind(models.TextChoices):
     COMPARISON = "comparison"
 
 
+class ScheduleKind(models.TextChoices):
+    """What a schedule does."""
+
+    COMPARISON = "comparison", "makes a report"
+    LAUNCH = "launch", "launches"
+
+
 class Schedule(models.Model):
-    """Which report to make when; the hours are those of a Celery beat task, editable in the admin."""
+    """What to do when; the hours are those of a Celery beat task, editable in the admin."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=20, choices=ReportKind, default=ReportKind.COMPARISON)
+    kind = models.CharField(max_length=20, choices=ScheduleKind, default=ScheduleKind.COMPARISON)
     experiments = models.ManyToManyField(Experiment, related_name="schedules")
     periodic_task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="report_schedule")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -76,3 +83,30 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
+
+
+class FiringOutcome(models.TextChoices):
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class Firing(models.Model):
+    """One time that a schedule came, and what came of it."""
+
+    schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="firings")
+    at = models.DateTimeField(default=timezone.now)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, help_text="None: the clock"
+    )
+    outcome = models.CharField(max_length=10, choices=FiringOutcome)
+    sentence = models.TextField(blank=True, help_text="Why it did nothing, if it did nothing")
+    report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.SET_NULL, related_name="firings")
+    runs = models.ManyToManyField(Run, related_name="firings", blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["schedule", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.schedule_id} at {self.at:%Y-%m-%d %H:%M} UTC: {self.outcome}"

@@ -1,25 +1,31 @@
-"""Reports by the clock: a schedule is a Celery beat task with a report to order."""
+"""What is done by the clock: a schedule is a Celery beat task with a report to order or experiments to launch."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from celery.schedules import ParseException, crontab
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-from brokerweb.experiments.models import Experiment
-from brokerweb.reports import services
-from brokerweb.reports.models import Report, Schedule
+from brokerweb.errors import NotPossible
+from brokerweb.experiments import services as experiment_services
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.states import UNFINISHED
+from brokerweb.reports import hours, services
+from brokerweb.reports.models import Firing, FiringOutcome, Schedule, ScheduleKind
 from overlay.errors import InvalidSetting
 
 TASK = "brokerweb.reports.tasks.make_scheduled_report"
-CRON_FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
-MIN_EVERY_S = 60
+MIN_EVERY_S, MAX_EVERY_S = 60, 31_536_000
+MOST_CRON = 100
+"""Characters of a crontab."""
+MOST_FIRINGS = 200
+"""Of one schedule's history."""
 
 
 @transaction.atomic
@@ -29,19 +35,16 @@ def create(
     experiments: Sequence[Experiment],
     crontab: str = "",
     every_s: int | None = None,
-    kind: str = "comparison",
+    kind: str = ScheduleKind.COMPARISON,
     enabled: bool = True,
     owner: User | None = None,
 ) -> Schedule:
     """A new schedule: ``crontab`` as five fields in UTC, or ``every_s`` seconds. Raises ``InvalidSetting``."""
-    if not name.strip() or len(name) > 100 or not name.isprintable():
-        raise InvalidSetting("name", "must be 1 to 100 printable characters")
-    if Schedule.objects.filter(name=name).exists() or PeriodicTask.objects.filter(name=f"report: {name}").exists():
-        raise InvalidSetting("name", f"{name!r} is taken by another schedule")
-    if not experiments:
-        raise InvalidSetting("experiments", "a schedule needs an experiment to report on")
-    when = _when(crontab, every_s)
-    task = PeriodicTask.objects.create(name=f"report: {name}", task=TASK, enabled=enabled, **when)
+    if kind not in ScheduleKind.values:
+        raise InvalidSetting("kind", f"must be one of {', '.join(ScheduleKind.values)}, not {kind!r:.40}")
+    name = _checked_name(name)
+    _check_experiments(experiments)
+    task = PeriodicTask.objects.create(name=_task_name(name), task=TASK, enabled=enabled, **_when(crontab, every_s))
     schedule = Schedule.objects.create(name=name, kind=kind, periodic_task=task, owner=owner)
     schedule.experiments.set(experiments)
     task.args = json.dumps([schedule.pk])
@@ -49,33 +52,97 @@ def create(
     return schedule
 
 
+@transaction.atomic
 def change(
-    schedule: Schedule, *, crontab: str = "", every_s: int | None = None, enabled: bool | None = None
+    schedule: Schedule,
+    *,
+    name: str | None = None,
+    experiments: Sequence[Experiment] | None = None,
+    crontab: str = "",
+    every_s: int | None = None,
+    enabled: bool | None = None,
 ) -> Schedule:
-    """Another time, or on and off. Raises ``InvalidSetting``."""
+    """Another name, other experiments, another time, on and off. Raises ``InvalidSetting``."""
     task = schedule.periodic_task
+    if name is not None:
+        schedule.name = _checked_name(name, schedule)
+        task.name = _task_name(schedule.name)
+        schedule.save()
+    if experiments is not None:
+        _check_experiments(experiments)
+        schedule.experiments.set(experiments)
     if crontab or every_s is not None:
         task.crontab = task.interval = None
-        for name, value in _when(crontab, every_s).items():
-            setattr(task, name, value)
+        for field, value in _when(crontab, every_s).items():
+            setattr(task, field, value)
     if enabled is not None:
         task.enabled = enabled
     task.save()
     return schedule
 
 
+def _task_name(name: str) -> str:
+    return f"report: {name}"
+
+
+def _checked_name(name: str, own: Schedule | None = None) -> str:
+    name = name.strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidSetting("name", "must be 1 to 100 printable characters")
+    others = Schedule.objects.exclude(pk=own.pk) if own else Schedule.objects.all()
+    tasks = PeriodicTask.objects.exclude(pk=own.periodic_task_id) if own else PeriodicTask.objects.all()
+    if others.filter(name=name).exists() or tasks.filter(name=_task_name(name)).exists():
+        raise InvalidSetting("name", f"{name!r} is taken by another schedule")
+    return name
+
+
+def _check_experiments(experiments: Sequence[Experiment]) -> None:
+    if not experiments:
+        raise InvalidSetting("experiments", "a schedule needs an experiment")
+
+
 def delete(schedule: Schedule) -> None:
-    """Deletes a schedule; the reports it made stay."""
+    """Deletes a schedule and its history; the reports and runs it made stay."""
     schedule.periodic_task.delete()
 
 
-def make_report(schedule_id: str) -> Report | None:
-    """What the clock calls: orders the report, unless the last one is still to be made."""
+def fire(schedule_id: str, by: User | None = None) -> Firing | None:
+    """What the clock calls, or somebody by hand: orders the report or launches, unless the last time is not over.
+
+    What came of it is in its history. ``None`` if there is no such schedule.
+    """
     schedule = Schedule.objects.filter(pk=schedule_id).first()
-    if schedule is None or schedule.reports.filter(state__in=["queued", "running"]).exists():
+    if schedule is None:
         return None
+    with transaction.atomic():
+        firing = Firing.objects.create(schedule=schedule, by=by, outcome=FiringOutcome.DONE)
+        try:
+            _carry_out(schedule, firing)
+        except NotPossible as error:
+            firing.outcome, firing.sentence = FiringOutcome.SKIPPED, str(error)
+        except InvalidSetting as error:
+            firing.outcome, firing.sentence = FiringOutcome.FAILED, f"{error.field}: {error.sentence}"
+        firing.save()
+        kept = Firing.objects.filter(schedule=schedule).values_list("pk", flat=True)[:MOST_FIRINGS]
+        Firing.objects.filter(schedule=schedule, pk__lt=min(kept)).delete()
+    return firing
+
+
+def _carry_out(schedule: Schedule, firing: Firing) -> None:
     experiments = list(schedule.experiments.all())
-    return services.create(kind=schedule.kind, experiments=experiments, owner=schedule.owner, schedule=schedule)
+    if schedule.kind == ScheduleKind.LAUNCH:
+        left = Run.objects.filter(experiment__in=experiments, state__in=UNFINISHED).count()
+        if left:
+            raise NotPossible(f"Skipped: {left} of its runs have not ended yet.")
+        with transaction.atomic():  # all of them, or none
+            for experiment in experiments:
+                firing.runs.add(*experiment_services.launch(experiment, schedule.owner).runs)
+        return
+    if schedule.reports.filter(state__in=["queued", "running"]).exists():
+        raise NotPossible("Skipped: the report before it was still to be made.")
+    firing.report = services.create(
+        kind=schedule.kind, experiments=experiments, owner=schedule.owner, schedule=schedule
+    )
 
 
 def next_times(schedule: Schedule, now: datetime, count: int = 3) -> list[datetime]:
@@ -87,15 +154,29 @@ def next_times(schedule: Schedule, now: datetime, count: int = 3) -> list[dateti
         every = timedelta(**{task.interval.period: task.interval.every})
         first = max(now, (task.last_run_at or now) + every)
         return [first + index * every for index in range(count)]
-    times: list[datetime] = []
-    if task.crontab:
-        cron = crontab(**{name: getattr(task.crontab, name) for name in CRON_FIELDS}, nowfun=lambda: now)
-        moment = now.astimezone(UTC)
-        for _ in range(count):
+    return _cron_times(words(schedule)[0], now, count) if task.crontab else []
+
+
+def _cron_times(text: str, now: datetime, count: int) -> list[datetime]:
+    cron = crontab(**dict(zip(hours.FIELDS, text.split(), strict=True)), nowfun=lambda: now)
+    moment, times = now.astimezone(UTC), []
+    for _ in range(count):
+        try:
             start, wait, _now = cron.remaining_delta(moment)
-            moment = start + wait
-            times.append(moment)
+        except (RuntimeError, OverflowError):
+            break  # a day that does not come in any year that can be reckoned
+        moment = start + wait
+        times.append(moment)
     return times
+
+
+def preview(crontab: str, every_s: int | None, now: datetime) -> tuple[str, list[datetime]]:
+    """Hours in words and their next three times. Raises ``InvalidSetting``."""
+    if crontab and every_s is None:
+        _read_cron(crontab)
+        return hours.of_crontab(crontab), _cron_times(crontab, now, 3)
+    seconds = _checked_every(every_s)
+    return hours.of_interval(seconds), [now + (index + 1) * timedelta(seconds=seconds) for index in range(3)]
 
 
 def with_hours() -> QuerySet[Schedule]:
@@ -108,24 +189,65 @@ def words(schedule: Schedule) -> tuple[str, int | None]:
     task = schedule.periodic_task
     if task.interval:
         return "", int(timedelta(**{task.interval.period: task.interval.every}).total_seconds())
-    return (" ".join(getattr(task.crontab, name) for name in CRON_FIELDS), None) if task.crontab else ("", None)
+    return (" ".join(getattr(task.crontab, name) for name in hours.FIELDS), None) if task.crontab else ("", None)
+
+
+def in_words(schedule: Schedule) -> str:
+    """Its hours as a person says them."""
+    cron, every_s = words(schedule)
+    if every_s is not None:
+        return hours.of_interval(every_s)
+    return hours.of_crontab(cron) if cron else "never"
+
+
+def last_firings(schedules: Iterable[Schedule]) -> dict[str, Firing]:
+    """By schedule's id, what came of its last time."""
+    newest = Firing.objects.filter(schedule=OuterRef("pk")).order_by("-at", "-pk").values("pk")
+    rows = Schedule.objects.filter(pk__in=[one.pk for one in schedules]).annotate(newest=Subquery(newest[:1]))
+    firings = dressed(Firing.objects.filter(pk__in=[row.newest for row in rows if row.newest]))
+    return {firing.schedule_id: firing for firing in firings}
+
+
+def dressed(rows: QuerySet[Firing]) -> list[Firing]:
+    """Firings with their reports, and how many of the runs that they launched are in each state in ``counts``."""
+    firings = list(rows.select_related("report", "by").defer("report__result"))
+    counts: dict[int, dict[str, int]] = {firing.pk: {} for firing in firings}
+    states = Run.objects.filter(firings__in=firings).order_by().values_list("firings", "state").annotate(Count("pk"))
+    for firing, state, count in states:
+        counts[firing][state] = count
+    for firing in firings:
+        firing.counts = counts[firing.pk]  # type: ignore[attr-defined]
+    return firings
 
 
 def _when(cron: str, every_s: int | None) -> dict[str, object]:
     if bool(cron) == (every_s is not None):
         raise InvalidSetting("crontab", "give either a crontab or every_s")
     if every_s is not None:
-        if every_s < MIN_EVERY_S:
-            raise InvalidSetting("every_s", f"must be at least {MIN_EVERY_S} s, not {every_s}")
-        return {"interval": IntervalSchedule.objects.get_or_create(every=every_s, period=IntervalSchedule.SECONDS)[0]}
+        every = _checked_every(every_s)
+        return {"interval": IntervalSchedule.objects.get_or_create(every=every, period=IntervalSchedule.SECONDS)[0]}
+    named = _read_cron(cron)
+    return {"crontab": CrontabSchedule.objects.get_or_create(**named, timezone="UTC")[0]}
+
+
+def _checked_every(every_s: int | None) -> int:
+    if every_s is None:
+        raise InvalidSetting("every_s", "is required")
+    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
+        raise InvalidSetting("every_s", f"must be at least {MIN_EVERY_S} s and at most a year, not {every_s}")
+    return every_s
+
+
+def _read_cron(cron: str) -> dict[str, str]:
+    """Its fields by name. Raises ``InvalidSetting``."""
     fields = cron.split()
-    if len(fields) != len(CRON_FIELDS):
+    if len(fields) != len(hours.FIELDS) or len(cron) > MOST_CRON:
         raise InvalidSetting(
             "crontab", "has five fields: minute hour day-of-month month day-of-week, such as 0 6 * * 1"
         )
-    named = dict(zip(CRON_FIELDS, fields, strict=True))
+    named = dict(zip(hours.FIELDS, fields, strict=True))
     try:
         crontab(**named)
-    except (ParseException, ValueError, KeyError) as error:
+    except (ParseException, ValueError, KeyError, TypeError) as error:
         raise InvalidSetting("crontab", f"cannot be read: {error}") from None
-    return {"crontab": CrontabSchedule.objects.get_or_create(**named, timezone="UTC")[0]}
+    return named

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from brokerweb.reports import views
+from brokerweb.reports import schedule_views, views
 
 reports = [
     path("", views.index, name="list"),
@@ -14,10 +14,15 @@ reports = [
     path("<str:report_id>/report.<str:form>", views.download, name="download"),
 ]
 schedules = [
-    path("", views.schedule_index, name="list"),
-    path("create/", views.schedule_create, name="create"),
-    path("<str:schedule_id>/switch/", views.schedule_switch, name="switch"),
-    path("<str:schedule_id>/delete/", views.schedule_delete, name="delete"),
+    path("", schedule_views.index, name="list"),
+    path("new/", schedule_views.new, name="new"),
+    path("create/", schedule_views.create, name="create"),
+    path("preview/", schedule_views.preview, name="preview"),
+    path("<str:schedule_id>/", schedule_views.detail, name="detail"),
+    path("<str:schedule_id>/edit/", schedule_views.edit, name="edit"),
+    path("<str:schedule_id>/switch/", schedule_views.switch, name="switch"),
+    path("<str:schedule_id>/now/", schedule_views.run_now, name="now"),
+    path("<str:schedule_id>/delete/", schedule_views.delete, name="delete"),
 ]
 urlpatterns = [
     path("reports/", include((reports, "reports"))),

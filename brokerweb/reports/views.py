@@ -1,4 +1,4 @@
-"""Pages of reports and schedules: parse, call one service, show."""
+"""Pages of reports: parse, call one service, show."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.reports import schedules, services
-from brokerweb.reports.models import Report, ReportState, Schedule
+from brokerweb.reports import services
+from brokerweb.reports.models import Report, ReportState
 from overlay.errors import InvalidSetting
 
 ENDED = (ReportState.DONE, ReportState.FAILED)
@@ -139,64 +138,3 @@ def cancel(request: HttpRequest, report_id: str) -> HttpResponse:
     except NotPossible as error:
         messages.error(request, str(error))
     return redirect("reports:detail", report_id)
-
-
-@login_required
-def schedule_index(request: HttpRequest) -> HttpResponse:
-    return _schedules(request)
-
-
-def _schedules(request: HttpRequest, error: InvalidSetting | None = None) -> HttpResponse:
-    now = timezone.now()
-    rows = []
-    newest_first = Report.objects.filter(schedule=OuterRef("pk")).order_by("-created").values("pk")
-    shown = schedules.with_hours().annotate(newest=Subquery(newest_first[:1])).prefetch_related("experiments")
-    newest_reports = Report.objects.defer("result").in_bulk([one.newest for one in shown if one.newest])
-    for schedule in shown:
-        cron, every_s = schedules.words(schedule)
-        newest = newest_reports.get(schedule.newest)
-        times = schedules.next_times(schedule, now)
-        rows.append({"schedule": schedule, "cron": cron, "every_s": every_s, "next": times, "newest": newest})
-    context: dict[str, Any] = {"rows": rows, "experiments": Experiment.objects.all(), "error": error}
-    context |= {"sent": request.POST, "chosen": request.POST.getlist("experiments")}
-    return render(request, "schedules/list.html", context, status=400 if error else 200)
-
-
-@changes
-def schedule_create(request: HttpRequest) -> HttpResponse:
-    every = request.POST.get("every_min", "").strip()
-    try:
-        schedules.create(
-            name=request.POST.get("name", ""),
-            experiments=list(Experiment.objects.filter(pk__in=request.POST.getlist("experiments"))),
-            crontab=request.POST.get("crontab", "").strip() if request.POST.get("by") == "crontab" else "",
-            every_s=_minutes(every) * 60 if request.POST.get("by") != "crontab" else None,
-            owner=person(request),
-        )
-    except InvalidSetting as error:
-        return _schedules(request, error)
-    messages.success(request, "Made the schedule.")
-    return redirect("schedules:list")
-
-
-def _minutes(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 7):
-        raise InvalidSetting(
-            "every", f"must be a whole number of minutes, not {text[:40]!r}" if text else "is required"
-        )
-    return int(text)
-
-
-@changes
-def schedule_switch(request: HttpRequest, schedule_id: str) -> HttpResponse:
-    """Pauses a schedule, or lets it go on."""
-    schedule = get_object_or_404(Schedule, pk=schedule_id)
-    schedules.change(schedule, enabled=request.POST.get("enabled") == "yes")
-    return redirect("schedules:list")
-
-
-@changes
-def schedule_delete(request: HttpRequest, schedule_id: str) -> HttpResponse:
-    schedules.delete(get_object_or_404(Schedule, pk=schedule_id))
-    messages.success(request, "Deleted the schedule; the reports it made stay.")
-    return redirect("schedules:list")

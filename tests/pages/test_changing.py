@@ -9,7 +9,7 @@ from django.test import Client
 from brokerweb.accounts.models import Token
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.networks.models import Network
-from brokerweb.reports.models import Report, Schedule
+from brokerweb.reports.models import Report
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from tests.pages.furniture import House
@@ -181,17 +181,6 @@ def test_a_report_needs_something_to_compare(olga: Client, house: House) -> None
     answer = olga.post("/reports/create/", {"runs": [house.runs["done"].id]})
     assert answer["Location"].startswith("/reports/")
     assert Report.objects.count() == before + 1
-
-
-def test_a_schedule_is_made_paused_and_deleted(olga: Client, house: House) -> None:
-    body = {"name": "nightly", "experiments": house.experiment.id, "by": "crontab", "crontab": "0 3 * * *"}
-    assert "has five fields" in olga.post("/schedules/create/", {**body, "crontab": "at night"}).content.decode()
-    olga.post("/schedules/create/", body)
-    schedule = Schedule.objects.get(name="nightly")
-    olga.post(f"/schedules/{schedule.id}/switch/", {"enabled": "no"})
-    assert "paused" in olga.get("/schedules/").content.decode()
-    olga.post(f"/schedules/{schedule.id}/delete/")
-    assert not Schedule.objects.filter(name="nightly").exists()
 
 
 def test_a_token_is_shown_once_and_opens_the_api_until_it_is_revoked(olga: Client, operator: User) -> None:

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS, Body
-from brokerweb.reports.models import Report, ReportKind, Schedule
+from brokerweb.reports.models import FiringOutcome, Report, ReportKind, Schedule, ScheduleKind
 from brokerweb.reports.services import own_runs
 
 
@@ -69,7 +69,11 @@ class ReportSerializer(ReportSummarySerializer):
 
 class ScheduleBody(Body):
     name = serializers.CharField(max_length=100)
-    kind = serializers.ChoiceField(choices=ReportKind.choices, default=ReportKind.COMPARISON)
+    kind = serializers.ChoiceField(
+        choices=ScheduleKind.choices,
+        default=ScheduleKind.COMPARISON,
+        help_text="comparison orders a report of the experiments, launch launches them",
+    )
     experiments = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
     crontab = serializers.CharField(required=False, default="", allow_blank=True, help_text="Five fields, in UTC")
     every_s = serializers.IntegerField(required=False, allow_null=True, default=None, max_value=31_536_000)
@@ -77,6 +81,8 @@ class ScheduleBody(Body):
 
 
 class ScheduleChange(Body):
+    name = serializers.CharField(required=False, max_length=100)
+    experiments = serializers.ListField(child=serializers.CharField(max_length=20), required=False, max_length=500)
     crontab = serializers.CharField(required=False, default="", allow_blank=True)
     every_s = serializers.IntegerField(required=False, allow_null=True, default=None, max_value=31_536_000)
     enabled = serializers.BooleanField(required=False, allow_null=True, default=None)
@@ -86,10 +92,27 @@ class ScheduleSerializer(serializers.ModelSerializer):
     experiments: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="id")
     crontab = serializers.CharField()
     every_s = serializers.IntegerField(allow_null=True)
+    hours = serializers.CharField(help_text="In words")
     enabled = serializers.BooleanField(source="periodic_task.enabled")
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The next three times")
     owner: Any = serializers.CharField(source="owner.username", default="")
 
     class Meta:
         model = Schedule
-        fields = ["id", "name", "kind", "experiments", "crontab", "every_s", "enabled", "next", "owner", "created"]
+        fields = ["id", "name", "kind", "experiments", "crontab", "every_s", "hours", "enabled", "next"]
+        fields += ["owner", "created"]
+
+
+class FiringSerializer(serializers.Serializer):
+    """One time that a schedule came, and what came of it."""
+
+    at = serializers.DateTimeField()
+    by = serializers.CharField(source="by.username", default="", help_text="Empty: the clock")
+    outcome = serializers.ChoiceField(choices=FiringOutcome.choices)
+    sentence = serializers.CharField(help_text="Why it did nothing, if it did nothing")
+    report = serializers.CharField(source="report_id", allow_null=True)
+    runs: Any = serializers.DictField(
+        source="counts",
+        child=serializers.IntegerField(),
+        help_text="By state, how many runs it launched",
+    )

@@ -1,0 +1,178 @@
+"""Pages of schedules: parse, call one service, show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+
+from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.experiments.models import Experiment
+from brokerweb.reports import schedules
+from brokerweb.reports.hours import of_crontab
+from brokerweb.reports.models import FiringOutcome, Schedule, ScheduleKind
+from overlay.errors import InvalidSetting
+
+HISTORY_SHOWN = 20
+EXPERIMENTS_OFFERED = 200
+CRON = "crontab"
+EXAMPLES = ("0 6 * * 1", "0 3 * * *", "30 1 * * 1-5", "0 */2 * * *", "0 4 1 * *")
+"""To be taken by a press; what each means stands beside it."""
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    page = page_of(request, schedules.with_hours().prefetch_related("experiments"))
+    last, now = schedules.last_firings(page.object_list), timezone.now()
+    rows = [{**_shown(schedule), "next": schedules.next_times(schedule, now)} for schedule in page]
+    for row in rows:
+        row["last"] = last.get(row["schedule"].pk)
+    return render(request, "schedules/list.html", {"rows": rows, "page": page})
+
+
+def _shown(schedule: Schedule) -> dict[str, Any]:
+    return {"schedule": schedule, "hours": schedules.in_words(schedule), "cron": schedules.words(schedule)[0]}
+
+
+@login_required
+def detail(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    """Its hours, and what came of its last times."""
+    schedule = get_object_or_404(schedules.with_hours().prefetch_related("experiments"), pk=schedule_id)
+    history = page_of(request, schedule.firings.all(), HISTORY_SHOWN)
+    context = {
+        **_shown(schedule),
+        "next": schedules.next_times(schedule, timezone.now()),
+        "page": history,
+        "firings": schedules.dressed(schedule.firings.filter(pk__in=[one.pk for one in history])),
+    }
+    return render(request, "schedules/detail.html", context)
+
+
+@form_page
+def new(request: HttpRequest) -> HttpResponse:
+    chosen = request.GET.getlist("experiments")
+    return _form(request, {"by": CRON, "crontab": "0 6 * * 1", "every_min": "1440", "kind": "comparison"}, chosen)
+
+
+@form_page
+def edit(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    schedule = get_object_or_404(schedules.with_hours(), pk=schedule_id)
+    if request.method != "POST":
+        cron, every_s = schedules.words(schedule)
+        kept = {"name": schedule.name, "kind": schedule.kind, "by": CRON if cron else "every"}
+        kept |= {"crontab": cron or "0 6 * * 1", "every_min": str((every_s or 86_400) // 60)}
+        return _form(request, kept, [one.pk for one in schedule.experiments.all()], schedule)
+    try:
+        schedules.change(schedule, **_sent(request.POST))
+    except InvalidSetting as error:
+        schedule.refresh_from_db()
+        return _form(request, request.POST, request.POST.getlist("experiments"), schedule, error)
+    messages.success(request, f"Saved {schedule.name}.")
+    return redirect("schedules:detail", schedule.pk)
+
+
+@changes
+def create(request: HttpRequest) -> HttpResponse:
+    kind = request.POST.get("kind", ScheduleKind.COMPARISON)
+    try:
+        schedule = schedules.create(**_sent(request.POST), kind=kind, owner=person(request))
+    except InvalidSetting as error:
+        return _form(request, request.POST, request.POST.getlist("experiments"), error=error)
+    messages.success(request, f"Made the schedule {schedule.name}.")
+    return redirect("schedules:list")
+
+
+def _sent(data: QueryDict) -> dict[str, Any]:
+    """Raises ``InvalidSetting``."""
+    fields: dict[str, Any] = {
+        "name": data.get("name", ""),
+        "experiments": list(Experiment.objects.filter(pk__in=data.getlist("experiments"))),
+    }
+    return {**fields, **_hours(data)}
+
+
+def _hours(data: QueryDict) -> dict[str, Any]:
+    if data.get("by") == CRON:
+        cron = data.get("crontab", "").strip()
+        if not cron:
+            raise InvalidSetting("crontab", "is required, such as 0 6 * * 1")
+        return {"crontab": cron, "every_s": None}
+    text = data.get("every_min", "").strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise InvalidSetting(
+            "every", f"must be a whole number of minutes, not {text[:40]!r}" if text else "is required"
+        )
+    return {"crontab": "", "every_s": int(text) * 60}
+
+
+def _form(
+    request: HttpRequest,
+    sent: Any,
+    chosen: list[str],
+    schedule: Schedule | None = None,
+    error: InvalidSetting | None = None,
+) -> HttpResponse:
+    context = {
+        "sent": sent,
+        "chosen": chosen,
+        "schedule": schedule,
+        "error": error,
+        "kinds": ScheduleKind.choices,
+        "cron_examples": [(one, of_crontab(one).removesuffix(", UTC")) for one in EXAMPLES],
+        "experiments": Experiment.objects.defer("definition")[:EXPERIMENTS_OFFERED],
+        **_previewed(sent),
+    }
+    return render(request, "schedules/form.html", context, status=400 if error else 200)
+
+
+@login_required
+def preview(request: HttpRequest) -> HttpResponse:
+    """The hours that are being typed, in words, with their next three times."""
+    return render(request, "schedules/preview.html", _previewed(request.GET))
+
+
+def _previewed(sent: Any) -> dict[str, Any]:
+    data = sent if isinstance(sent, QueryDict) else _as_query(sent)
+    try:
+        hours, times = schedules.preview(**_hours(data), now=timezone.now())
+    except InvalidSetting as error:
+        return {"hours_wrong": error.sentence}
+    return {"hours": hours, "next": times}
+
+
+def _as_query(sent: dict[str, str]) -> QueryDict:
+    query = QueryDict(mutable=True)
+    query.update(sent)
+    return query
+
+
+@changes
+def switch(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    """Pauses a schedule, or lets it go on."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    schedules.change(schedule, enabled=request.POST.get("enabled") == "yes")
+    return redirect("schedules:list")
+
+
+@changes
+def run_now(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    """As if the clock had called."""
+    schedule = get_object_or_404(Schedule, pk=schedule_id)
+    firing = schedules.fire(schedule.pk, person(request))
+    if firing is not None and firing.outcome == FiringOutcome.DONE:
+        done = "Launched its experiments." if schedule.kind == ScheduleKind.LAUNCH else "Ordered the report."
+        messages.success(request, done)
+    elif firing is not None:
+        messages.error(request, firing.sentence)
+    return redirect("schedules:detail", schedule_id)
+
+
+@changes
+def delete(request: HttpRequest, schedule_id: str) -> HttpResponse:
+    schedules.delete(get_object_or_404(Schedule, pk=schedule_id))
+    messages.success(request, "Deleted the schedule; the reports and runs it made stay.")
+    return redirect("schedules:list")
