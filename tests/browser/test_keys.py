@@ -87,7 +87,7 @@ def test_the_slash_leads_to_the_search_and_what_is_typed_there_stays_text(page: 
 def test_single_keys_can_be_switched_off_and_stay_off(page: Page, shown: Shown) -> None:
     go(page, "/runs/", shown)
     page.get_by_role("button", name="Keys", exact=True).click()
-    page.get_by_label("Single keys do this").uncheck()
+    page.get_by_label("Use these keys in this browser").uncheck()
     page.keyboard.press("Escape")
     go(page, "/runs/", shown)
     page.keyboard.press("j")
