@@ -1,0 +1,80 @@
+"""The page of the disk: what it shows, what a rule would remove before it is saved, and what a run says afterwards."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from brokerweb.experiments.models import Run
+from brokerweb.reports.models import Report, ReportState
+from brokerweb.storage import disk, retention, services
+from brokerweb.storage.disk import Disk
+from tests.pages.furniture import House
+
+RULE = {"max_days": "90", "max_gb": "", "least_free_gb": "0.5", "include_simulated": "on"}
+
+
+def aged(house: House) -> Run:
+    """A run of a hundred days ago, that no report is being made of."""
+    run = house.runs["done"]
+    Report.objects.filter(state=ReportState.QUEUED).update(state=ReportState.FAILED)
+    Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(days=100))
+    retention.turn()
+    return run
+
+
+def test_a_rule_is_tried_saved_and_carried_out(olga: Client, house: House) -> None:
+    run = aged(house)
+    assert "Nothing was removed yet" in olga.get("/storage/").content.decode()
+    tried = olga.post("/storage/preview/", RULE).content.decode()
+    assert "the files of <strong>1 run</strong>" in tried
+    assert "Their summaries stay." in tried
+    assert not services.policy().is_on
+
+    saved = olga.post("/storage/change/", RULE, follow=True).content.decode()
+    assert "What is due is removed within minutes." in saved
+    done = olga.post("/storage/apply/", follow=True).content.decode()
+    assert "Removed the files of 1 run:" in done
+    assert olga.get(f"/runs/{run.id}/").status_code == 200
+    again = olga.post("/storage/apply/", follow=True).content.decode()
+    assert "Nothing was due." in again
+
+
+def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: Client, house: House) -> None:
+    answer = olga.post("/storage/change/", {**RULE, "max_days": "soon", "max_gb": "12.5"})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "Must be a number from 1 to 36,500, not" in page
+    assert 'value="soon"' in page
+    assert 'value="12.5"' in page
+    assert not services.policy().is_on
+    assert "must be a number" in olga.post("/storage/preview/", {**RULE, "max_gb": "-3"}).content.decode()
+
+
+def test_a_run_that_is_kept_is_passed_by(olga: Client, house: House) -> None:
+    run = aged(house)
+    assert "1 run" in olga.post("/storage/preview/", RULE).content.decode()
+    olga.post(f"/storage/runs/{run.id}/keep/", {"kept": "yes"})
+    assert "Nothing would be removed now." in olga.post("/storage/preview/", RULE).content.decode()
+
+
+def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client, house: House) -> None:
+    page = viktor.get("/storage/").content.decode()
+    assert "no limit" in page
+    assert "<button" not in page.split("What is kept how long")[1].split("What was removed")[0]
+    assert viktor.post("/storage/change/", RULE).status_code == 403
+    assert viktor.post("/storage/apply/").status_code == 403
+
+
+def test_a_disk_that_is_nearly_full_is_said_on_the_home_page_and_here(
+    olga: Client, house: House, monkeypatch: Any
+) -> None:
+    full = Disk(total=100_000_000_000, free=9_000_000_000)
+    for name in ("brokerweb.live.overview.disk", "brokerweb.storage.services.disk"):
+        monkeypatch.setattr(name, lambda: full)
+    assert "The disk is 91\u202f% full." in olga.get("/").content.decode()
+    assert "9.00\u202fGB are free" in olga.get("/storage/").content.decode()
+    assert disk.WARNED_FROM == 0.85
