@@ -1,19 +1,30 @@
-"""REST's doors to experiments."""
+"""REST's doors to experiments, and to the presets that they may begin with."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
 
+from brokerweb.api.pages import Pages
+from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.experiments import documents
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.presets import PRESETS, Preset
 from overlay.errors import InvalidSetting
+
+BODY = {"application/json": shapes.ExperimentBody, YAML: shapes.ExperimentBody}
+YAML_ANSWER = {(200, YAML): OpenApiTypes.STR}
 
 
 class ExperimentViewSet(Resource):
@@ -21,16 +32,18 @@ class ExperimentViewSet(Resource):
     serializer_class = shapes.ExperimentSerializer
     filterset_fields = {"name": ["exact", "icontains"], "demo": ["exact"]}
     ordering_fields = ["name", "created"]
+    parser_classes = [JSONParser, YAMLParser]
 
-    @extend_schema(request=shapes.ExperimentBody, responses={201: shapes.ExperimentSerializer})
+    @extend_schema(request=BODY, responses={201: shapes.ExperimentSerializer})
     def create(self, request: Request) -> Response:
+        """Topologies by id or name, or as objects that make them (`{kind: ring, brokers: 10}`); JSON or YAML."""
         body = dict(self._body(request))
         wants_report = body.pop("report_when_done", False)
         if not isinstance(wants_report, bool):
             raise InvalidSetting("report_when_done", "must be true or false")
         return self.shown(experiments.create(body, self.user, report_when_done=wants_report), 201)
 
-    @extend_schema(request=shapes.ExperimentBody, responses=shapes.EstimateSerializer)
+    @extend_schema(request=BODY, responses=shapes.EstimateSerializer)
     @action(detail=False, methods=["post"])
     def estimate(self, request: Request) -> Response:
         """What launching this would make; nothing is saved."""
@@ -43,15 +56,70 @@ class ExperimentViewSet(Resource):
             raise InvalidSetting("", "the body must be an object")
         return request.data
 
+    @extend_schema(responses=YAML_ANSWER, filters=False)
+    @action(detail=True)
+    def yaml(self, request: Request, pk: str) -> HttpResponse:
+        """Its definition with its topologies in it: the body of another one, here or elsewhere."""
+        return _yaml(documents.text(self.get_object().definition))
+
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
         """Creates the runs and queues them, in random order."""
-        launched = experiments.launch(self.get_object(), self.user)
-        ids = [run.pk for run in launched.runs]
-        return Response({"runs": ids, "count": launched.count, "estimated_s": launched.estimated_s}, status=201)
+        return _launched(experiments.launch(self.get_object(), self.user))
+
+    @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
+    @action(detail=True, methods=["post"], url_path="retry-failed")
+    def retry_failed(self, request: Request, pk: str) -> Response:
+        """Its failed runs again, each once, with their configurations and seeds."""
+        return _launched(experiments.retry_failed(self.get_object(), self.user))
+
+    @extend_schema(request=None, responses={200: shapes.CancelledSerializer})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Cancels its runs that have not ended, keeping what was measured."""
+        return Response({"cancelled": experiments.cancel_all(self.get_object())})
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         experiments.delete(self.get_object())
         return Response(status=204)
+
+
+def _launched(launched: experiments.Launch) -> Response:
+    ids = [run.pk for run in launched.runs]
+    return Response({"runs": ids, "count": launched.count, "estimated_s": launched.estimated_s}, status=201)
+
+
+def _yaml(text: str) -> HttpResponse:
+    return HttpResponse(text, content_type=f"{YAML}; charset=utf-8")
+
+
+class PresetViewSet(ViewSet):
+    """Experiments to begin with: the body of `POST /api/experiments/`, and what it is for."""
+
+    serializer_class = shapes.PresetSerializer
+    pagination_class = Pages
+    lookup_value_regex = "[a-z0-9-]+"
+
+    @extend_schema(responses=shapes.PresetSerializer(many=True))
+    def list(self, request: Request) -> Response:
+        pages = Pages()
+        page = pages.paginate_queryset(list(PRESETS.values()), request, view=self)
+        return pages.get_paginated_response(shapes.PresetSerializer(page, many=True).data)
+
+    @extend_schema(responses=shapes.PresetSerializer, parameters=[OpenApiParameter("id", str, "path")])
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return Response(shapes.PresetSerializer(self._preset(pk)).data)
+
+    @extend_schema(responses=YAML_ANSWER, parameters=[OpenApiParameter("id", str, "path")])
+    @action(detail=True)
+    def yaml(self, request: Request, pk: str) -> HttpResponse:
+        """The preset's file, comments and all."""
+        return _yaml(self._preset(pk).text)
+
+    @staticmethod
+    def _preset(name: str) -> Preset:
+        if name not in PRESETS:
+            raise NotFound(f"There is no preset called {name!r:.40}.")
+        return PRESETS[name]

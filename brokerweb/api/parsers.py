@@ -5,6 +5,9 @@ from typing import IO, Any
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
+from brokerweb.experiments import documents
+
+YAML = "application/yaml"
 MAX_DEPTH = 32
 """The deepest body that means something has five levels; what walks one may recurse."""
 
@@ -19,6 +22,16 @@ class JSONParser(parsers.JSONParser):
             raise ParseError("The body is nested too deeply.") from None
         _check(body)
         return body
+
+
+class YAMLParser(parsers.BaseParser):
+    """A document as ``python -m telemetry sweep`` reads it."""
+
+    media_type = YAML
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        """Raises ``InvalidSetting`` of the field ``document``, with line and column."""
+        return documents.read(stream.read(documents.MOST_BYTES + 1))
 
 
 def _check(body: Any) -> None:

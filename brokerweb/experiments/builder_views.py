@@ -122,7 +122,7 @@ def _page(
         "presets": PRESETS.values(),
         "topologies": _topologies(form),
         "open_workload": any(one.wrong for one in form.more_workload),
-        "open_settings": form.settings.wrong or any(one.is_changed and not one.unused for one in form.broker_settings),
+        "open_settings": form.settings.wrong,
         **_estimate(form),
     }
     return render(request, "experiments/form.html", context, status=status)

@@ -14,7 +14,7 @@ from typing import Any
 from overlay.engines import LIVE, SIMULATED
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
-from overlay.experiment.definition import MAX_RUNS
+from overlay.experiment.definition import MAX_REPLICATES, MAX_RUNS
 from overlay.systems import RECORD
 from overlay.workload import FLEET_SIZE, Workload, ramp_s
 
@@ -78,7 +78,7 @@ def _fleets(clients: int) -> int:
 def check_count(definition: Mapping[str, Any]) -> None:
     """Raises ``InvalidSetting`` for more runs than one launch makes, with what would fit."""
     configurations, replicates = sweeps.count(definition), definition["replicates"]
-    if not isinstance(replicates, int) or configurations * replicates <= MAX_RUNS:
+    if not isinstance(replicates, int) or configurations * replicates <= MAX_RUNS or replicates > MAX_REPLICATES:
         return
     made = f"{configurations:,} configurations × {replicates:,} replicates are {configurations * replicates:,} runs"
     most = f"one launch makes at most {MAX_RUNS:,}"

@@ -69,8 +69,9 @@ def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
         whole |= {group: _changed(infos, whole[group]) for group, infos in described.items()}
     names = dict.fromkeys((*_ORDER, *FIELDS))
     kept = {name: whole[name] for name in names if name in whole and whole[name] != FIELDS.get(name)}
+    kept |= {group: _Block(kept[group]) for group in ("workload", "settings", "simulation") if group in kept}
     kept["engine"] = whole["engine"]  # the command line takes another one where it is left out
-    return {name: kept[name] for name in names if name in kept and kept[name] not in ([], {}, "")}
+    return {name: _tidy(kept[name]) for name in names if name in kept and kept[name] not in ([], {}, "")}
 
 
 def _changed(infos: Any, values: Any) -> Any:
@@ -81,8 +82,26 @@ def _changed(infos: Any, values: Any) -> Any:
     return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
 
 
+def _tidy(value: Any) -> Any:
+    """30 for 30.0, as a person writes it."""
+    if isinstance(value, dict):
+        return type(value)({name: _tidy(one) for name, one in value.items()})
+    if isinstance(value, list):
+        return [_tidy(one) for one in value]
+    return int(value) if isinstance(value, float) and value == int(value) else value
+
+
+class _Block(dict[str, Any]):
+    """Names and values, one a line."""
+
+
 class _Dumper(yaml.SafeDumper):
     """Writes no anchors: the reader refuses them, and two like values are two values."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+_Dumper.add_representer(
+    _Block, lambda dumper, data: dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=False)
+)

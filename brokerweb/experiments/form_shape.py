@@ -6,6 +6,7 @@ that one half written in the document can be gone on with in the form.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,3 +68,23 @@ def is_block(value: Any) -> bool:
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def read_topology(text: str) -> Any:
+    """An id, or the object of one that is yet to be made."""
+    if not text.startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, dict) else text
+
+
+def read_blocks(text: str) -> list[dict[str, Any]]:
+    """Blocks as the form carries them; none where the text is none of its own."""
+    try:
+        found = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) and all(is_block(one) for one in found) else []

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from brokerweb import setting_forms
 from brokerweb.experiments import documents, fault_forms, relevance
 from brokerweb.experiments.fault_forms import FaultRows
-from brokerweb.experiments.form_shape import SIMULATION, check_shape, is_block, listed
+from brokerweb.experiments.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
 from brokerweb.experiments.references import name_of
 from brokerweb.setting_forms import Input, Inputs
 from overlay.engines import LIVE, SIMULATED
@@ -149,12 +149,21 @@ class ExperimentForm:
             said = [("topology", _named(block["topology"]))] if "topology" in block else []
             for group in sweeps.SWEPT_GROUPS:
                 said += [(name, listed(value)) for name, value in (block.get(group) or {}).items()]
-            try:
-                count = sweeps.count({**self._frame(), "blocks": [block]})
-            except InvalidSetting:
-                count = 0
-            found.append({"said": said, "count": count})
+            found.append({"said": said, "count": self._count(block)})
         return found
+
+    def _count(self, block: Mapping[str, Any]) -> int:
+        """How many configurations a block makes; 0 where it has a list without values."""
+        topology = _named(block.get("topology", self.topologies))
+        try:
+            return sweeps.count({**self._frame(), "blocks": [{**block, "topology": topology}]})
+        except InvalidSetting:
+            return 0
+
+    @property
+    def changed_settings(self) -> int:
+        """How many of the brokers' settings say something else than their defaults."""
+        return sum(one.is_changed for one in self.broker_settings)
 
     @property
     def wrong(self) -> dict[str, str]:
@@ -254,7 +263,7 @@ def sent(data: QueryDict) -> ExperimentForm:
         name=data.get("name", "").strip(),
         system_name=system_name,
         engine=data.get("engine", LIVE),
-        topologies=[_topology(text) for text in data.getlist("topology")],
+        topologies=[read_topology(text) for text in data.getlist("topology")],
         replicates=data.get("replicates", "").strip(),
         seed=data.get("seed", "").strip(),
         record_mb=data.get(RECORD.name, "").strip(),
@@ -264,30 +273,11 @@ def sent(data: QueryDict) -> ExperimentForm:
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True),
         simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
         faults=fault_forms.sent(data),
-        blocks=_blocks(data.get("blocks", "")),
+        blocks=read_blocks(data.get("blocks", "")),
         mode=DOCUMENT if data.get("mode") == DOCUMENT else FORM,
         document=data.get("document", "").replace("\r\n", "\n"),
         token=data.get("token", ""),
     )
-
-
-def _topology(text: str) -> Any:
-    """An id, or the object of one that is yet to be made."""
-    if not text.startswith("{"):
-        return text
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return found if isinstance(found, dict) else text
-
-
-def _blocks(text: str) -> list[dict[str, Any]]:
-    try:
-        found = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return []
-    return found if isinstance(found, list) and all(is_block(one) for one in found) else []
 
 
 def _all_name_topologies(blocks: list[dict[str, Any]]) -> bool:

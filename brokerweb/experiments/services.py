@@ -16,6 +16,7 @@ from brokerweb.experiments import capacity, machine
 from brokerweb.experiments.estimates import Ahead, ahead, pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.references import References
+from brokerweb.experiments.spelling import with_numbers
 from brokerweb.experiments.states import ENDED, move, note
 from brokerweb.ids import is_id, new_id
 from brokerweb.storage import disk
@@ -25,7 +26,7 @@ from overlay.chance import derive_seed
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
-from overlay.experiment.definition import Checked, checked, configurations, expanded
+from overlay.experiment.definition import FIELDS, Checked, checked, configurations, expanded
 from telemetry import thresholds
 from telemetry.manifest import usable_cores
 
@@ -130,8 +131,13 @@ def _checked(body: Mapping[str, Any], references: References) -> Checked:
 
     Raises ``InvalidSetting``.
     """
-    resolved = references.resolved(body) if isinstance(body, Mapping) else body
-    definition, chosen = checked(resolved, references.find)
+    resolved = with_numbers(references.resolved(body)) if isinstance(body, Mapping) else body
+    try:
+        definition, chosen = checked(resolved, references.find)
+    except InvalidSetting as error:
+        if error.field == "replicates":  # a number of runs is more than one field's matter
+            capacity.check_count({**FIELDS, **resolved})
+        raise
     thresholds.read_all(definition["thresholds"])
     capacity.check(chosen, machine.here(), usable_cores())
     return definition, chosen

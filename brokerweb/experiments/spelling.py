@@ -1,0 +1,54 @@
+"""Numbers spelt in one way, so that 30 and 30.0 of a setting that takes any number are one configuration. Pure.
+
+A form writes what it reads of such a setting as 30.0, as its default is; a person writes 30 into a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overlay.experiment.sweeps import SWEPT_GROUPS
+from overlay.systems import SYSTEMS
+
+OF_FAULTS = ("at_s", "until_s", "delay_ms", "loss")
+"""Fields of a fault that take any number."""
+
+
+def with_numbers(body: Mapping[str, Any]) -> dict[str, Any]:
+    """``body`` with fractions for whole numbers where fractions may stand; all else, right or wrong, as it is."""
+    named = body.get("system") or next(iter(SYSTEMS))
+    system = SYSTEMS.get(named) if isinstance(named, str) else None
+    if system is None:
+        return dict(body)
+    infos = {"settings": system.settings, "workload": system.workload}
+    fractions = {group: {info.name for info in infos[group] if info.kind == "number"} for group in SWEPT_GROUPS}
+
+    def of_part(part: Any) -> Any:
+        if not isinstance(part, Mapping):
+            return part
+        groups = {
+            group: {name: _fraction(value) if name in fractions[group] else value for name, value in values.items()}
+            for group in SWEPT_GROUPS
+            if isinstance(values := part.get(group), Mapping)
+        }
+        return {**part, **groups}
+
+    lists = {"blocks": of_part, "faults": _of_fault}
+    found = {
+        name: [of_one(one) for one in body[name]] for name, of_one in lists.items() if isinstance(body.get(name), list)
+    }
+    return {**of_part(body), **found}
+
+
+def _of_fault(fault: Any) -> Any:
+    if not isinstance(fault, Mapping):
+        return fault
+    return {name: _fraction(value) if name in OF_FAULTS else value for name, value in fault.items()}
+
+
+def _fraction(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fraction(one) for one in value]
+    is_small = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53
+    return float(value) if is_small else value
