@@ -19,6 +19,7 @@ MOST_SEGMENTS = 1_000
 MOST_DEPTH = 3
 """Messages within messages that are taken apart."""
 _CODE = Field("MessageType", Kind.CODE)
+_MARK = Field("Mark", Kind.STAR, help="Said by a broker to a broker.")
 _BAR = ord("|")
 
 
@@ -153,7 +154,7 @@ class _Reader:
         elif tail in (Tail.ADDRESSES, Tail.ADDRESSES_STAR):
             self._addresses(may_end_in_star=tail == Tail.ADDRESSES_STAR)
         elif tail == Tail.STAR and self._separator():
-            self._field(Field("Mark", Kind.STAR))
+            self._field(_MARK)
 
     def _hops(self, *, is_marked: bool) -> None:
         hop, may_mark = 0, False
@@ -174,7 +175,7 @@ class _Reader:
         number = 0
         while self._is_more() and self._separator():
             if may_end_in_star and self._data[self._at :] == b"*":
-                self._field(Field("Mark", Kind.STAR))
+                self._field(_MARK)
             else:
                 number += 1
                 self._field(Field(f"Address {number}", Kind.ADDRESS))

@@ -170,7 +170,7 @@ def _counters(text: str) -> str:
 def _star(text: str) -> str:
     if text != "*":
         raise WireError(f"must be *, not {text[:40]!r}")
-    return "said by a broker to a broker"
+    return ""
 
 
 _READERS: dict[Kind, Callable[[str], str]] = {

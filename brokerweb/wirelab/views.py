@@ -185,7 +185,7 @@ def _message(request: HttpRequest, run: Run, context: dict[str, Any]) -> HttpRes
 def wireshark(request: HttpRequest) -> HttpResponse:
     """How captures are opened, and the dissector."""
     runs = [run for run in recorded.recent() if recorded.is_there(run)][:CAPTURES_OFFERED]
-    return render(request, "wire/wireshark.html", {"tab": "wireshark", "runs": runs, "messages": LAYOUTS})
+    return render(request, "wire/wireshark.html", {"tab": "wireshark", "runs": runs, "known": len(LAYOUTS)})
 
 
 @login_required

@@ -177,6 +177,7 @@ def test_the_dissector_is_there_to_be_downloaded(viktor: Client) -> None:
     page = viktor.get("/wire/wireshark/").content.decode()
     assert 'href="/static/wireshark/waxwing.lua" download' in page
     assert "all 28 messages" in page
+    assert "data-toast" not in page
 
 
 def test_a_stranger_sees_none_of_it(client: Client) -> None:
