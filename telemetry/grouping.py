@@ -1,8 +1,11 @@
 """What the replicates of a group of runs say together, and how they differ from a baseline's. Pure.
 
 A group is one configuration, or several that agree in what somebody groups by. Of one, each run is a replicate. Of
-several, a replicate is what all of them have with one seed, averaged: so the interval tells of chance, and not of how
-configurations differ that somebody chose to take together. Where not all have a seed in common there is no interval.
+several, a replicate is what a seed brings to all of them: the mean of the configurations plus the mean of how far runs
+with that seed lie from their own configuration's mean. With every run there, that is the mean over the configurations
+with that seed. So the interval tells of chance, and not of how configurations differ that somebody chose to take
+together; and a run that failed takes no whole seed away. A seed counts that more than half of the configurations ran
+with; where there is none, as between experiments with other seeds, there is no interval.
 """
 
 from __future__ import annotations
@@ -93,10 +96,14 @@ def replicates(values: Sequence[Value]) -> Replicates:
     if len(groups) == 1:
         whole = tuple(one.value for one in values)
         return Replicates(whole, means[0], fmean(whole))
-    common = [seed for seed in means[0] if all(seed in other for other in means)]
-    by_seed = {seed: fmean(one[seed] for one in means) for seed in common}
-    middle = fmean(by_seed.values()) if by_seed else fmean(fmean(one.values()) for one in means)
-    return Replicates(tuple(by_seed.values()), by_seed, middle)
+    own = [fmean(seeds.values()) for seeds in means]
+    away: dict[str, list[float]] = defaultdict(list)
+    for seeds, mean in zip(means, own, strict=True):
+        for seed, value in seeds.items():
+            away[seed].append(value - mean)
+    whole_mean = fmean(own)
+    by_seed = {seed: whole_mean + fmean(found) for seed, found in away.items() if 2 * len(found) > len(groups)}
+    return Replicates(tuple(by_seed.values()), by_seed, fmean(by_seed.values()) if by_seed else whole_mean)
 
 
 def estimate(values: Sequence[Value], measure: Measure, aggregate: str = "mean") -> Estimate:
@@ -104,7 +111,7 @@ def estimate(values: Sequence[Value], measure: Measure, aggregate: str = "mean")
     group = replicates(values)
     n = len(group.values)
     if not n:
-        why = "its configurations have no seed in common" if values else "nothing measured"
+        why = "its configurations ran with different seeds" if values else "nothing measured"
         return Estimate(group.middle if aggregate == "mean" else None, None, None, 0, why)
     if aggregate == "mean":
         found = interval(group.values, is_signed=measure.is_signed)

@@ -99,7 +99,7 @@ def drawn(found: Comparison, some: Sequence[Distribution]) -> Chart:
     across, up = axis("Response time", "µs", log=True), axis("Share of the answers", "%", zero=True)
     return chart(
         "ecdf",
-        drawing.title("Response time, cumulative", found, drawing.over_groups(found)),
+        drawing.title("Share of the answers", found, "response time"),
         across,
         up,
         lines,

@@ -2,8 +2,8 @@
 
 Counterparts: ``static/js/compare*.js`` draw it. Boxes and differences, and the heat map, have shapes of their own::
 
-    {id, title, kind: box|difference, axis: {label, unit, log, zero}, notes, baseline?,
-     rows: [{number, label, topology, role, n, y, low, high, box?, replicates?, verdict?}]}
+    {id, title, kind: box|difference, axis: {label, unit, log, zero}, legend, notes,
+     rows: [{number, label, short, topology, role, n, y, low, high, box?, replicates?, verdict?}]}
     {id, title, x: {label, categories}, y: {label, categories}, value: {label, unit, log}, notes,
      cells: [[x, y, value, low, high, n]]}
 """
@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from brokerweb.comparison.parameters import Parameter
-from brokerweb.comparison.services import Comparison, Group, grouped
+from brokerweb.comparison.services import Comparison, Group, grouped, legend, short
 from overlay.engines import SIMULATED
 from telemetry import grouping
 from telemetry.charts import Chart, axis, chart, estimate, point, series
@@ -96,6 +96,10 @@ def _lines(found: Comparison) -> Chart | None:
     made = [_line(key, names, groups, x, measure, raw) for key, groups in shown]
     made += [_published(key, names, groups, x, measure) for key, groups in shown]
     notes = [*_pooled(found, {x.name, *names}), *_left_out(len(lines), MOST_SERIES, "lines")]
+    if any(one["role"] == "published" and one["points"] for one in made):
+        notes.append(
+            "Published values: Table B.1, each measured once; rows that are damaged in the source are in none."
+        )
     if found.asked.raw and not raw:
         notes.append("Single replicates are too many to be drawn here.")
     return chart(
@@ -157,9 +161,12 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         one, times = group.estimates[measure.name], scale(measure)
         box = grouping.quartiles(one.replicates)
         row = _scaled(one.as_dict(), times) | {"box": [value * times for value in box] if box else None}
-        rows.append({**_about(group), **row, "replicates": row["replicates"][:MOST_RAW] if found.asked.raw else []})
+        rows.append(
+            {**_about(found, group), **row, "replicates": row["replicates"][:MOST_RAW] if found.asked.raw else []}
+        )
     notes = [
-        "From the least to the most of the replicates; the box from the lower to the upper quartile, the median in it."
+        "From the least to the most of the replicates; the box from the lower to the upper quartile, the median in it, "
+        "the mean as a dot."
     ]
     notes += _left_out(len(groups), MOST_ROWS, "rows")
     return {
@@ -167,6 +174,7 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         "kind": "box",
         "title": _title(found, over_groups(found)),
         "axis": axis_of(measure, "mean"),
+        "legend": legend(found),
         "rows": rows,
         "notes": notes,
     }
@@ -183,9 +191,9 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         numbers = {"y": told.value, "low": told.low, "high": told.high}
         times = scale(measure)
         scaled = {name: None if value is None else value * times for name, value in numbers.items()}
-        rows.append({**_about(group), **scaled, "n": told.n, "verdict": told.verdict, "share": told.share})
+        rows.append({**_about(found, group), **scaled, "n": told.n, "verdict": told.verdict, "share": told.share})
     unit = UNITS.get(measure.unit, (measure.unit, 1.0))[0]
-    notes = ["Mean minus the baseline's, with its 95 % interval; grey where the interval holds zero."]
+    notes = [f"Mean minus that of {baseline.label}, with its 95 % interval; grey where the interval holds zero."]
     if len(held) > 19:
         notes.append(
             f"Each is a comparison of its own: of {len(held)} without any difference "
@@ -194,15 +202,17 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
     return {
         "id": "difference",
         "kind": "difference",
-        "title": f"{measure.title}: difference to {baseline.label}",
+        "title": f"{measure.title}: difference to the baseline",
         "axis": axis(f"Difference of {measure.title[:1].lower()}{measure.title[1:]}", unit),
+        "legend": legend(found),
         "rows": rows,
         "notes": [*notes, *_left_out(len(held), MOST_ROWS, "rows")],
     }
 
 
-def _about(group: Group) -> dict[str, Any]:
-    return {"number": group.number, "label": group.label, "topology": group.kind, "role": group.role}
+def _about(found: Comparison, group: Group) -> dict[str, Any]:
+    about = {"number": group.number, "label": group.label, "short": short(found, group)}
+    return {**about, "topology": group.kind, "role": group.role}
 
 
 def _scaled(one: Mapping[str, Any], times: float) -> dict[str, Any]:
@@ -271,7 +281,7 @@ def _pooled(found: Comparison, told: Iterable[str]) -> list[str]:
     if not others:
         return []
     return [
-        f"Each point is the mean over {_and(others)}, seed by seed; n counts the seeds that all of them ran with. "
+        f"Each point is the mean over {_and(others)}, seed by seed, and n counts the seeds. "
         "Group by these to see them apart."
     ]
 

@@ -86,7 +86,7 @@ def _read(name: str, document: Mapping[str, Any]) -> Configuration:
     run = choose({"run": name, "configuration": document}, {})
     row = same(run.kind, run.brokers, run.workload)
     said = frozenset(one for one in run.settings if run.is_said_by_profile(one))
-    return Configuration(name, run.factors(), said, row if row and row.is_whole else None)
+    return Configuration(name, run.factors(), said, row)
 
 
 def described(name: str, configurations: Iterable[Configuration]) -> Parameter:

@@ -81,7 +81,8 @@ def _matching(field: str, text: str, now: datetime) -> QuerySet[Run]:
     try:
         return runs_matching(text, now)
     except InvalidSetting as error:
-        raise InvalidSetting(field, error.sentence) from None
+        error.field = field  # a filter knows not which of two it is
+        raise
 
 
 def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:

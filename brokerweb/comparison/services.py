@@ -198,6 +198,29 @@ def _factor(name: str) -> Callable[[Group], Any]:
     return lambda group: group.factors.get(name)
 
 
+def short(found: Comparison, group: Group) -> str:
+    """A group by the values alone of what tells it from the others: "Ring of 10 · 50 · 500"; ``legend`` names them."""
+    said = [_plain(group.factors.get(name)) for name in _told(found)]
+    return " · ".join([*said, *([SIMULATED] if group.engine == SIMULATED else [])]) or group.label
+
+
+def legend(found: Comparison) -> str:
+    """What the values of ``short`` are: "topology · providers · consumers"."""
+    titles = {one.name: one.axis for one in found.differing}
+    return " · ".join(titles[name] for name in _told(found))
+
+
+def _told(found: Comparison) -> list[str]:
+    if found.asked.by:
+        return [name for name in found.asked.by if name != "engine"]
+    names = [one.name for one in found.differing if one.name not in ("links", "engine", "kind")]
+    return [name for name in names if name != "brokers" or "topology" not in names]
+
+
+def _plain(value: Any) -> str:
+    return "–" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _label(factors: Mapping[str, Any], engine: str) -> str:
     plain = ("topology", "kind", "system")
     said = [
@@ -216,10 +239,14 @@ def values(runs: Sequence[Figures], at: int = 0) -> list[Value]:
 
 
 def published(members: Sequence[Configuration], measure: Measure) -> float | None:
-    """The mean of Table B.1's rows of these configurations; ``None`` unless it has every one of them."""
+    """The mean of Table B.1's rows of these configurations, without those damaged in the source; ``None`` unless it has
+    a row of every one of them."""
     column, unit = PUBLISHED.get(measure.name, ("", 1.0))
-    found = [getattr(one.published, column) if one.published and column else None for one in members]
-    return fmean(value * unit for value in found) if found and None not in found else None
+    rows = [one.published for one in members]
+    if not column or None in rows:
+        return None
+    found = [value * unit for row in rows if row and row.is_whole and (value := getattr(row, column)) is not None]
+    return fmean(found) if found else None
 
 
 def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection | None, str, str]:

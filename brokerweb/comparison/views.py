@@ -16,9 +16,12 @@ from brokerweb.comparison import drawing, exports, services
 from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group
-from brokerweb.doors import page_of
+from brokerweb.doors import page_of, person
+from brokerweb.experiments import views_saved
+from brokerweb.experiments.list_views import pointed
 from brokerweb.experiments.models import Experiment, RunState
 from overlay.errors import InvalidSetting
+from telemetry.filters import InvalidFilter
 from telemetry.grouping import AGGREGATES
 from telemetry.measures import MEASURES
 
@@ -68,6 +71,9 @@ def _page(
         "aggregates": AGGREGATES,
         "kept": [(name, value) for name in ("runs", "configuration") for value in request.GET.getlist(name)],
         "without_wrong": _without(request, error.field) if error else "",
+        "place": pointed(asked.q or "", error) if isinstance(error, InvalidFilter) else None,
+        "views": list(views_saved.of(person(request), "compare")),
+        "here": _without(request, "page").removeprefix("?"),
     }
     if found is not None and groups is not None:
         context |= _shown(request, found, groups)

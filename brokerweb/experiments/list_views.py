@@ -75,7 +75,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "asked": asked,
-        "wrong": _pointed(asked.text, wrong) if wrong else None,
+        "wrong": pointed(asked.text, wrong) if wrong else None,
         "problems": [one for one in asked.problems if not isinstance(one, InvalidFilter)],
         "heads": [_head(asked, column) for column in asked.columns],
         "chips": [] if wrong else _chips(asked),
@@ -99,7 +99,7 @@ def _compare_url(asked: Listing) -> str:
     return f"{reverse('compare')}?{urlencode({'q': asked.text})}"
 
 
-def _pointed(text: str, wrong: InvalidFilter) -> dict[str, str]:
+def pointed(text: str, wrong: InvalidFilter) -> dict[str, str]:
     """The filter in three parts, the middle one being where it goes wrong."""
     at = wrong.position
     end = next((place for place in range(at + 1, len(text)) if text[place].isspace()), len(text))

@@ -4,7 +4,7 @@ import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./e
 import { axisTitle, format } from "./estimates.js";
 import { brief, colour, sig3 } from "./format.js";
 
-const ROW = 24, AROUND = 76, NAMED_FROM = 640;
+const ROW = 24, AROUND = 94, NAMED_FROM = 640;
 const VERDICTS = {
   worse: { tone: "state-red", symbol: "triangle" },
   better: { tone: "state-green", symbol: "path://M0,0L10,0L5,9Z" },
@@ -92,17 +92,17 @@ export class RowsChart extends EChart {
     const write = format(this.chart.axis);
     const limits = this.bounds(rows);
     const named = this.figure.clientWidth > NAMED_FROM;
-    const label = ({ number, label: words }) => (named ? `${words}  ${number}` : String(number));
+    const label = ({ number, short }) => (named ? `${number}    ${short}` : String(number));
     const range = (row) => (known(row.low) ? `\n95 % interval ${write(row.low)} to ${write(row.high)}, n = ${row.n}` : `\nn = ${row.n}, no interval`);
     const share = (row) => (known(row.share) ? ` (${sig3(100 * row.share)}\u202f%)` : "");
     return {
       animation: false,
       aria: { enabled: true },
       textStyle: text,
-      grid: { left: 8, right: 24, top: 8, bottom: 28, containLabel: true },
+      grid: { left: 8, right: 24, top: 26, bottom: 28, containLabel: true },
       tooltip: tooltip(({ data }) => (data.row ? `${data.row.number}  ${data.row.label}\n${write(data.row.y)}${share(data.row)}${data.row.verdict ? `, ${data.row.verdict}` : ""}${range(data.row)}` : "")),
       xAxis: { type: this.log ? "log" : "value", name: axisTitle(this.chart.axis), nameLocation: "middle", nameGap: 28, nameTextStyle: text, scale: this.chart.kind !== "difference", ...lines(), ...limits, axisLabel: { ...text, hideOverlap: true, ...limits.axisLabel, formatter: (value) => (value === 0 ? "0" : brief(write(value))) } },
-      yAxis: { type: "category", inverse: true, data: this.chart.rows.map(label), axisTick: { show: false }, axisLine: { show: false },
+      yAxis: { type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "number in the table", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { ...text, interval: 0, width: named ? Math.min(this.figure.clientWidth * 0.34, 420) : 40, overflow: "truncate" } },
       series: groups.flatMap((group) => this.drawn(group, limits)).concat(this.chart.kind === "difference" ? [{ type: "scatter", data: [], silent: true, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("ink"), type: "dashed" }, data: [{ xAxis: 0 }] } }] : []),
     };

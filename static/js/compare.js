@@ -106,6 +106,7 @@ function remember(name, value) {
   let input = form.querySelector(`input[type=hidden][name=${name}]`);
   if (!input) form.append((input = Object.assign(document.createElement("input"), { type: "hidden", name })));
   input.value = value;
+  for (const here of document.querySelectorAll("[data-here]")) here.value = address.search.slice(1);
 }
 document.querySelector("main").addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");

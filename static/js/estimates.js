@@ -119,6 +119,8 @@ function option(chart, log, width, shown) {
   const tick = chart.y.unit === "kB" ? count : (value) => (value === 0 ? "0" : brief(write(value)));
   const logs = { y: log && chart.y.log, x: log && chart.x.log };
   const limits = bounds(chart, logs.y);
+  const across_all = chart.series.flatMap((series) => series.points.map((point) => point.x)).filter((x) => x > 0);
+  const sides = logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {
     animation: false,
@@ -129,7 +131,7 @@ function option(chart, log, width, shown) {
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
         ...axisOf(categories, text, width),
-        axisTick: { show: false } } : { axisLabel: { ...text, hideOverlap: true, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
+        axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),
   };

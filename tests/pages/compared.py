@@ -10,14 +10,18 @@ from django.contrib.auth.models import User
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
+from brokerweb.topologies.models import Topology
 
 Figure = Callable[[Mapping[str, Any], int], float | None]
 """From a configuration and the number of a replicate."""
 
 
 def topology(owner: User, kind: str = "ring", brokers: int = 4, **params: float) -> str:
+    """Its id; the same one for the same words."""
     name = f"{kind} of {brokers}{', shaped' if params else ''}"
-    return str(topologies.create(name=name, kind=kind, brokers=brokers, params=params, seed=7, owner=owner).id)
+    known = Topology.objects.filter(name=name).first()
+    made = known or topologies.create(name=name, kind=kind, brokers=brokers, params=params, seed=7, owner=owner)
+    return str(made.pk)
 
 
 def swept(

@@ -276,6 +276,16 @@ def test_chosen_runs_are_compared_by_their_ids(olga: Client, operator: User) -> 
     assert "Of 2 chosen runs" in words(shown)
 
 
+def test_a_comparison_is_saved_under_a_name_and_found_again(viktor: Client, operator: User) -> None:
+    swept(operator, grows, consumers=[10, 20])
+    kept = {"page": "compare", "query": "q=consumers+%3D+10&metric=mean", "name": "Ten, by their mean"}
+    answer = viktor.post("/views/save/", kept, follow=True)
+    assert answer.redirect_chain[-1][0] == f"/compare/?{kept['query']}"
+    shown = answer.content.decode()
+    assert "Saved the view “Ten, by their mean”" in html.unescape(shown)
+    assert f'<a href="/compare/?{html.escape(kept["query"])}" aria-current="page">Ten, by their mean</a>' in shown
+
+
 def test_published_values_stand_beside_what_is_the_same_configuration(olga: Client, operator: User) -> None:
     over = [topology(operator, "ring", 10)]
     workload = {

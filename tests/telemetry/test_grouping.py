@@ -52,15 +52,23 @@ def test_configurations_taken_together_are_averaged_seed_by_seed() -> None:
     assert found.low > 500
 
 
-def test_a_seed_that_one_of_the_configurations_lacks_is_in_no_replicate() -> None:
+def test_a_seed_that_half_of_the_configurations_lack_is_in_no_replicate() -> None:
     found = replicates([*group(100, 110, 120), *group(200, 210, configuration="b")])
     assert found.by_seed == {"1": 150, "2": 160}
+
+
+def test_a_run_that_failed_takes_no_seed_away_from_the_others() -> None:
+    """And leaves no gap of its own size: the slow configuration lacks the third seed, and the mean is none the less."""
+    whole = [*group(100, 110, 120), *group(200, 210, 220, configuration="b"), *group(900, 910, 920, configuration="c")]
+    found = replicates(whole[:-1])
+    assert len(found.values) == 3
+    assert found.values == pytest.approx(replicates(whole).values, abs=6)
 
 
 def test_configurations_without_a_common_seed_have_a_mean_and_no_interval() -> None:
     found = estimate([*group(100, 200), *group(300, 500, configuration="b", first_seed=7)], P95)
     assert (found.value, found.low, found.n) == (275, None, 0)
-    assert found.method == "its configurations have no seed in common"
+    assert found.method == "its configurations ran with different seeds"
 
 
 def test_a_live_run_repeated_with_its_seed_is_one_more_replicate() -> None:
