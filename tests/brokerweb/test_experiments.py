@@ -43,7 +43,7 @@ def launch(api: APIClient, experiment: dict) -> dict[str, Any]:
         ({"topology": "nonsense"}, "topology"),
         ({"topology": None}, "topology"),
         ({"topology": []}, "topology"),
-        ({"topology": {"name": "ring"}}, "topology"),
+        ({"topology": {"name": "ring"}}, "topology.kind"),
         ({"system": "abacus"}, "system"),
         ({"engine": "steam"}, "engine"),
         ({"faults": {}}, "faults"),
@@ -249,3 +249,114 @@ def test_a_worker_that_was_given_up_on_moves_nothing(api: APIClient, ring: dict)
     run = Run.objects.get(pk=launch(api, make(api, ring))["runs"][0])
     Run.objects.filter(pk=run.pk).update(lease_epoch=9)
     assert not states.move(run, RunState.LAUNCHING)
+
+
+# --- Documents, presets, what failed again --------------------------------------------------------------------------
+
+
+CARRIED = """\
+name: carried
+topology: {name: Ring of 3, kind: ring, brokers: 3, params: {delay_ms: 2}}
+engine: simulated
+workload: {providers: 2, consumers: [3, 5], duration_s: 2, stagger_ms: 10}
+replicates: 2
+seed: 5
+"""
+
+
+def post_yaml(api: APIClient, address: str, text: str) -> Any:
+    return api.post(address, text, content_type="application/yaml")
+
+
+def test_a_document_with_its_topology_is_reckoned_made_launched_and_read_back(api: APIClient) -> None:
+    estimate = post_yaml(api, "/api/experiments/estimate/", CARRIED)
+    assert estimate.status_code == 200, estimate.content
+    assert (estimate.json()["count"], estimate.json()["to_make"]) == (4, ["Ring of 3"])
+    assert api.get("/api/topologies/").json()["count"] == 0
+    made = post_yaml(api, "/api/experiments/", CARRIED)
+    assert made.status_code == 201, made.content
+    [topology] = api.get("/api/topologies/").json()["results"]
+    assert made.json()["topology"] == topology["id"]
+    assert launch(api, made.json())["count"] == 4
+    text = api.get(f"/api/experiments/{made.json()['id']}/yaml/").content.decode()
+    again = post_yaml(api, "/api/experiments/", text).json()
+    assert again["topology"] == topology["id"], "the one that is like it"
+    hashes = {
+        api.get(f"/api/runs/{run}/").json()["configuration_hash"]
+        for one in (made.json(), again)
+        for run in launch(api, one)["runs"]
+    }
+    assert len(hashes) == 2
+
+
+def test_a_topology_is_named_by_its_name_too(api: APIClient, ring: dict) -> None:
+    assert make(api, ring, topology="ring")["topology"] == ring["id"]
+    assert make(api, ring, topology=["ring", {"kind": "star", "brokers": 3}])["topology"][0] == ring["id"]
+    blocks = [{"topology": "ring"}, {"topology": {"kind": "star", "brokers": 3}}]
+    made = make(api, ring, topology=None, blocks=blocks)
+    assert made["blocks"][0]["topology"] == ring["id"]
+    assert api.get("/api/topologies/").json()["count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "sentence"),
+    [
+        ("name: [", "document", "column"),
+        ("", "name", "is required"),
+        ("&a [*a]", "document", "anchor"),
+        ("name: e\ntopology: {kind: ring}", "topology.brokers", "is required"),
+        ("name: e\ntopology: [{kind: ring, brokers: 3}, {kind: ring, brokers: 0}]", "topology.1.brokers", "from 3"),
+        ("name: e\nblocks: [{topology: {kind: ring, brokers: 3, seed: x}}]", "blocks.0.topology.seed", "whole number"),
+        ("name: e\ntopology: {kind: ring, brokers: 5000}", "topology.brokers", "telemetry sweep"),
+        ("name: e\ntopology: nowhere", "topology", "there is no topology"),
+        ("a: " + "x" * 1_000_001, "document", "at most 1,000,000"),
+    ],
+)
+def test_a_broken_document_names_its_field_and_makes_nothing(
+    api: APIClient, text: str, field: str, sentence: str
+) -> None:
+    answer = post_yaml(api, "/api/experiments/", text)
+    assert answer.status_code == 400, answer.content
+    assert answer.json()["field"] == field
+    assert sentence in answer.json()["sentence"]
+    assert api.get("/api/topologies/").json()["count"] == api.get("/api/experiments/").json()["count"] == 0
+
+
+def test_what_is_wrong_after_its_topology_was_drawn_makes_no_topology(api: APIClient) -> None:
+    answer = post_yaml(api, "/api/experiments/", CARRIED.replace("providers: 2", "providers: -2"))
+    assert answer.json()["field"] == "workload.providers"
+    assert api.get("/api/topologies/").json()["count"] == 0
+
+
+def test_presets_are_bodies_that_can_be_sent_as_they_are(api: APIClient) -> None:
+    listed = api.get("/api/presets/").json()["results"]
+    assert {one["name"] for one in listed} >= {"quick-look", "published-matrix", "fire-watch", "rare-data"}
+    rare = api.get("/api/presets/rare-data/").json()
+    assert rare["runs"] == 20
+    made = api.post("/api/experiments/", rare["definition"], format="json")
+    assert made.status_code == 201, made.content
+    assert api.get("/api/presets/rare-data/yaml/").content.startswith(b"# Rare data")
+    assert api.get("/api/presets/none/").status_code == 404
+
+
+def test_a_whole_number_and_the_same_with_a_point_are_one_configuration(api: APIClient, ring: dict) -> None:
+    hashes = set()
+    for interval, at_s in ((30, 1), (30.0, 1.0)):
+        faults = [{"what": "restart", "brokers": [1], "at_s": at_s}]
+        made = make(api, ring, workload={**SMALL, "request_interval_s": interval}, faults=faults)
+        hashes |= {api.get(f"/api/runs/{run}/").json()["configuration_hash"] for run in launch(api, made)["runs"]}
+    assert len(hashes) == 1
+
+
+def test_failed_runs_are_queued_again_once_and_all_that_is_left_is_cancelled(api: APIClient, ring: dict) -> None:
+    experiment = make(api, ring, replicates=3)
+    first, second, third = launch(api, experiment)["runs"]
+    Run.objects.filter(pk=first).update(state=RunState.FAILED)
+    Run.objects.filter(pk=second).update(state=RunState.DONE)
+    again = api.post(f"/api/experiments/{experiment['id']}/retry-failed/")
+    assert again.status_code == 201, again.content
+    assert again.json()["count"] == 1
+    assert api.post(f"/api/experiments/{experiment['id']}/retry-failed/").status_code == 409
+    assert api.post(f"/api/experiments/{experiment['id']}/cancel/").json() == {"cancelled": 2}
+    assert Run.objects.get(pk=third).state == RunState.CANCELLED
+    assert Run.objects.get(pk=second).state == RunState.DONE
