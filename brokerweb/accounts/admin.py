@@ -14,6 +14,9 @@ from brokerweb.accounts.models import Token
 class TokenAdmin(admin.ModelAdmin):
     list_display = ("token_key", "user", "name", "scope", "created", "expiry")
     list_filter = ("scope", "user")
+    list_select_related = ("user",)
+    search_fields = ("name", "token_key", "user__username")
+    date_hierarchy = "created"
     exclude = ("digest",)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -6,15 +6,22 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import services
-from brokerweb.experiments.models import Experiment, Run, RunEvent
+from brokerweb.experiments import labels, services
+from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState, SavedView, Tag
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import normalised
+
+REASON_SHOWN = 120
 
 
 class ExperimentForm(forms.ModelForm):
@@ -31,14 +38,40 @@ class ExperimentForm(forms.ModelForm):
             raise forms.ValidationError(str(error)) from None
 
 
+def _runs(**filters: Any) -> Coalesce:
+    """How many runs of the experiment in a row of the list fit ``filters``."""
+    runs = Run.objects.filter(experiment=OuterRef("pk"), **filters).order_by().values("experiment")
+    return Coalesce(Subquery(runs.annotate(count=Count("pk")).values("count")), 0)
+
+
 @admin.register(Experiment)
 class ExperimentAdmin(admin.ModelAdmin):
     form = ExperimentForm
-    list_display = ("name", "id", "owner", "created", "report_when_done", "demo")
-    list_filter = ("demo", "owner")
+    list_display = ("name", "id", "owner", "created", "run_count", "failed_count", "report_when_done", "demo", "page")
+    list_filter = ("demo", "report_when_done", "owner", "created")
     list_select_related = ("owner",)
+    list_per_page = 50
+    date_hierarchy = "created"
     search_fields = ("name", "id")
-    actions = ("launch",)
+    autocomplete_fields = ("owner",)
+    actions = ("launch", "cancel_runs")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Experiment]:
+        counts = {"run_count": _runs(), "failed_count": _runs(state=RunState.FAILED)}
+        return super().get_queryset(request).annotate(**counts)
+
+    @admin.display(description="runs", ordering="run_count")
+    def run_count(self, experiment: Any) -> SafeString:
+        url = reverse("admin:experiments_run_changelist")
+        return format_html('<a href="{}?experiment__id__exact={}">{}</a>', url, experiment.pk, experiment.run_count)
+
+    @admin.display(description="failed", ordering="failed_count")
+    def failed_count(self, experiment: Any) -> int:
+        return int(experiment.failed_count)
+
+    @admin.display(description="page")
+    def page(self, experiment: Experiment) -> SafeString:
+        return format_html('<a href="{}">open</a>', reverse("experiments:detail", args=[experiment.pk]))
 
     def save_model(self, request: HttpRequest, obj: Experiment, form: Any, change: bool) -> None:
         obj.name = obj.definition["name"]
@@ -53,6 +86,11 @@ class ExperimentAdmin(admin.ModelAdmin):
                 messages.error(request, f"{experiment.name}: {error}")
             else:
                 messages.success(request, f"{experiment.name}: launched {launched.count} runs.")
+
+    @admin.action(description="Cancel all runs that have not ended, keeping what was measured")
+    def cancel_runs(self, request: HttpRequest, queryset: QuerySet[Experiment]) -> None:
+        for experiment in queryset:
+            messages.success(request, f"{experiment.name}: cancelled {services.cancel_all(experiment)} runs.")
 
 
 class LookedAt(admin.ModelAdmin):
@@ -80,17 +118,40 @@ class EventInline(admin.TabularInline):
         return False
 
 
+class TagForm(ActionForm):
+    """What the tagging actions put on or take off."""
+
+    tag = forms.CharField(required=False, max_length=40, label="Tag: ")
+
+
 @admin.register(Run)
 class RunAdmin(LookedAt):
-    list_display = ("id", "experiment", "state", "verdict", "replicate", "host", "created", "ended_at", "reason")
-    list_filter = ("state", "verdict", "host")
-    search_fields = ("id", "experiment__name", "configuration_hash")
+    list_display = ("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "host")
+    list_display += ("created", "ended_at", "why", "page")
+    list_filter = ("state", "verdict", "passed", "kept", ("files_removed", admin.EmptyFieldListFilter), "host", "tags")
+    search_fields = ("id", "experiment__name", "configuration_hash", "note")
+    search_help_text = "Id, name of the experiment, hash of the configuration, note"
     list_select_related = ("experiment",)
+    date_hierarchy = "created"
     inlines = (EventInline,)
-    actions = ("cancel", "rerun")
+    action_form = TagForm
+    actions = ("cancel", "rerun", "keep", "release", "put_tag", "take_tag")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
-        return super().get_queryset(request).defer("configuration", "summary", "observed")
+        return super().get_queryset(request).defer("configuration", "summary", "observed", "experiment__definition")
+
+    @admin.display(description="experiment", ordering="experiment__name")
+    def experiment_link(self, run: Run) -> SafeString:
+        url = reverse("admin:experiments_experiment_change", args=[run.experiment_id])
+        return format_html('<a href="{}">{}</a>', url, run.experiment.name)
+
+    @admin.display(description="reason")
+    def why(self, run: Run) -> str:
+        return run.reason[:REASON_SHOWN]
+
+    @admin.display(description="page")
+    def page(self, run: Run) -> SafeString:
+        return format_html('<a href="{}">open</a>', reverse("runs:detail", args=[run.pk]))
 
     @admin.action(description="Cancel, keeping what was measured")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
@@ -104,3 +165,61 @@ class RunAdmin(LookedAt):
     def rerun(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         for run in queryset:
             services.rerun(run, cast(User, request.user))
+
+    @admin.action(description="Keep: retention passes them by")
+    def keep(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._set_kept(request, queryset, True)
+
+    @admin.action(description="Let retention remove their files")
+    def release(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._set_kept(request, queryset, False)
+
+    @staticmethod
+    def _set_kept(request: HttpRequest, queryset: QuerySet[Run], kept: bool) -> None:
+        for run in queryset:
+            labels.set_kept(run, kept)
+        messages.success(request, f"{'Kept' if kept else 'Released'}: {len(queryset)} runs.")
+
+    @admin.action(description="Put the tag on them")
+    def put_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._tag(request, queryset, labels.tag_all, "Tagged")
+
+    @admin.action(description="Take the tag off them")
+    def take_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        self._tag(request, queryset, labels.untag_all, "Took the tag off")
+
+    @staticmethod
+    def _tag(request: HttpRequest, queryset: QuerySet[Run], change: Any, done: str) -> None:
+        runs = list(queryset.values_list("pk", flat=True))
+        try:
+            change(runs, labels.tag_name(request.POST.get("tag", "")))
+        except InvalidSetting as error:
+            messages.error(request, f"{error}. Write the tag beside the action.")
+        else:
+            messages.success(request, f"{done} {len(runs)} runs.")
+
+
+@admin.register(Tag)
+class TagAdmin(LookedAt):
+    list_display = ("name", "run_count")
+    search_fields = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tag]:
+        return super().get_queryset(request).annotate(run_count=Count("runs"))
+
+    @admin.display(description="runs", ordering="run_count")
+    def run_count(self, tag: Any) -> SafeString:
+        url = reverse("admin:experiments_run_changelist")
+        return format_html('<a href="{}?tags__id__exact={}">{}</a>', url, tag.pk, tag.run_count)
+
+
+@admin.register(SavedView)
+class SavedViewAdmin(admin.ModelAdmin):
+    list_display = ("name", "page", "owner", "query", "created")
+    list_filter = ("page", "owner")
+    list_select_related = ("owner",)
+    search_fields = ("name", "query", "owner__username")
+    fields = readonly_fields = ("name", "page", "owner", "query", "created")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # made on the page whose address it is

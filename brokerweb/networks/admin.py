@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brokerweb.experiments.admin import LookedAt
+from brokerweb.formatting import size
 from brokerweb.networks import services
 from brokerweb.networks.models import Host, Network, NetworkState
 
@@ -16,7 +17,10 @@ from brokerweb.networks.models import Host, Network, NetworkState
 @admin.register(Network)
 class NetworkAdmin(admin.ModelAdmin):
     list_display = ("name", "topology", "state", "reason", "desired", "host", "epoch", "changed")
-    list_filter = ("state", "host")
+    list_filter = ("state", "desired", "host")
+    list_select_related = ("topology",)
+    date_hierarchy = "created"
+    autocomplete_fields = ("owner",)
     search_fields = ("name", "id")
     fields = (
         "name",
@@ -58,4 +62,13 @@ class NetworkAdmin(admin.ModelAdmin):
 
 @admin.register(Host)
 class HostAdmin(LookedAt):
-    list_display = ("name", "heartbeat", "problem", "cores", "version")
+    list_display = ("name", "is_alive", "heartbeat", "problem", "cores", "memory", "version")
+    search_fields = ("name",)
+
+    @admin.display(boolean=True, description="alive")
+    def is_alive(self, host: Host) -> bool:
+        return host.alive
+
+    @admin.display(description="memory")
+    def memory(self, host: Host) -> str:
+        return size(host.memory_bytes)

@@ -9,20 +9,23 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.admin import LookedAt
 from brokerweb.reports import schedules, services
-from brokerweb.reports.models import Report, Schedule
+from brokerweb.reports.models import Firing, Report, Schedule
+from overlay.errors import InvalidSetting
 
 
 @admin.register(Report)
 class ReportAdmin(LookedAt):
-    list_display = ("id", "kind", "state", "reason", "progress", "owner", "created", "ended_at")
-    list_filter = ("kind", "state")
-    list_select_related = ("owner",)
+    list_display = ("id", "kind", "state", "reason", "progress", "schedule", "owner", "created", "ended_at", "page")
+    list_filter = ("kind", "state", "schedule", "owner")
+    list_select_related = ("owner", "schedule")
+    date_hierarchy = "created"
     search_fields = ("id", "experiments__name")
     exclude = ("result", "runs")
     readonly_fields = ("chosen_runs",)
@@ -30,6 +33,10 @@ class ReportAdmin(LookedAt):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         return super().get_queryset(request).defer("result")
+
+    @admin.display(description="page")
+    def page(self, report: Report) -> SafeString:
+        return format_html('<a href="{}">open</a>', reverse("reports:detail", args=[report.pk]))
 
     @admin.display(description="runs chosen one by one")
     def chosen_runs(self, report: Report) -> int:
@@ -46,21 +53,27 @@ class ReportAdmin(LookedAt):
     @admin.action(description="Make again")
     def again(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         for report in queryset:
-            services.create(
-                kind=report.kind,
-                runs=list(report.runs.all()),
-                experiments=list(report.experiments.all()),
-                owner=cast(User, request.user),
-            )
+            try:
+                services.create(
+                    kind=report.kind,
+                    runs=list(report.runs.all()),
+                    experiments=list(report.experiments.all()),
+                    owner=cast(User, request.user),
+                )
+            except InvalidSetting as error:
+                messages.error(request, f"{report.pk}: {error}")
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(admin.ModelAdmin):
-    list_display = ("name", "kind", "when", "enabled", "hours")
+    list_display = ("name", "kind", "when", "enabled", "next", "hours", "page")
+    list_filter = ("kind", "periodic_task__enabled")
     list_select_related = ("periodic_task__crontab", "periodic_task__interval")
+    search_fields = ("name", "experiments__name")
     fields = ("name", "kind", "experiments", "owner", "hours")
-    readonly_fields = ("hours",)
-    filter_horizontal = ("experiments",)
+    readonly_fields = ("name", "kind", "hours")
+    autocomplete_fields = ("experiments", "owner")
+    actions = ("fire", "pause", "resume")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # made together with its periodic task, by the page or REST
@@ -74,8 +87,33 @@ class ScheduleAdmin(admin.ModelAdmin):
 
     @admin.display
     def when(self, schedule: Schedule) -> str:
-        cron, every_s = schedules.words(schedule)
-        return cron or f"every {every_s} s"
+        return schedules.in_words(schedule)
+
+    @admin.display(description="next")
+    def next(self, schedule: Schedule) -> str:
+        times = schedules.next_times(schedule, timezone.now(), 1)
+        return f"{times[0]:%Y-%m-%d %H:%M} UTC" if times else "–"
+
+    @admin.display(description="page")
+    def page(self, schedule: Schedule) -> SafeString:
+        return format_html('<a href="{}">open</a>', reverse("schedules:detail", args=[schedule.pk]))
+
+    @admin.action(description="Run now")
+    def fire(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        for schedule in queryset:
+            firing = schedules.fire(schedule.pk, cast(User, request.user))
+            if firing is not None and firing.sentence:
+                messages.warning(request, f"{schedule.name}: {firing.sentence}")
+
+    @admin.action(description="Pause")
+    def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        for schedule in queryset:
+            schedules.change(schedule, enabled=False)
+
+    @admin.action(description="Resume")
+    def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
+        for schedule in queryset:
+            schedules.change(schedule, enabled=True)
 
     @admin.display(boolean=True)
     def enabled(self, schedule: Schedule) -> bool:
@@ -85,3 +123,13 @@ class ScheduleAdmin(admin.ModelAdmin):
     def hours(self, schedule: Schedule) -> SafeString:
         url = reverse("admin:django_celery_beat_periodictask_change", args=[schedule.periodic_task_id])
         return format_html('<a href="{}">{}</a>', url, schedule.periodic_task.name)
+
+
+@admin.register(Firing)
+class FiringAdmin(LookedAt):
+    list_display = ("at", "schedule", "outcome", "sentence", "report", "by")
+    list_filter = ("outcome", "schedule")
+    list_select_related = ("schedule", "report", "by")
+    search_fields = ("schedule__name", "sentence")
+    date_hierarchy = "at"
+    exclude = ("runs",)

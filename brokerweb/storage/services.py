@@ -129,13 +129,6 @@ def apply_now(by: User | None = None) -> Plan:
     return retention.apply(limits, timezone.now(), by)
 
 
-def keep(run: Run, kept: bool = True) -> Run:
-    """Has retention pass a run by, or not any more."""
-    Run.objects.filter(pk=run.pk).update(kept=kept)
-    run.kept = kept
-    return run
-
-
 def removed_sentence(run: Run) -> str:
     """Why a run has no files any more; empty where it has."""
     if run.files_removed is None:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, person
 from brokerweb.errors import NotPossible
+from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import count, size
 from brokerweb.storage import services
@@ -127,6 +128,6 @@ def _removed(plan: Plan) -> str:
 def keep(request: HttpRequest, run_id: str) -> HttpResponse:
     """Has retention pass a run by, or not any more."""
     kept = request.POST.get("kept") == "yes"
-    services.keep(get_object_or_404(Run, pk=run_id), kept)
+    labels.set_kept(get_object_or_404(Run, pk=run_id), kept)
     messages.success(request, "Kept: retention passes this run by." if kept else "Retention may remove its files.")
     return redirect("runs:detail", run_id)

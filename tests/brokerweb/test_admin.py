@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -9,6 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.notices import services as notices
+from brokerweb.reports import schedules
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Topology
 
@@ -103,3 +108,80 @@ def test_a_disconnected_topology_is_kept_and_said(browser: Client, line: Topolog
     data = form_of(line, [(0, 1), (1, 2)]) | {"links-1-DELETE": "on"}
     answer = browser.post(url, data, follow=True)
     assert "2 parts" in answer.content.decode()
+
+
+@pytest.fixture
+def runs(line: Topology, operator: User) -> list[Run]:
+    experiment = experiments.create({"name": "e", "topology": line.pk, "replicates": 3}, operator)
+    return experiments.launch(experiment, operator).runs
+
+
+def act(browser: Client, model: str, action: str, rows: list[Any], **more: str) -> str:
+    """Chooses an action for rows of a list; what the page then says."""
+    body = {"action": action, "_selected_action": [row.pk for row in rows], **more}
+    answer = browser.post(reverse(f"admin:{model}_changelist"), body, follow=True)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_runs_are_kept_tagged_cancelled_and_run_again_from_their_list(browser: Client, runs: list[Run]) -> None:
+    assert "Kept: 2 runs." in act(browser, "experiments_run", "keep", runs[:2])
+    assert Run.objects.filter(kept=True).count() == 2
+    assert "Tagged 2 runs." in act(browser, "experiments_run", "put_tag", runs[:2], tag="Nightly")
+    assert Run.objects.filter(tags__name="nightly").count() == 2
+    assert "is no tag" in act(browser, "experiments_run", "put_tag", runs[:2], tag="no tag")
+    act(browser, "experiments_run", "take_tag", runs[:1], tag="nightly")
+    assert Run.objects.filter(tags__name="nightly").count() == 1
+    act(browser, "experiments_run", "cancel", runs[:1])
+    assert Run.objects.get(pk=runs[0].pk).state == RunState.CANCELLED
+    act(browser, "experiments_run", "rerun", runs[:1])
+    assert Run.objects.get(rerun_of=runs[0]).state == RunState.QUEUED
+
+
+def test_lists_answer_questions(browser: Client, runs: list[Run]) -> None:
+    Run.objects.filter(pk=runs[0].pk).update(state=RunState.FAILED, reason="The port is in use.")
+    page = browser.get(reverse("admin:experiments_experiment_changelist")).content.decode()
+    assert f'?experiment__id__exact={runs[0].experiment_id}">3</a>' in page
+    listed = browser.get(reverse("admin:experiments_run_changelist"), {"state__exact": "failed"}).content.decode()
+    assert "The port is in use." in listed
+    assert f"/runs/{runs[0].pk}/" in listed
+    assert runs[1].pk not in listed
+    assert runs[0].pk in browser.get(reverse("admin:experiments_run_changelist"), {"q": runs[0].pk}).content.decode()
+
+
+def test_an_owner_and_experiments_are_found_by_typing(browser: Client, runs: list[Run]) -> None:
+    asked = {"app_label": "reports", "model_name": "schedule", "field_name": "experiments", "term": "e"}
+    found = browser.get(reverse("admin:autocomplete"), asked).json()["results"]
+    assert [one["text"] for one in found] == ["e"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["experiments_run", "experiments_tag", "reports_report", "reports_firing", "storage_removal", "notices_delivery"],
+)
+def test_history_is_not_added_to_by_hand(browser: Client, model: str) -> None:
+    assert browser.get(reverse(f"admin:{model}_add")).status_code == 403
+
+
+def test_a_schedule_is_run_paused_and_resumed_from_its_list(browser: Client, runs: list[Run]) -> None:
+    schedule = schedules.create(name="s", experiments=[runs[0].experiment], crontab="0 6 * * 1")
+    act(browser, "reports_schedule", "fire", [schedule])
+    assert schedule.firings.get().report is not None
+    act(browser, "reports_schedule", "pause", [schedule])
+    schedule.periodic_task.refresh_from_db()
+    assert not schedule.periodic_task.enabled
+    act(browser, "reports_schedule", "resume", [schedule])
+    assert "Mondays at 06:00" in browser.get(reverse("admin:reports_schedule_changelist")).content.decode()
+    assert browser.get(reverse("admin:reports_schedule_change", args=[schedule.pk])).status_code == 200
+
+
+def test_a_target_is_tested_and_its_secret_stays_hidden(browser: Client, operator: User) -> None:
+    body = {"channel": "webhook", "address": "http://127.0.0.1:9/s3cr3t", "kinds": ["run_failed"], "secret": "hush"}
+    target = notices.create(name="ops", **body)
+    assert "On their way" in act(browser, "notices_target", "test", [target])
+    page = browser.get(reverse("admin:notices_target_change", args=[target.pk])).content.decode()
+    assert "s3cr3t" not in page
+    assert "hush" not in page
+    act(browser, "notices_target", "switch_off", [target])
+    target.refresh_from_db()
+    assert not target.enabled

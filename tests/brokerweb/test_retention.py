@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from brokerweb.control.runs import claim
-from brokerweb.experiments import history
+from brokerweb.experiments import history, labels
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.storage import disk, files, retention, services
@@ -105,7 +105,7 @@ def test_what_is_kept_running_reported_on_or_awaited_is_never_removed(
     kept, reported, awaited, plain = ended(100), ended(100), ended(100), ended(100)
     running = ended(100)
     Run.objects.filter(pk=running.pk).update(state=RunState.MEASURING)
-    services.keep(kept)
+    labels.set_kept(kept, True)
     report = api.post("/api/reports/", {"runs": [reported.pk]}, format="json").json()
     api.post(f"/api/runs/{awaited.pk}/rerun/")
     services.change({"max_days": 1})
