@@ -11,7 +11,7 @@ began counts, where a summary takes what was *due* in it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class LiveWindow:
         self._last: dict[str, Tick] = {}
         self._early: dict[str, deque[Tick]] = {}
         self._clients_began_us: int | None = None
-        self._load: dict[str, deque[tuple[int, dict[str, float]]]] = {}
+        self._load: dict[str, deque[tuple[int, dict[str, float | None]]]] = {}
         self._phase = ""
         self._measured_until_us: int | None = None
         self._events: deque[Event] = deque(maxlen=EVENTS)
@@ -164,8 +164,8 @@ class LiveWindow:
         if before is not None and tick.at_us > before.at_us:
             elapsed = tick.at_us - before.at_us
             rates = {name: count * SECOND_US / elapsed for name, count in grown.items()}
-            load: dict[str, float] = {
-                "cores": max(0, tick.cpu_us - before.cpu_us) / elapsed,
+            load: dict[str, float | None] = {
+                "cores": max(0, tick.cpu_us - before.cpu_us) / elapsed if tick.cpu_us else None,
                 "received_per_s": sum(rate for name, rate in rates.items() if name.startswith("in_")),
                 "sent_per_s": sum(rate for name, rate in rates.items() if name.startswith("out_")),
                 **{f"{name}_per_s": rates.get(name, 0.0) for name in _SHOWN},
@@ -231,7 +231,7 @@ class LiveWindow:
         memories = {process: processes.memory_of(tick) for process, tick in idle.items()}
         return self._series.columns(_RATES, memories)
 
-    def _newest_load(self, process: str) -> dict[str, float]:
+    def _newest_load(self, process: str) -> dict[str, float | None]:
         """Of the last second of measuring, once it has ended: brokers that wait for their end are not loaded."""
         until_us = self._measured_until_us
         loads = reversed(self._load.get(process, ()))
@@ -239,15 +239,13 @@ class LiveWindow:
 
     def _all_brokers(self) -> dict[str, float | None]:
         """What all brokers come to together; ``None`` where nobody told."""
-        rows = [load for _, name in self._brokers() if (load := self._newest_load(name))]
-        passed = [sum(row[f"{name}_per_s"] for name in _PASSED) for row in rows]
-        private = [processes.private(processes.memory_of(self._last[name])) for _, name in self._brokers()]
-        known = [one for one in private if one is not None]
+        loads = [load for _, name in self._brokers() if (load := self._newest_load(name))]
+        memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
         return {
-            "load_per_s": sum(passed) if passed else None,
-            "cores": sum(row["cores"] for row in rows) if rows else None,
-            "entries": sum(row.get("entries", 0) for row in rows) if rows else None,
-            "private_bytes": sum(known) if known else None,
+            "load_per_s": _sum(load[f"{name}_per_s"] for load in loads for name in _PASSED),
+            "cores": _sum(load["cores"] for load in loads),
+            "entries": _sum(load.get("entries") for load in loads),
+            "private_bytes": _sum(processes.private(memory) for memory in memories),
         }
 
     def _brokers(self) -> list[tuple[int, str]]:
@@ -284,3 +282,9 @@ def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
     earlier = before.counters if before is not None else {}
     names = tick.counters.keys() - GAUGES
     return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; ``None`` where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from overlay.profiles import PROFILE, of_profile
 from overlay.settings import SettingInfo
 from overlay.systems import SYSTEMS
+
+MOST_WRITTEN = 1e6
+"""Above this six significant figures are too few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,14 @@ class Line:
     @property
     def differs(self) -> bool:
         return bool(self.value != self.default)
+
+    @property
+    def written(self) -> str:
+        return _written(self.value, self.unit)
+
+    @property
+    def default_written(self) -> str:
+        return _written(self.default, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +76,15 @@ def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Map
         yield Line(info.name, values.get(info.name, default), info.unit, default, info.help)
     for name in values.keys() - known:
         yield Line(name, values[name], "", None, "")
+
+
+def _written(value: Any, unit: str) -> str:
+    """As a person would: 30 and not 30.0, yes and not True, each number with its unit."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | dict):
+        return json.dumps(value)
+    text = f"{value:g}" if isinstance(value, float) and abs(value) < MOST_WRITTEN else str(value)
+    return f"{text} {unit}".strip()

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
 from brokerweb.experiments import configuration as configurations
 from brokerweb.experiments import history, repeating, truth
@@ -19,6 +20,7 @@ from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import duration, share, sig3, size, times_1000, us
 from brokerweb.live import brokers
 from brokerweb.topologies import pictures
+from brokerweb.topologies.models import Topology
 from overlay import faults
 from overlay.engines import SIMULATED
 from telemetry import holdings, traffic
@@ -62,6 +64,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     context = {
         "run": run,
         "configuration": run.configuration,
+        "topology_address": _topology_address(run.configuration["topology"]),
         "told": configurations.told(run.configuration),
         "ended": ended,
         "outlook": Queue().outlook(run),
@@ -162,6 +165,16 @@ def _planned_faults(run: Run) -> list[dict[str, Any]]:
     return faults.timeline(
         faults.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
     )
+
+
+def _topology_address(topology: dict[str, Any]) -> str:
+    """Where the topology is shown as it was then; nothing of one that is gone, or came with its definition."""
+    kept = Topology.objects.filter(pk=topology.get("id") or "").values_list("version", flat=True).first()
+    if kept is None:
+        return ""
+    if (number := topology.get("version")) and number <= kept:
+        return reverse("topologies:version", args=[topology["id"], number])
+    return reverse("topologies:detail", args=[topology["id"]])
 
 
 def _manifest(files: RunFiles) -> dict[str, Any]:

@@ -128,7 +128,7 @@ export class LiveChart {
   show(data, marks) {
     this.data = data;
     this.marks = marks;
-    this.element.toggleAttribute("data-empty", !data[0].length);
+    this.element.toggleAttribute("data-empty", data.slice(1).every((values) => values.every((value) => value === null || value === undefined)));
     this.plot.setData(data);
     this.readout(this.plot.cursor.idx);
   }

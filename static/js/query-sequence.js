@@ -5,7 +5,7 @@ import { colour, saveAs, us } from "./format.js";
 
 const NS = "http://www.w3.org/2000/svg";
 const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
-const NARROWEST = 76, WIDEST = 190, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
+const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
 const FONT = "system-ui, sans-serif";
 const WORDS = { request: "request", lookahead: "lookahead", answer: "answer", refusal: "refusal" };
 const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4" };

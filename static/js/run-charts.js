@@ -53,7 +53,8 @@ export class RunCharts {
   show(series, marks, isOver) {
     this.marks = marks;
     if (series?.t?.length) { this.series = series; this.shown.forEach((one) => this.draw(one)); }
-    else if (isOver) document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
+    // A run may also have nothing of one kind: a simulated one without a model of memory.
+    if (isOver) document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
   }
 
   draw({ spec, chart }) {

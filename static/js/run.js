@@ -23,12 +23,19 @@ let frame = {};
 function show(next) {
   frame = next;
   showState();
-  if (!live.ended) showFigures();
+  if (!live.ended) showFigures(document.getElementById("figures"));
   const isOver = ENDED.includes(frame.state);
   marks.show(frame.marks || [], isOver);
   charts.show(frame.series, frame.marks || [], isOver);
   timeline.show(frame.happened);
-  showBrokers(live.memory ? { ...frame, memory: { brokers: live.memory } } : frame);
+  showBrokers(live.memory ? measured(frame) : frame);
+}
+
+// Of a run that was collected memory is that of its summary, as everywhere; a frame tells of its last second.
+function measured(last) {
+  const known = live.memory.map((row) => row.uss_bytes ?? row.rss_bytes).filter((bytes) => bytes !== null);
+  const all = known.length ? known.reduce((sum, bytes) => sum + bytes, 0) : null;
+  return { ...last, memory: { brokers: live.memory }, totals: { ...last.totals, private_bytes: all } };
 }
 
 function showState() {
@@ -47,11 +54,11 @@ function showState() {
   if (ended && !live.ended) { live.ended = true; setTimeout(() => location.reload(), 400); }
 }
 
-const dig = (path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), frame);
+const dig = (from, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), from);
 
-function showFigures() {
-  document.querySelectorAll("[data-figure]").forEach((element) => {
-    const words = FORMATS[element.dataset.format](dig(element.dataset.figure));
+function showFigures(box, from = frame) {
+  box.querySelectorAll("[data-figure]").forEach((element) => {
+    const words = FORMATS[element.dataset.format](dig(from, element.dataset.figure));
     if (element.textContent !== words) element.textContent = words;
   });
 }
@@ -61,7 +68,14 @@ function showBrokers(source) {
   if (looks.size) overlay.show(looks);
   writeScales(looks);
   table.show(source);
+  showFigures(byId("broker"), source);
 }
+
+// Tags or a note that cannot be: the form comes back with what was typed and a sentence.
+byId("labels").addEventListener("htmx:beforeSwap", ({ detail }) => { if (detail.xhr.status === 400) detail.shouldSwap = true; });
+
+// A broker was closed, and all of them are told of again.
+byId("broker").addEventListener("htmx:afterSwap", () => showBrokers(live.memory ? measured(frame) : frame));
 
 follow(live.run, (words, connected) => {
   if (byId("connection").textContent !== words) byId("connection").textContent = words;

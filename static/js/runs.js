@@ -56,5 +56,5 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status === 400 && detail.requestConfig.elt.matches(".labels-form")) detail.shouldSwap = true;
 });
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.matches?.("td.labels")) event.target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
+  if (event.target.matches?.(".labels")) event.target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
 });

@@ -20,7 +20,9 @@ class BrokerRowSerializer(serializers.Serializer):
     load_per_s = serializers.FloatField(
         required=False, help_text="Updates, requests, answers and refusals that came in, per second"
     )
-    cores = serializers.FloatField(required=False, help_text="1 is one core kept busy")
+    cores = serializers.FloatField(
+        required=False, allow_null=True, help_text="1 is one core kept busy; null where it is not known"
+    )
     entries = serializers.IntegerField(required=False, help_text="In its table")
     neighbours = serializers.IntegerField(required=False)
     uss_bytes = serializers.FloatField(required=False, allow_null=True)
