@@ -16,6 +16,7 @@ from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.reports import services
+from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import Report, ReportState
 from overlay.errors import InvalidSetting
 
@@ -70,17 +71,12 @@ def create(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def detail(request: HttpRequest, report_id: str) -> HttpResponse:
-    report = get_object_or_404(Report.objects.select_related("owner", "schedule"), pk=report_id)
-    charts = report.result.get("charts") or []
-    configurations = report.result.get("configurations") or []
+    report = get_object_or_404(Report.objects.select_related("owner", "schedule").defer("result"), pk=report_id)
+    is_done = report.state == ReportState.DONE
     context = {
         "report": report,
         "ended": report.state in ENDED,
-        "figures": [chart for chart in charts if chart["id"].startswith("figure-")],
-        "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
-        "drawn": {chart["id"]: chart for chart in charts},
-        "configurations": configurations,
-        "nearest": [row for row in configurations if row["published"] and not row["published"]["same"]],
+        "contents": rendered(report.pk, report.ended_at, may_change=person(request).is_staff) if is_done else "",
         "runs_count": len(services.run_ids(report)),
         "html": services.html_file(report) is not None,
     }
