@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from brokerweb.errors import NotPossible
 from brokerweb.networks.context import NotAnswered
 from overlay.errors import InvalidSetting
+from telemetry.filters import InvalidFilter
 
 
 def body(errors: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
@@ -60,7 +61,10 @@ class TooLarge(APIException):
 
 def handle(exception: Exception, context: Any) -> Response | None:
     """What a service refused becomes a 400 that names the field, 409 or 504; the rest is REST framework's."""
-    if isinstance(exception, InvalidSetting):
+    if isinstance(exception, InvalidFilter):
+        sentence = f"{exception.sentence} (character {exception.position + 1})"
+        exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
+    elif isinstance(exception, InvalidSetting):
         exception = ValidationError({exception.field: [ErrorDetail(exception.sentence, code="invalid")]})
     elif isinstance(exception, NotPossible):
         exception = Conflict(str(exception))

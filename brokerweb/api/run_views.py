@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django.utils import timezone
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -19,15 +20,20 @@ from rest_framework.response import Response
 from brokerweb.api.paging import links, whole
 from brokerweb.api.resources import Resource
 from brokerweb.api.run_brokers import RunBrokers
+from brokerweb.api.run_lists import RunFilter, RunOrdering
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
+from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.streams import PARQUET, download, file_chunks
-from brokerweb.experiments import history, replay, samples, traces, whatif
+from brokerweb.experiments import bulk, exports, history, labels, listing, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.filtering import runs_matching
+from brokerweb.experiments.list_views import exported
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
 from brokerweb.storage.services import removed_sentence
-from overlay.engines import ENGINES, SIMULATED
+from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry import holdings
 from telemetry.runs import RunFiles
@@ -39,27 +45,12 @@ MOST_US = 10**11
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
-class RunFilter(FilterSet):
-    engine = ChoiceFilter(choices=[(name, name) for name in ENGINES])  # a generated column, of a kind it does not know
-
-    class Meta:
-        model = Run
-        fields = {
-            "experiment": ["exact"],
-            "state": ["exact", "in"],
-            "verdict": ["exact"],
-            "configuration_hash": ["exact"],
-            "replicate": ["exact"],
-            "host": ["exact"],
-        }
-
-
 class RunViewSet(RunBrokers, Resource):
-    queryset = Run.objects.select_related("experiment")
+    queryset = Run.objects.select_related("experiment").prefetch_related("tags")
     serializer_class = shapes.RunSerializer
     summary_serializer = shapes.RunSummarySerializer
     filterset_class = RunFilter
-    ordering_fields = ["created", "position", "state", "replicate", "launched_at", "ended_at"]
+    filter_backends = [DjangoFilterBackend, RunOrdering]
 
     def get_queryset(self) -> QuerySet[Run]:
         """In a list without the documents, of some kilobytes each, that it does not show."""
@@ -67,6 +58,54 @@ class RunViewSet(RunBrokers, Resource):
         if self.action != "list":
             return rows
         return rows.defer(*DOCUMENTS)
+
+    @extend_schema(request=label_shapes.LabelsBody, responses=shapes.RunSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Its note, its tags, and whether retention passes it by."""
+        labels.change(run := self.get_object(), self.parsed(label_shapes.LabelsBody))
+        return self.shown(Run.objects.get(pk=run.pk))
+
+    @extend_schema(request=label_shapes.BulkBody, responses=label_shapes.BulkSerializer)
+    @action(detail=False, methods=["post"])
+    def bulk(self, request: Request) -> Response:
+        """One thing done with many runs; with `dry_run` it is only said what would be done."""
+        body = self.parsed(label_shapes.BulkBody)
+        planned = bulk.plan(body["action"], self._chosen(body), body.get("tag", ""))
+        if not body["dry_run"]:
+            bulk.carry_out(planned, self.user)
+        shown = {**asdict(planned), "changed": len(planned.runs), "sentence": planned.sentence}
+        return Response({**shown, "dry_run": body["dry_run"]})
+
+    @staticmethod
+    def _chosen(body: dict[str, Any]) -> QuerySet[Run]:
+        if ("q" in body) == ("runs" in body):
+            raise InvalidSetting("runs", "say which runs by one of the two: their ids in runs, or a filter in q")
+        if "q" in body:
+            return runs_matching(body["q"], timezone.now())
+        rows = Run.objects.filter(pk__in=body["runs"])
+        if missing := set(body["runs"]).difference(rows.values_list("pk", flat=True)):
+            raise InvalidSetting("runs", f"there is none with the id {min(missing)!r:.40}")
+        return rows
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("q", str, description=FILTER_HELP),
+            OpenApiParameter("columns", str, description="With commas; see the list's page"),
+            OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
+            OpenApiParameter("format", str, enum=list(exports.CONTENT_TYPES), description="csv where it is left out"),
+        ],
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, PARQUET): OpenApiTypes.BINARY,
+        },
+        filters=False,
+    )
+    @action(detail=False)
+    def export(self, request: Request) -> HttpResponseBase:
+        """The list of runs as a file: its columns in its order, units in their names, at most 10,000 rows."""
+        asked = listing.of_address(request.query_params)
+        return exported(request, asked, request.query_params.get("format", exports.CSV))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])

@@ -150,8 +150,8 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
         tag,
         len(found),
         tuple(pk for pk, _, _ in changed),
-        Counter(state for _, state, _ in changed),
-        left,
+        dict(Counter(state for _, state, _ in changed)),
+        dict(left),
         sum(estimated_s for _, _, estimated_s in changed),
     )
 

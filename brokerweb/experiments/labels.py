@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
@@ -41,6 +42,17 @@ def set_tags(run: Run, names: Iterable[str]) -> None:
     with transaction.atomic():
         run.tags.set([Tag.objects.get_or_create(name=name)[0] for name in wanted])
         _forget_unused()
+
+
+def change(run: Run, changes: Mapping[str, Any]) -> None:
+    """``note``, ``tags`` and ``kept``, those that are named; all of them or none. Raises ``InvalidSetting``."""
+    with transaction.atomic():
+        if "note" in changes:
+            set_note(run, changes["note"])
+        if "tags" in changes:
+            set_tags(run, changes["tags"])
+        if "kept" in changes:
+            set_kept(run, changes["kept"])
 
 
 def set_labels(run: Run, tags: str, note: str) -> None:

@@ -1,13 +1,17 @@
-"""Runs chosen by the filter language: what each field means of a run, and what is said of a filter that is wrong."""
+"""Runs chosen by the filter language, in REST and on the command line; what is written on them and done with many."""
 
 from __future__ import annotations
 
+import io
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from brokerweb.experiments.fields import FIELDS
 from brokerweb.experiments.filtering import runs_matching
@@ -166,3 +170,125 @@ def test_the_example_of_every_field_is_a_filter(db: None) -> None:
 def test_the_largest_filter_that_is_read_is_one_question(runs: dict[str, Run]) -> None:
     assert found(" or ".join(["p95 < 2ms"] * 100)) == {"fast"}
     assert found("not " * 18 + "(p95 < 2ms)") == {"fast"}
+
+
+def test_rest_lists_by_the_same_language_and_by_figures(api: APIClient, runs: dict[str, Run]) -> None:
+    def ids(query: dict[str, str]) -> list[str]:
+        answer = api.get("/api/runs/", query)
+        assert answer.status_code == 200, answer.content
+        return [row["id"] for row in answer.json()["results"]]
+
+    assert ids({"q": "topology = ring and p95 < 2ms"}) == ["run-fast"]
+    assert set(ids({"tag": "nightly", "q": "kept = no"})) == {"run-fast"}
+    assert ids({"ordering": "-p95"})[:2] == ["run-slow", "run-fast"]
+    assert ids({"ordering": "p95"})[:2] == ["run-fast", "run-slow"]
+    row = api.get("/api/runs/", {"q": "p95 < 2ms"}).json()["results"][0]
+    assert row["figures"]["p95"] == 1_500.0
+    assert row["figures"]["hops"] is None
+    assert (row["tags"], row["passed"], row["strategy"], row["brokers"]) == (["nightly", "paper"], True, "walk", 10)
+    wrong = api.get("/api/runs/", {"q": "tag = nightly and p59 < 2ms"})
+    assert wrong.status_code == 400
+    assert wrong.json()["field"] == "filter"
+    assert wrong.json()["sentence"] == "there is no field “p59”; did you mean p95? (character 19)"
+
+
+def test_rest_writes_on_a_run(api: APIClient, runs: dict[str, Run]) -> None:
+    changes = {"note": "warm", "tags": ["Paper", "new"], "kept": True}
+    answer = api.patch("/api/runs/run-fast/", changes, format="json")
+    assert answer.status_code == 200, answer.content
+    assert (answer.json()["note"], answer.json()["tags"], answer.json()["kept"]) == ("warm", ["new", "paper"], True)
+    wrong = api.patch("/api/runs/run-fast/", {"note": "lost", "tags": ["two words"]}, format="json")
+    assert (wrong.status_code, wrong.json()["field"]) == (400, "tag")
+    assert api.patch("/api/runs/run-fast/", {"state": "done"}, format="json").status_code == 400
+    assert api.get("/api/runs/run-fast/").json()["note"] == "warm"
+
+
+def test_rest_plans_and_carries_out_one_thing_with_many(api: APIClient, runs: dict[str, Run]) -> None:
+    body = {"action": "tag", "q": "state = done", "tag": "paper", "dry_run": True}
+    planned = api.post("/api/runs/bulk/", body, format="json").json()
+    assert planned["sentence"] == "Put the tag paper on 1 run: 1 done. 1 of those chosen has that tag already."
+    assert (planned["chosen"], planned["changed"], planned["runs"]) == (2, 1, ["run-slow"])
+    assert found("tag = paper") == {"fast"}
+    api.post("/api/runs/bulk/", {**body, "dry_run": False}, format="json")
+    assert found("tag = paper") == {"fast", "slow"}
+    api.post("/api/runs/bulk/", {"action": "untag", "runs": ["run-fast"], "tag": "paper"}, format="json")
+    assert found("tag = paper") == {"slow"}
+    answer = api.post("/api/runs/bulk/", {"action": "cancel", "runs": ["run-fast", "run-queued"]}, format="json")
+    assert answer.json()["sentence"] == "Cancel 1 run: 1 queued. 1 of those chosen has ended and is left."
+    assert found("state = cancelled") == {"queued"}
+    api.post("/api/runs/bulk/", {"action": "delete", "q": ""}, format="json")
+    assert found("") == {"slow"}, "the one that is kept"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"action": "explode", "q": ""}, "action"),
+        ({"action": "cancel"}, "runs"),
+        ({"action": "cancel", "q": "", "runs": []}, "runs"),
+        ({"action": "cancel", "runs": ["nobody"]}, "runs"),
+        ({"action": "cancel", "q": "p59 < 2ms"}, "filter"),
+        ({"action": "tag", "q": "", "tag": "two words"}, "tag"),
+        ({"action": "tag", "q": ""}, "tag"),
+        ({"action": "tag", "q": "", "tag": "none"}, "tag"),
+    ],
+)
+def test_what_cannot_be_done_with_many_is_named(api: APIClient, db: None, body: dict[str, Any], field: str) -> None:
+    answer = api.post("/api/runs/bulk/", body, format="json")
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
+def test_rest_tells_of_tags_and_renames_them(api: APIClient, runs: dict[str, Run]) -> None:
+    assert api.get("/api/tags/").json()["results"] == [{"name": "nightly", "runs": 2}, {"name": "paper", "runs": 1}]
+    assert api.patch("/api/tags/paper/", {"name": "Nightly"}, format="json").json() == {"name": "nightly", "runs": 2}
+    assert api.patch("/api/tags/nightly/", {"name": "two words"}, format="json").status_code == 400
+    assert api.delete("/api/tags/nightly/").status_code == 204
+    assert found("tag = any") == set()
+
+
+def test_rest_keeps_views_for_whoever_saved_them(api: APIClient, viewer: User) -> None:
+    made = api.post("/api/views/", {"name": "Slow", "query": "q=p95+%3E+1s"}, format="json")
+    assert (made.status_code, made.json()["page"]) == (201, "runs")
+    address = f"/api/views/{made.json()['id']}/"
+    assert api.post("/api/views/", {"name": "Slow"}, format="json").json()["field"] == "name"
+    assert api.post("/api/views/", {"name": "x", "page": "home"}, format="json").json()["field"] == "page"
+    assert api.patch(address, {"name": "Slowest"}, format="json").json()["name"] == "Slowest"
+    other = APIClient()
+    other.force_authenticate(viewer)
+    assert other.get("/api/views/").json()["results"] == []
+    assert other.delete(address).status_code == 404
+    assert other.post("/api/views/", {"name": "Mine"}, format="json").status_code == 201
+    assert api.delete(address).status_code == 204
+
+
+def command(*words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of ``manage.py runs``."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        call_command("runs", *words, stdout=out, stderr=err)
+    except SystemExit as ended:
+        return int(ended.code or 0), out.getvalue(), err.getvalue()
+    return 0, out.getvalue(), err.getvalue()
+
+
+def test_the_command_lists_for_people_and_for_scripts(runs: dict[str, Run]) -> None:
+    code, out, _ = command("state = done", "--columns", "state,topology,p95,tags", "--sort=-p95")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["run", "state", "topology", "p95", "tags"]
+    assert lines[1][:2] == ["run-slow", "done"]
+    assert lines[2][-4:] == ["1.50", "ms", "nightly", "paper"]
+    code, out, _ = command("p95 < 2ms", "--json", "--columns=p95,passed")
+    assert json.loads(out) == [{"run": "run-fast", "experiment": "Nightly sweep", "p95_us": 1500.0, "passed": True}]
+    code, out, _ = command("state = done", "--csv", "--columns=p95", "--sort=p95", "--limit=1")
+    assert (code, out) == (0, "run,experiment,p95_us\nrun-fast,Nightly sweep,1500.0\n")
+
+
+def test_the_command_says_by_its_exit_code_that_nothing_fits_or_what_is_wrong(runs: dict[str, Run]) -> None:
+    assert command("p95 < 1us")[0] == 1
+    code, _, err = command("tag = nightly and p59 < 2ms")
+    assert code == 2
+    assert err.splitlines()[:2] == ["tag = nightly and p59 < 2ms", " " * 18 + "^"]
+    assert "did you mean p95?" in err
+    assert command("", "--columns=p59")[0] == 2
+    assert command("", "--sort=tags")[0] == 2

@@ -12,6 +12,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.services import runs_by_state
 from telemetry.endings import ENDINGS
+from telemetry.measures import MEASURES
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
@@ -121,6 +122,9 @@ class RunSummarySerializer(serializers.ModelSerializer):
     waiting_for = serializers.SerializerMethodField()
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
     verdict_reasons = serializers.ListField(child=serializers.CharField())
+    tags: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
+    thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held")
+    figures = serializers.SerializerMethodField(help_text="By name, in µs, bytes and shares; null: not measured")
 
     class Meta:
         model = Run
@@ -145,6 +149,8 @@ class RunSummarySerializer(serializers.ModelSerializer):
             "verdict",
             "verdict_reasons",
         ]
+        fields += ["topology_kind", "brokers", "strategy"]
+        fields += ["passed", "thresholds", "figures", "tags", "note", "kept", "files_removed"]
         fields += ["host", "estimated_s", "rerun_of", "compared_with", "change"]
         fields += ["created", "launched_at", "measuring_at", "ended_at"]
 
@@ -153,6 +159,10 @@ class RunSummarySerializer(serializers.ModelSerializer):
         if "queue" not in context:
             context["queue"] = Queue()
         return context["queue"].outlook(run)
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "number", "nullable": True}})
+    def get_figures(self, run: Run) -> dict[str, float | None]:
+        return {name: getattr(run, f"figure_{name}") for name in MEASURES}
 
     def get_eta_s(self, run: Run) -> float | None:
         return self._outlook(run).eta_s

@@ -1,0 +1,81 @@
+"""REST's doors to tags and to the views that people saved."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from brokerweb.api.resources import Resource
+from brokerweb.api.shapes import labels as shapes
+from brokerweb.api.token_views import OwnToken
+from brokerweb.experiments import labels, views_saved
+from brokerweb.experiments.models import SavedView, Tag
+
+
+@extend_schema_view(list=extend_schema(description="Every tag that a run bears, by name."))
+class TagViewSet(Resource):
+    queryset = Tag.objects.annotate(runs_count=Count("runs")).order_by("name")
+    serializer_class = shapes.TagSerializer
+    lookup_field = "name"
+    lookup_value_regex = "[a-z0-9_-]{1,40}"
+    filter_backends: Any = []
+
+    @extend_schema(request=shapes.TagBody, responses=shapes.TagSerializer)
+    def partial_update(self, request: Request, name: str) -> Response:
+        """Another name for it, on every run that bears it."""
+        renamed = labels.rename(self.get_object(), self.parsed(shapes.TagBody)["name"])
+        return self.shown(self.get_queryset().get(pk=renamed.pk))
+
+    @extend_schema(request=None, responses={204: None})
+    def destroy(self, request: Request, name: str) -> Response:
+        """Takes it off every run."""
+        self.get_object().delete()
+        return Response(status=204)
+
+
+class OwnViews(OwnToken):
+    """Everybody may save views for themselves, but not by a read-only token."""
+
+    message = "This token is read-only; make a read-write one to save views."
+
+
+@extend_schema_view(list=extend_schema(description="Your own views."))
+class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+    queryset = SavedView.objects.none()
+    serializer_class = shapes.SavedViewSerializer
+    permission_classes = [IsAuthenticated, OwnViews]
+    lookup_value_regex = "[0-9]{1,12}"
+    filterset_fields = ["page"]
+
+    def get_queryset(self) -> QuerySet[SavedView]:
+        if getattr(self, "swagger_fake_view", False):
+            return SavedView.objects.none()
+        return SavedView.objects.filter(owner=cast(User, self.request.user)).order_by("page", "name")
+
+    @extend_schema(request=shapes.SavedViewBody, responses={201: shapes.SavedViewSerializer})
+    def create(self, request: Request) -> Response:
+        body = shapes.SavedViewBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        view = views_saved.save(cast(User, request.user), **body.validated_data)
+        return Response(shapes.SavedViewSerializer(view).data, status=201)
+
+    @extend_schema(request=shapes.RenameBody, responses=shapes.SavedViewSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        body = shapes.RenameBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        return Response(
+            shapes.SavedViewSerializer(views_saved.rename(self.get_object(), body.validated_data["name"])).data
+        )
+
+    @extend_schema(request=None, responses={204: None})
+    def destroy(self, request: Request, pk: str) -> Response:
+        self.get_object().delete()
+        return Response(status=204)

@@ -1,0 +1,66 @@
+"""REST's lists of runs: which are chosen, and in what order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django_filters.rest_framework import CharFilter, ChoiceFilter, FilterSet
+from rest_framework.filters import OrderingFilter
+from rest_framework.request import Request
+
+from brokerweb.api.shapes.labels import FILTER_HELP
+from brokerweb.experiments.columns import COLUMNS
+from brokerweb.experiments.filtering import condition
+from brokerweb.experiments.models import Run
+from overlay.engines import ENGINES
+from telemetry.filters import Comparison, parse
+
+
+class RunFilter(FilterSet):
+    """``q`` says all; the others are for one thing each, and narrow it further."""
+
+    q = CharFilter(method="by_filter", help_text=FILTER_HELP)
+    tag = CharFilter(method="by_tag", help_text="A tag that it bears; none, any")
+    engine = ChoiceFilter(choices=[(name, name) for name in ENGINES])  # a generated column, of a kind it does not know
+
+    class Meta:
+        model = Run
+        fields = {
+            "experiment": ["exact"],
+            "state": ["exact", "in"],
+            "verdict": ["exact"],
+            "passed": ["exact"],
+            "configuration_hash": ["exact"],
+            "replicate": ["exact"],
+            "host": ["exact"],
+        }
+
+    def by_filter(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return rows.filter(condition(parse(value), timezone.now()))
+
+    def by_tag(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return rows.filter(condition(Comparison("tag", "=", value), timezone.now()))
+
+
+FIELDS = ("created", "position", "state", "replicate", "launched_at", "ended_at")
+
+
+class RunOrdering(OrderingFilter):
+    """By every column of the list, figures among them; what was not measured comes last."""
+
+    ordering_description = "`-p95` is the largest p95 first; any column of the list of runs, and several with commas."
+
+    def get_valid_fields(self, queryset: Any, view: Any, context: Any = None) -> list[tuple[str, str]]:
+        return [(name, name) for name in (*FIELDS, *(one.name for one in COLUMNS.values() if one.sort))]
+
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+        names = self.get_ordering(request, queryset, view)
+        return queryset.order_by(*map(_expression, names), "pk") if names else queryset
+
+
+def _expression(name: str) -> Any:
+    bare = name.removeprefix("-")
+    path = F(COLUMNS[bare].sort if bare in COLUMNS else bare)
+    return path.desc(nulls_last=True) if name.startswith("-") else path.asc(nulls_last=True)
