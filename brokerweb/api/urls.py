@@ -9,6 +9,7 @@ from rest_framework.routers import SimpleRouter
 from brokerweb.api import (
     compare_views,
     experiment_views,
+    label_views,
     network_views,
     notice_views,
     queue_views,
@@ -26,12 +27,15 @@ router = SimpleRouter()
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
 router.register("experiments", experiment_views.ExperimentViewSet)
+router.register("presets", experiment_views.PresetViewSet, basename="preset")
 router.register("runs", run_views.RunViewSet)
 router.register("reports", report_views.ReportViewSet)
 router.register("schedules", report_views.ScheduleViewSet)
 router.register("systems", system_views.SystemViewSet, basename="system")
 router.register("hosts", network_views.HostViewSet)
 router.register("tokens", token_views.TokenViewSet)
+router.register("tags", label_views.TagViewSet)
+router.register("views", label_views.SavedViewViewSet, basename="view")
 router.register("notifications", notice_views.TargetViewSet, basename="target")
 
 # The documentation's page brings a style element of its own; its script is a file.
