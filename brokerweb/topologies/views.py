@@ -127,9 +127,11 @@ def _form_of(text: str) -> str:
 @login_required
 def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
     topology = get_object_or_404(Topology.objects.select_related("owner"), pk=topology_id)
+    graph = services.to_graph(topology)
     context = {
         "topology": topology,
-        "graph": pictures.of_graph(services.to_graph(topology)),
+        "graph": pictures.of_graph(graph),
+        "names": list(graph.names or range(graph.brokers)),
         "links": list(topology.links.all()[:LINKS_SHOWN]),
         "uses": uses.of(topology),
         "forms": list(services.READERS),
