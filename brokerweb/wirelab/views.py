@@ -83,11 +83,12 @@ def _decode_page(
 
 def _shown(request: HttpRequest, found: services.Decoded | None) -> dict[str, Any]:
     """What a decoded datagram needs on any page; where it can be sent to is asked only for those who may."""
-    if found is None:
-        return {}
-    fields = [services.field_row(at, one, found.data) for at, one in enumerate(found.dissection.fields)]
     places = sending.places() if getattr(request.user, "is_staff", False) else []
-    return {"found": found, "fields": fields, "places": places, "wait_s": sending.WAIT_NS // 10**9}
+    context = {"places": places, "wait_s": sending.WAIT_NS // 10**9}
+    if found is None:
+        return context
+    fields = [services.field_row(at, one, found.data) for at, one in enumerate(found.dissection.fields)]
+    return {**context, "found": found, "fields": fields}
 
 
 @login_required
@@ -111,7 +112,13 @@ def compose(request: HttpRequest) -> HttpResponse:
         found = services.decoded(composing.compose(code, given, services.now_ms()))
     except InvalidSetting as error:
         layout = LAYOUTS[FIRST_CODE]
-        context = {"tab": "compose", "error": error, "layouts": LAYOUTS.values(), "layout": layout}
+        context = {
+            "tab": "compose",
+            "error": error,
+            "layouts": LAYOUTS.values(),
+            "layout": layout,
+            **_shown(request, None),
+        }
         return render(request, "wire/compose.html", {**context, "blanks": composing.blanks(layout, {})}, status=400)
     context = {"tab": "compose", "layouts": LAYOUTS.values(), "layout": layout, **_shown(request, found)}
     return render(request, "wire/compose.html", {**context, "blanks": composing.blanks(layout, given)})

@@ -87,6 +87,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     """Only the web: nothing runs, everything is there to be looked at."""
     var = tmp_path_factory.mktemp("shown")
     environment = {**os.environ, "WAXWING_VAR": str(var), "DJANGO_SETTINGS_MODULE": "brokerweb.settings"}
+    environment["WAXWING_HOST"] = "lab-1"  # where the house has its network
     environment.pop("REDIS_URL", None)
     run = {"cwd": ROOT, "env": environment, "check": True}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]

@@ -33,6 +33,7 @@ def fields_of(page: str) -> list[tuple[str, int, int]]:
 def test_an_empty_lab_says_what_to_do_and_lists_every_message(viktor: Client) -> None:
     page = viktor.get("/wire/").content.decode()
     assert "Nothing to take apart yet" in page
+    assert "Operators send datagrams" in page
     links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)">(\w+)</a>', page)
     assert len(links) == 28
     for link, name in links[::7]:
