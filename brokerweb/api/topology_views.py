@@ -140,7 +140,7 @@ class TopologyViewSet(Resource):
             OpenApiParameter("from", int, description="A version; the one before `to` where it is left out"),
             OpenApiParameter("to", int, description="A version; the newest where it is left out"),
         ],
-        responses=shapes.DifferenceSerializer,
+        responses=shapes.TopologyDifferenceSerializer,
         filters=False,
     )
     @action(detail=True)
@@ -151,7 +151,7 @@ class TopologyViewSet(Resource):
         before = asked.get("from", str(versions.neighbours(topology, new.number)[0] or new.number))
         old = _version(topology, before, "from")
         found = difference(versions.graph_of(old.document), versions.graph_of(new.document))
-        return Response(shapes.DifferenceSerializer(found, context={"old": old.number, "new": new.number}).data)
+        return Response(shapes.TopologyDifferenceSerializer(found, context={"old": old.number, "new": new.number}).data)
 
     @extend_schema(
         parameters=[OpenApiParameter("policy", str, enum=list(POLICIES))],

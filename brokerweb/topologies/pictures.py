@@ -36,8 +36,8 @@ def of_difference(old: Graph, new: Graph, found: Difference) -> dict[str, Any]:
     changed = {link.ends: "changed" for _, link in found.links_changed}
     changed |= {link.ends: "added" for link in found.links_added}
     for drawn, link in zip(picture["links"], new.links, strict=True):
-        if change := changed.get(link.ends):
-            drawn["change"] = change
+        if link.ends in changed:
+            drawn["change"] = changed[link.ends]
     picture["links"] += [
         {"a": renumbered[link.a], "b": renumbered[link.b], "change": "removed"} for link in found.links_removed
     ]

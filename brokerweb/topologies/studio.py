@@ -36,7 +36,7 @@ def read_graph(nodes: Any, links: Any) -> Graph:
     if not 1 <= len(nodes) <= limits.brokers:
         raise InvalidSetting("nodes", f"a topology has 1 to {limits.brokers} brokers, not {len(nodes)}")
     names = [_name(node, i) for i, node in enumerate(nodes)]
-    called = {}
+    called: dict[str, int] = {}
     for i, name in enumerate(names):
         if called.setdefault(name, i) != i:
             raise InvalidSetting(f"nodes[{i}].name", f"{name!r} is the name of broker {called[name]} already")

@@ -68,9 +68,9 @@ def difference(old: Graph, new: Graph) -> Difference:
 
 def _aligned(old: Graph, new: Graph) -> list[tuple[int, int]]:
     known = {_name(old, i) for i in range(old.brokers)} & {_name(new, i) for i in range(new.brokers)} - {""}
-    keys = [[_key(graph, i, known) for i in range(graph.brokers)] for graph in (old, new)]
+    was, now = ([_key(graph, i, known) for i in range(graph.brokers)] for graph in (old, new))
     pairs: list[tuple[int, int]] = []
-    for _, a, a_end, b, b_end in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    for _, a, a_end, b, b_end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         pairs += zip(range(a, a_end), range(b, b_end), strict=False)
     return pairs
 

@@ -23,7 +23,8 @@ def structure(graph: Graph, components: int) -> dict[str, Any]:
     whole: nx.Graph[int] = nx.empty_graph(graph.brokers)
     whole.add_edges_from(link.ends for link in graph.links)
     cycles = len(graph.links) - graph.brokers + components
-    bridges = sorted((min(ends), max(ends)) for ends in nx.bridges(whole))
+    thin: Any = nx.bridges(whole)  # its stubs say nodes; it yields pairs of them
+    bridges = sorted(tuple(sorted(ends)) for ends in thin)
     return {
         "cycles": cycles,
         "cycle": [a for a, _ in nx.find_cycle(whole)][:NAMED] if cycles else [],

@@ -148,7 +148,7 @@ class VersionSerializer(serializers.ModelSerializer):
         fields = ["number", "at", "by", "note", "size"]
 
 
-class DifferenceSerializer(serializers.Serializer):
+class TopologyDifferenceSerializer(serializers.Serializer):
     """Brokers by their index in the version that has them: the old one for what went, else the new one."""
 
     old = serializers.SerializerMethodField(help_text="Number of the version compared")
