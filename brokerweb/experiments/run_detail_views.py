@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
@@ -135,7 +135,7 @@ def broker(request: HttpRequest, run_id: str, index: str) -> HttpResponse:
 
 
 @login_required
-def log(request: HttpRequest, run_id: str) -> HttpResponse:
+def log(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """What one of its processes reported, or all of them: the end of it on the page, the whole of it as a file."""
     run = get_object_or_404(Run, pk=run_id)
     entries = history.of_run(run)

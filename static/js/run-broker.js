@@ -19,7 +19,7 @@ export class BrokerPanel {
     this.opener = opener && !this.box.contains(opener) ? opener : this.opener;
     this.overlay.select(index);
     this.remember(index);
-    htmx.ajax("GET", `${this.box.dataset.brokers}${index}/`, { target: this.box, swap: "innerHTML" }).then(() => {
+    htmx.ajax("GET", opener?.dataset.url ?? `${this.box.dataset.url}${index}/`, { target: this.box, swap: "innerHTML" }).then(() => {
       if (opener) this.box.querySelector(".broker-title")?.focus();
       this.box.scrollIntoView({ block: "nearest" });
     });
@@ -28,7 +28,7 @@ export class BrokerPanel {
   close() {
     this.overlay.select(null);
     this.remember(null);
-    htmx.ajax("GET", this.box.dataset.brokers, { target: this.box, swap: "innerHTML" });
+    htmx.ajax("GET", this.box.dataset.url, { target: this.box, swap: "innerHTML" });
     this.opener?.focus();
     this.opener = null;
   }

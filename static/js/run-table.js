@@ -34,6 +34,7 @@ export class BrokerTable {
     if (button.dataset.broker !== String(index)) {
       button.dataset.broker = button.textContent = index;
       button.setAttribute("aria-label", `Broker ${index}`);
+      delete button.dataset.url;
     }
     words.forEach((text, at) => {
       const cell = row.children[at + 1];

@@ -1,0 +1,165 @@
+"""The page of a run and of one of its queries, in a browser: one cursor, one broker, one message, by mouse and keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+
+from tests.browser.conftest import PASSWORD, Complaints, Shown, log_in
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, shown: Shown) -> Iterator[Page]:
+    with chromium.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce") as context:
+        yield log_in(context, shown.url, "olga", PASSWORD)
+
+
+SELECTED = "box => box._cyreg.cy.nodes(':selected').map(node => node.data('index'))"
+CHOSEN = "box => box._cyreg.cy.edges('.chosen').map(edge => edge.id())"
+
+
+def test_a_broker_is_opened_from_the_table_and_closed_by_the_keyboard_alone(page: Page, shown: Shown) -> None:
+    complaints = Complaints()
+    complaints.listen(page, shown.url)
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    panel, overlay = page.locator("#broker"), page.locator("#overlay")
+    expect(panel.locator("[data-figure='totals.load_per_s']")).to_have_text(re.compile(r"\d+/s"))
+    button = page.locator("#broker-rows button").nth(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(panel.get_by_role("heading", name="Broker 1")).to_be_focused()
+    expect(panel).to_contain_text("Neighbours")
+    assert overlay.evaluate(SELECTED) == [1]
+    assert page.url.endswith("?broker=1")
+    page.keyboard.press("Escape")
+    expect(panel).to_contain_text("All brokers")
+    expect(button).to_be_focused()
+    assert overlay.evaluate(SELECTED) == []
+    assert "broker=" not in page.url
+    assert complaints.said == []
+
+
+def test_an_address_with_a_broker_opens_it_and_its_neighbours_are_a_click_away(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=2")
+    panel = page.locator("#broker")
+    expect(panel.get_by_role("heading", name="Broker 2")).to_be_visible()
+    panel.get_by_role("button", name="Broker 0").click()
+    expect(panel.get_by_role("heading", name="Broker 0")).to_be_visible()
+    assert page.url.endswith("?broker=0")
+
+
+def test_nothing_is_asked_of_a_broker_while_none_is_open(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=0")
+    panel = page.locator("#broker")
+    with page.expect_request(re.compile("part=now")):
+        pass
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_contain_text("All brokers")
+    assert page.evaluate("document.querySelectorAll('[hx-trigger*=every]').length") == 0
+
+
+def test_one_cursor_tells_the_time_and_the_values_of_all_charts(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    times = page.locator(".cursor-time")
+    expect(page.locator("[data-chart=latency] [data-plot]")).not_to_have_attribute("data-empty", re.compile(".*"))
+    page.locator("[data-chart=latency] .u-over").hover()
+    said = times.first.inner_text()
+    assert re.fullmatch(r"at \d+\ss", said)
+    expect(times).to_have_text([said] * times.count())
+    expect(page.locator("[data-chart=cores] .value").first).to_have_text(re.compile(r"\d"))
+
+
+def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    events = page.locator("#events li:visible")
+    began = page.locator("#events li", has_text="measuring began").get_by_role("button")
+    began.focus()
+    expect(page.locator(".cursor-time").first).to_have_text(re.compile(r"at 3\ss"))
+    count = events.count()
+    page.get_by_label("Show", exact=True).select_option("fault")
+    expect(events).to_have_count(0)
+    expect(page.locator("#timeline [data-none]")).to_be_visible()
+    page.get_by_label("Show", exact=True).select_option("phase")
+    expect(events).to_have_count(count)
+
+
+def test_logs_are_read_when_they_are_opened(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-done"])
+    page.get_by_text("Logs of its processes").click()
+    expect(page.locator("#log table")).to_be_visible()
+    page.get_by_label("Process", exact=True).select_option("supervisor")
+    expect(page.locator("#log tbody tr").first).to_contain_text("supervisor")
+
+
+def test_tags_and_a_note_are_written_on_the_page_and_what_is_wrong_stays_typed(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-done"])
+    labels = page.locator("#labels")
+    labels.get_by_role("button").click()
+    labels.get_by_label("Tags", exact=True).fill("nightly !")
+    labels.get_by_label("Note", exact=True).fill("Seen by a test.")
+    labels.get_by_role("button", name="Save").click()
+    expect(labels.get_by_role("alert")).to_contain_text("is no tag")
+    expect(labels.get_by_label("Note", exact=True)).to_have_value("Seen by a test.")
+    labels.get_by_label("Tags", exact=True).fill("nightly")
+    labels.get_by_role("button", name="Save").click()
+    expect(labels.get_by_role("link", name="#nightly")).to_be_visible()
+    expect(labels).to_contain_text("Seen by a test.")
+
+
+def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: Shown) -> None:
+    lost: list[str] = []
+
+    def lose_the_first(socket: WebSocketRoute) -> None:
+        if lost:
+            socket.connect_to_server()
+            return
+        lost.append(socket.url)
+        socket.close(code=1011)
+
+    with page.context.new_page() as other:
+        other.route_web_socket(re.compile("/ws/"), lose_the_first)
+        other.goto(shown.url + shown.addresses["run-measuring"])
+        connection = other.locator("#connection")
+        expect(connection).to_contain_text("Not connected since")
+        expect(connection).to_have_attribute("data-live", "yes")
+        expect(other.locator("#figures dd").first).to_have_text(re.compile(r"\d"))
+    assert lost
+
+
+def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(page: Page, shown: Shown) -> None:
+    complaints = Complaints()
+    complaints.listen(page, shown.url)
+    page.goto(shown.url + shown.addresses["query"])
+    told, diagram = page.locator("#message-told"), page.locator("#sequence")
+    expect(page.locator("#ending")).to_contain_text("Another broker had the data")
+    expect(diagram.locator("[data-message]").first).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(told).to_contain_text("from consumer to broker 0")
+    page.keyboard.press("ArrowRight")
+    expect(told).to_contain_text(re.compile(r"Hop 1: request \(code 3\) from broker 0 to broker \d+, .* took 280"))
+    assert page.locator("#walk").evaluate(CHOSEN) == ["p0"]
+    expect(page.locator("#passages [aria-pressed=true]")).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#passages [aria-pressed=true]")).to_have_count(0)
+    page.locator("#passages button").nth(1).click()
+    expect(told).to_contain_text("Hop 2")
+    page.keyboard.press("Escape")
+    expect(told).to_contain_text("Choose a message")
+    assert complaints.said == []
+
+
+def test_a_diagram_is_spaced_by_time_or_by_steps_and_taken_away(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["query"])
+    diagram = page.locator("#sequence svg")
+    lanes = diagram.get_by_text(re.compile(r"^(consumer|broker \d+)$"))
+    expect(lanes.first).to_have_text("consumer")
+    before = diagram.get_attribute("height")
+    page.get_by_role("button", name="milliseconds").click()
+    assert page.locator("#sequence svg").get_attribute("height") != before
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.locator("#sequence-tools").get_by_role("button", name=kind).click()
+        assert download.value.suggested_filename.endswith(kind.lower())
