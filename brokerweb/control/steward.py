@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 
 from brokerweb.control import host, reconcile, runs
+from brokerweb.networks import hosting
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 
 log = logging.getLogger(__name__)
@@ -92,6 +93,7 @@ class Steward(threading.Thread):
         if not self._busy or time.monotonic() - self._beat_at > ROUND_S:
             self._beat_at = time.monotonic()
             host.beat(hello)
+            hosting.tell()
         self._busy = reconcile.reconcile_host(settings.HOST_NAME, self._owner, self._supervisor)
 
     def _start_supervisor(self, problem: str) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Avg, Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Avg, Exists, OuterRef, Subquery
 from django.utils import timezone
 
-from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
 from brokerweb.formatting import share, sig3, size, us
@@ -33,7 +33,6 @@ UNREAD = ("observed", "note")
 ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
 """Measures of the overview of the newest sweep."""
 ARMS = 6
-CONFIGURATIONS = 1_000
 _DIGITS = re.compile(r"\d+(?:\.\d+)*(?::\d+)?")
 
 
@@ -105,7 +104,9 @@ class Cell:
 class Matrix:
     """The newest sweep that has finished: what was measured, by topology."""
 
-    experiment: Experiment
+    experiment: str
+    """Its id."""
+    name: str
     heads: list[tuple[str, str]]
     """Name and kind of each topology."""
     rows: list[tuple[Measure, list[Cell]]]
@@ -114,40 +115,22 @@ class Matrix:
 
 
 def matrix() -> Matrix | None:
-    """The mean of each measure over the runs of each topology of the newest finished sweep of several topologies."""
+    """The mean of each measure over the runs of each topology of the newest finished sweep, if it is of several."""
     unfinished = Run.objects.filter(experiment=OuterRef("experiment"), state__in=UNFINISHED)
     done = Run.objects.filter(state=RunState.DONE)
-    newest = done.exclude(Exists(unfinished)).order_by("-ended_at").values_list("experiment", flat=True).first()
-    if newest is None:
-        return None
-    arms = _arms(done.filter(experiment=newest))
+    newest = done.exclude(Exists(unfinished)).order_by("-ended_at").values("experiment")[:1]
+    by_topology = done.filter(experiment=Subquery(newest)).order_by("topology_kind", "topology_name")
+    keys = ("experiment", "experiment__name", "topology_name", "topology_kind")
+    arms = list(by_topology.values(*keys).annotate(**{name: Avg(f"figure_{name}") for name in ROWS}))
     if len(arms) < 2:
         return None
-    shown = sorted(arms)[:ARMS]
-    rows = [_row(MEASURES[name], [_mean(arms[arm], name) for arm in shown]) for name in ROWS]
-    experiment = Experiment.objects.defer("definition").get(pk=newest)
-    return Matrix(experiment, shown, rows, len(arms) - len(shown))
+    shown = arms[:ARMS]
+    rows = [_row(MEASURES[name], [arm[name] for arm in shown]) for name in ROWS]
+    heads = [(arm["topology_name"], arm["topology_kind"]) for arm in shown]
+    return Matrix(arms[0]["experiment"], arms[0]["experiment__name"], heads, rows, len(arms) - len(shown))
 
 
 def _row(measure: Measure, values: list[float | None]) -> tuple[Measure, list[Cell]]:
     known = [value for value in values if value is not None]
     best = (max if measure.better == "higher" else min)(known, default=None) if measure.better else None
     return measure, [Cell(WRITE[measure.unit](value), value is not None and value == best) for value in values]
-
-
-def _arms(runs: QuerySet[Run]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """By name and kind of a topology, the figures of its configurations: one run of each tells which it is."""
-    figures = {name: Avg(f"figure_{name}") for name in ROWS}
-    by_hash = runs.order_by().values("configuration_hash").annotate(n=Count("pk"), one=Min("pk"), **figures)
-    means = {row["one"]: row for row in by_hash[:CONFIGURATIONS]}
-    opened = Run.objects.filter(pk__in=means).order_by()
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for pk, name, kind in opened.values_list("pk", "configuration__topology__name", "configuration__topology__kind"):
-        found.setdefault((name, kind), []).append(means[pk])
-    return found
-
-
-def _mean(configurations: Iterable[dict[str, Any]], name: str) -> float | None:
-    """Over all runs of some configurations in which it was measured."""
-    known = [(row[name], row["n"]) for row in configurations if row[name] is not None]
-    return sum(mean * n for mean, n in known) / sum(n for _, n in known) if known else None

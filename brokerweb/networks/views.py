@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -15,8 +16,9 @@ from brokerweb.doors import changes, form_page, may_change, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.formatting import words
 from brokerweb.networks import context as rest_front
-from brokerweb.networks import services
+from brokerweb.networks import hosting, services
 from brokerweb.networks.models import Host, Network
+from brokerweb.storage import disk
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
@@ -139,4 +141,7 @@ def delete(request: HttpRequest, network_id: str) -> HttpResponse:
 
 @login_required
 def hosts(request: HttpRequest) -> HttpResponse:
-    return render(request, "hosts/list.html", {"hosts": Host.objects.all()})
+    page = page_of(request, Host.objects.all())
+    limits = {"brokers": django_settings.MAX_BROKERS, "least_free": disk.least_free()}
+    context = {"page": page, "rows": hosting.now(list(page)), "shared": hosting.shared(), "limits": limits}
+    return render(request, "hosts/now.html" if request.headers.get("HX-Request") else "hosts/list.html", context)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body, ObjectField
+from brokerweb.networks import hosting
+from brokerweb.networks.hosting import HostNow
 from brokerweb.networks.models import Host, Network
 
 
@@ -78,7 +81,25 @@ class ProvidedSerializer(serializers.Serializer):
 class HostSerializer(serializers.ModelSerializer):
     alive = serializers.BooleanField(read_only=True)
     supervisor = ObjectField(read_only=True)
+    load = serializers.SerializerMethodField(help_text="How busy it is; empty while it says nothing")
+    active_runs = serializers.SerializerMethodField(help_text="Runs that are under way there: at most three")
 
     class Meta:
         model = Host
         fields = ["name", "alive", "heartbeat", "supervisor", "problem", "cores", "memory_bytes", "version"]
+        fields += ["load", "active_runs"]
+
+    def _now(self, host: Host) -> HostNow:
+        context: Any = self.context  # read once for a whole list
+        if "hosts_now" not in context:
+            shown: Any = self.parent.instance if self.parent else [host]
+            context["hosts_now"] = {one.host.name: one for one in hosting.now(list(shown))}
+        return context["hosts_now"][host.name]
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
+    def get_load(self, host: Host) -> dict[str, float]:
+        return self._now(host).load
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_active_runs(self, host: Host) -> list[str]:
+        return [run.pk for run in self._now(host).runs]
