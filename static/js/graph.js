@@ -72,28 +72,34 @@ export class Graph {
 
   // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load; fills go from the least memory to the
   // most, because brokers of one kind differ by little of what they have.
-  show(looks) { this.looks = looks; this.paint(); }
+  show(looks) { this.looks = looks; this.dress(); }
 
   select(index) { this.cy.nodes().forEach((node) => { node[node.data("index") === index ? "select" : "unselect"](); }); }
 
+  // The style sheet is read anew where colours or measures of the page have changed, not with every figure that comes.
   paint() {
+    this.dress();
+    this.cy.style([...sheet(this.many), ...this.more()]);
+  }
+
+  dress() {
     const values = [...this.looks.values()];
     const most = (key) => Math.max(...values.map((look) => look[key] || 0), 1e-9);
     const [load, memory] = [most("load"), most("memory")];
     const least = Math.min(...values.map((look) => look.memory || memory), memory);
     const [low, high] = [colour("accent-soft"), colour("accent")];
-    const base = this.many ? 9 : 20;
+    const base = this.many ? 9 : 20, tones = {};
     this.cy.batch(() => {
       this.cy.nodes().forEach((node) => {
         const look = this.looks.get(node.data("index")) || {};
-        node.data({
-          size: base * (0.8 + (look.load ? 1.1 * Math.sqrt(look.load / load) : 0.2)),
+        const dress = {
+          size: Math.round(10 * base * (0.8 + (look.load ? 1.1 * Math.sqrt(look.load / load) : 0.2))) / 10,
           fill: look.memory ? mix(low, high, memory > least ? 0.1 + 0.9 * ((look.memory - least) / (memory - least)) : 0.5) : low,
-          ring: look.state ? tone(look.state) : colour("accent"),
-        });
+          ring: look.state ? tones[look.state] ??= tone(look.state) : high,
+        };
+        if (Object.entries(dress).some(([name, value]) => node.data(name) !== value)) node.data(dress);
       });
     });
-    this.cy.style([...sheet(this.many), ...this.more()]);
   }
 
   // Styles of a picture that shows more than brokers and links.

@@ -50,11 +50,13 @@ export class RunCharts {
     return one;
   }
 
-  show(series, marks, isOver) {
+  // What is to be done to show these, a part for each chart.
+  parts(series, marks, isOver) {
     this.marks = marks;
-    if (series?.t?.length) { this.series = series; this.shown.forEach((one) => this.draw(one)); }
+    if (series?.t?.length) this.series = series;
     // A run may also have nothing of one kind: a simulated one without a model of memory.
-    if (isOver) document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
+    const sayEnded = () => document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
+    return [...this.shown.map((one) => () => this.draw(one)), ...(isOver ? [sayEnded] : [])];
   }
 
   draw({ spec, chart }) {

@@ -7,9 +7,14 @@ const COLUMNS = ["uss_bytes", "rss_bytes", "pss_bytes", "over_idle_bytes", "tabl
 const SHOWN = 1000;
 
 export class BrokerTable {
-  constructor(body) { this.body = body; }
+  constructor(body) {
+    Object.assign(this, { body, box: body.closest("details"), frame: null });
+    this.box.addEventListener("toggle", () => { if (this.frame) this.show(this.frame); });
+  }
 
   show(frame) {
+    this.frame = frame;
+    if (!this.box.open) return;
     const looks = looksOf(frame);
     if (!looks.size) return;
     const memory = new Map((frame.memory?.brokers || []).map((row) => [row.index, row]));

@@ -7,6 +7,7 @@ import { Timeline } from "./run-events.js";
 import { RunOverlay, looksOf, writeScales } from "./run-overlay.js";
 import { BrokerTable } from "./run-table.js";
 import { follow } from "./run-socket.js";
+import { Spread } from "./spread.js";
 
 const live = JSON.parse(document.getElementById("live").textContent);
 const byId = (id) => document.getElementById(id);
@@ -18,6 +19,7 @@ const timeline = new Timeline(byId("timeline"), (second) => charts.pointAt(secon
 const overlay = new RunOverlay(byId("overlay"), live.traffic, (index) => panel.open(index));
 const panel = new BrokerPanel(byId("broker"), overlay);
 const table = new BrokerTable(byId("broker-rows"));
+const spread = new Spread();
 let frame = {};
 
 function show(next) {
@@ -25,10 +27,12 @@ function show(next) {
   showState();
   if (!live.ended) showFigures(document.getElementById("figures"));
   const isOver = ENDED.includes(frame.state);
-  marks.show(frame.marks || [], isOver);
-  charts.show(frame.series, frame.marks || [], isOver);
-  timeline.show(frame.happened);
-  showBrokers(live.memory ? measured(frame) : frame);
+  spread.run([
+    () => marks.show(frame.marks || [], isOver),
+    ...charts.parts(frame.series, frame.marks || [], isOver),
+    () => timeline.show(frame.happened),
+    () => showBrokers(live.memory ? measured(frame) : frame),
+  ]);
 }
 
 // Of a run that was collected memory is that of its summary, as everywhere; a frame tells of its last second.

@@ -82,6 +82,9 @@ async def test_a_page_opened_late_is_whole_at_once() -> None:
     assert len(frame["memory"]["brokers"]) == 3
     assert len(frame["series"]["t"]) > 10
     assert any(event["name"] == "phase" for event in frame["events"])
+    assert {event["kind"] for event in frame["happened"]} == {"phase"}
+    assert frame["totals"]["private_bytes"] == sum(row["uss_bytes"] for row in frame["memory"]["brokers"])
+    assert frame["series"]["broker_cores"][-1] == pytest.approx(0.3)  # three brokers at a tenth of a core
     await socket.leave()
 
 

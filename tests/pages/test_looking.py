@@ -20,6 +20,7 @@ def addresses(house: House) -> list[str]:
         "/account/",
     ]
     queries = [house.queries[0], house.queries[0].rsplit("/", 2)[0] + "/"]
+    queries += [f"{run}{part}" for run in runs for part in ("brokers/", "brokers/0/", "log/")]
     return ["/", "/now/", *lists, *single, *runs, *topologies, *queries]
 
 

@@ -50,6 +50,27 @@ def test_a_late_window_shows_what_an_early_one_shows(tmp_path):
     json.dumps(late, allow_nan=False)
 
 
+def test_processor_time_is_that_of_all_brokers_and_of_all_generators(tmp_path):
+    series = LiveWindow(write_run(tmp_path / "r1", Script(brokers=4, cpu_share=0.2))).advance()["series"]
+    known = [cores for cores in series["broker_cores"] if cores is not None]
+    assert known == pytest.approx([0.8] * len(known))
+    assert len(known) > 5
+    # Two generators, one of consumers and one of providers.
+    assert [cores for cores in series["client_cores"] if cores is not None] == pytest.approx([0.4] * len(known))
+
+
+def test_what_a_restart_used_is_not_known_and_halving_keeps_the_mean(tmp_path):
+    restarted = LiveWindow(write_run(tmp_path / "r1", Script(brokers=2, restarted_broker=1))).advance()["series"]
+    at = restarted["t"].index(6)
+    assert restarted["broker_cores"][at] == pytest.approx(0.1)
+    series = Series(points=4)
+    for second in range(1, 12):
+        series.at(second * 1_000_000).use("broker_cores", "broker-0", 100_000 * (1 + second % 2), 1_000_000)
+    halved = series.columns(())
+    assert series.step_s == 4
+    assert halved["broker_cores"] == pytest.approx([0.15, 0.15, 0.4 / 3 + 0.1 / 3], abs=0.02)
+
+
 def test_a_snapshot_says_who_is_loaded_and_what_happened(tmp_path):
     snapshot = LiveWindow(write_run(tmp_path / "r1")).advance()
     assert snapshot["phase"] == "draining"
