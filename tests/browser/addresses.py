@@ -13,7 +13,16 @@ from html import unescape
 from typing import Any
 
 from django.test import Client
-from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.urls import (
+    NoReverseMatch,
+    Resolver404,
+    ResolverMatch,
+    URLPattern,
+    URLResolver,
+    get_resolver,
+    resolve,
+    reverse,
+)
 
 LEADS = re.compile(r'(?:href|action|hx-get|hx-post|formaction|data-href|data-url)="(/[^"#]*)')
 NOT_OURS = ("/api/", "/admin/", "/static/")
@@ -39,7 +48,8 @@ def follow(browser: Client, first: Mapping[str, str]) -> Found:
     """
     found, values = Found(), dict[str, str]()
     named = dict(_named(get_resolver().url_patterns, ""))
-    waiting, seen = deque([*(reverse(name) for name in named if not named[name]), *first.values()]), set[str]()
+    alone = [address for name in named if not named[name] and (address := _address(name, {}))]
+    waiting, seen = deque([*alone, *first.values()]), set[str]()
     while waiting:
         address = waiting.popleft()
         match = _match(address)
@@ -52,12 +62,20 @@ def follow(browser: Client, first: Mapping[str, str]) -> Found:
         waiting.extend(_look_up(browser, match.view_name, address, found))
     for name in named.keys() - {*found.pages, *found.others}:
         guess = Found()
-        address = reverse(name, kwargs={one: values.get(one, "nothing") for one in named[name]})
-        _look_up(browser, name, address, guess)
+        address = _address(name, {one: values.get(one, "1") for one in named[name]})
+        if address is not None:
+            _look_up(browser, name, address, guess)
         found.pages |= guess.pages
         found.others |= guess.others
-        found.forgotten += [name] * bool(guess.wrong)
+        found.forgotten += [name] * (name not in {*guess.pages, *guess.others})
     return found
+
+
+def _address(name: str, values: dict[str, str]) -> str | None:
+    try:
+        return reverse(name, kwargs=values)
+    except NoReverseMatch:
+        return None
 
 
 def _look_up(browser: Client, name: str, address: str, found: Found) -> list[str]:

@@ -35,12 +35,14 @@ import json
 from dataclasses import asdict
 from django.contrib.auth.models import User
 from django.test import Client
+from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 house = furnish(olga)
 recorded, varied = furnish_recorded(olga)
+notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{
     "replay": f"/runs/{{recorded.id}}/replay/",
     "what-if": f"/runs/{{recorded.id}}/what-if/",
