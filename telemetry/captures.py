@@ -88,7 +88,7 @@ def whole(files: RunFiles, row: Mapping[str, Any]) -> bytes | None:
 
     It is looked for in the recordings of the broker that told of it, in which no other of that instant begins so.
     """
-    begins = row["text"].encode()
+    begins: bytes = row["text"].encode()
     if len(begins) == row["bytes"]:
         return begins
     sent = row["sender"] != OUTSIDE

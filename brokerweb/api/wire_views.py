@@ -31,6 +31,8 @@ _CHOICE = [
     OpenApiParameter("broker", int, description="Its sender or its receiver"),
 ]
 MOST_ROWS = 1_000
+FIELD_NAMES = tuple(shapes.WireFieldSerializer().get_fields())
+ROW_NAMES = tuple(shapes.RecordedRowSerializer().get_fields())
 
 
 def _body(shape: type[Serializer], request: Request) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def _told(found: services.Decoded, read_as: str = "") -> dict[str, Any]:
         "read_as": read_as,
         "code": found.layout.code if found.layout else None,
         "name": found.name,
-        "fields": [{name: row[name] for name in shapes.WireFieldSerializer().fields} for row in fields],
+        "fields": [{name: row[name] for name in FIELD_NAMES} for row in fields],
         "missing": list(found.dissection.missing),
         "problems": list(found.dissection.problems),
         "verdict": {
@@ -98,7 +100,7 @@ class SendView(APIView):
             raise InvalidSetting("network", "name either a network or a run")
         data, _ = pasted.read(body["hex"], pasted.HEX)
         try:
-            heard = services.send(chosen[0], body[chosen[0]], body["broker"], data, request.user.pk)
+            heard = services.send(chosen[0], body[chosen[0]], body["broker"], data, int(request.user.pk or 0))
         except sending.TooFast as error:
             raise Throttled(sending.WINDOW_S, str(error)) from None
         answers = [{**_told(one["decoded"]), "after_us": one["after_us"]} for one in heard["answers"]]
@@ -124,8 +126,7 @@ class RecordedView(APIView):
         number = recorded.whole("page", asked.get("page") or "1", 1, 10**6)
         size = recorded.whole("page_size", asked.get("page_size") or "100", 1, MOST_ROWS)
         page = recorded.page(run, recorded.choice_of(asked), number, size)
-        names = shapes.RecordedRowSerializer().fields
-        rows = [{name: row[name] for name in names} for row in page.rows]
+        rows = [{name: row[name] for name in ROW_NAMES} for row in page.rows]
         return Response({"count": page.count, "page": page.number, "pages": page.pages, "results": rows})
 
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
+from brokerweb.wirelab.services import visible
 from overlay.errors import InvalidSetting
 from telemetry import captures
 from telemetry.captures import Choice
@@ -53,7 +54,7 @@ class Page:
 def choice_of(given: Mapping[str, str]) -> Choice:
     """What an address asks for; what is left out or empty does not restrict. Raises ``InvalidSetting``."""
     wanted = {name: whole(name, given[name], *bounds) for name, bounds in _BOUNDS.items() if given.get(name)}
-    return replace(Choice(), query=given.get("query") or None, **wanted)  # type: ignore[arg-type]
+    return replace(Choice(), query=given.get("query") or None, **wanted)
 
 
 def whole(name: str, text: str, low: int, high: int) -> int:
@@ -94,7 +95,7 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     kind, family = kind_of(row["code"])
     ends = {end: row[end] if row[end] >= 0 else None for end in ("sender", "receiver")}
     took = None if row["arrived_us"] is None or row["arrived_us"] == row["at_us"] else row["arrived_us"] - row["at_us"]
-    return {**row, **ends, "kind": kind, "family": family, "took_us": took}
+    return {**row, **ends, "kind": kind, "family": family, "took_us": took, "visible": visible(row["text"])}
 
 
 def message(run: Run, number: int) -> tuple[dict[str, Any], bytes] | None:

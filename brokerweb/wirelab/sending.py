@@ -94,35 +94,39 @@ def places() -> list[Place]:
     states = (NetworkState.RUNNING, NetworkState.DEGRADED)
     networks = Network.objects.filter(state__in=states).only("id", "name", "host", "brokers")[:MOST_OFFERED]
     runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE).select_related("experiment")[:MOST_OFFERED]
-    found = [_place(NETWORK, one.pk, one.name, one.brokers, one.host) for one in networks]
-    for run in runs.defer("configuration", "summary"):
-        name = f"{run.experiment.name}, run {run.position + 1}"
-        found.append(_place(RUN, run.pk, name, run.observed.get("brokers") or [], run.host))
-    return [place for place in found if place is not None]
+    live: list[tuple[str, Network | Run]] = [(NETWORK, network) for network in networks]
+    live += [(RUN, run) for run in runs.defer("configuration", "summary")]
+    found = []
+    for kind, one in live:
+        name, brokers = _told(one)
+        if up := dict(_up(brokers, one.host)):
+            found.append(Place(kind, one.pk, name, len(up), kind == RUN))
+    return found
 
 
 def place_of(kind: str, id: str) -> tuple[Place, dict[int, Address]]:
     """A network or run, and its brokers that are up. Raises ``InvalidSetting`` and ``NotPossible``."""
-    if kind == NETWORK:
-        network = Network.objects.filter(pk=id).first()
-        found = network and (network.name, network.brokers, network.host, network.state)
-    elif kind == RUN:
-        run = Run.objects.filter(pk=id).select_related("experiment").first()
-        found = run and (run.experiment.name, run.observed.get("brokers") or [], run.host, run.state)
-    else:
+    if kind not in (NETWORK, RUN):
         raise InvalidSetting("to", f"must be a network or a run, not {kind!r:.40}")
-    if not found:
+    found: Network | Run | None
+    if kind == NETWORK:
+        found = Network.objects.filter(pk=id).first()
+    else:
+        found = Run.objects.filter(pk=id).select_related("experiment").first()
+    if found is None:
         raise InvalidSetting("to", f"there is no {kind} with the id {id!r:.40}")
-    name, brokers, host, state = found
-    up = dict(_up(brokers, host))
+    name, brokers = _told(found)
+    up = dict(_up(brokers, found.host))
     if not up:
-        raise NotPossible(f"The {kind} {name} is {state}, and none of its brokers can be reached from here.")
+        raise NotPossible(f"The {kind} {name} is {found.state}, and none of its brokers can be reached from here.")
     return Place(kind, id, name, len(up), kind == RUN), up
 
 
-def _place(kind: str, id: str, name: str, brokers: list[dict[str, Any]], host: str) -> Place | None:
-    up = dict(_up(brokers, host))
-    return Place(kind, id, name, len(up), kind == RUN) if up else None
+def _told(one: Network | Run) -> tuple[str, list[dict[str, Any]]]:
+    """What it is called, and its brokers as they were last observed."""
+    if isinstance(one, Network):
+        return one.name, one.brokers
+    return f"{one.experiment.name}, run {one.position + 1}", one.observed.get("brokers") or []
 
 
 def _up(brokers: list[dict[str, Any]], host: str) -> Iterator[tuple[int, Address]]:

@@ -57,9 +57,18 @@ class Decoded:
         return self.data.decode(errors="replace")
 
     @property
+    def visible(self) -> str:
+        return visible(self.text)
+
+    @property
     def answers(self) -> list[str]:
         """What the broker of the verdict sends back, as text."""
         return [answer.decode(errors="replace") for answer in self.verdict.answers]
+
+
+def visible(text: str) -> str:
+    """With what does not print, or turns the writing round, spelled out."""
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
 
 
 def now_ms() -> int:
@@ -102,7 +111,7 @@ def _sentence(sent: sending.Sent) -> str:
 
 def field_row(number: int, segment: Segment, data: bytes) -> dict[str, Any]:
     """A field as a table and REST show it."""
-    text = segment.text
+    text = visible(segment.text[:TEXT_SHOWN]) + ("…" if len(segment.text) > TEXT_SHOWN else "")
     return {
         "number": number,
         "tint": number % TINTS,
@@ -111,7 +120,7 @@ def field_row(number: int, segment: Segment, data: bytes) -> dict[str, Any]:
         "offset": segment.offset,
         "length": segment.length,
         "hex": data[segment.offset : segment.end].hex(),
-        "text": text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…",
+        "text": text,
         "words": segment.words,
         "problem": segment.problem,
         "help": segment.help,

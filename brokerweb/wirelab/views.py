@@ -76,7 +76,7 @@ def _decode_page(
     error: InvalidSetting | None = None,
     form: str = "",
 ) -> HttpResponse:
-    context = {"tab": "decode", "sent": sent, "forms": pasted.FORMS, "error": error, "read_as": form}
+    context: dict[str, Any] = {"tab": "decode", "sent": sent, "forms": pasted.FORMS, "error": error, "read_as": form}
     context |= {"examples": services.examples(), **_shown(request, found)}
     return render(request, "wire/decode.html", context, status=400 if error else 200)
 
@@ -105,7 +105,7 @@ def decoded(request: HttpRequest) -> HttpResponse:
 @login_required
 def compose(request: HttpRequest) -> HttpResponse:
     """A form of one message, filled in as the address says."""
-    given = {name: value for name, value in request.GET.items() if name != "code"}
+    given = {name: str(value) for name, value in request.GET.items() if name != "code"}
     try:
         code = recorded.whole("code", request.GET.get("code") or str(FIRST_CODE), 0, 255)
         layout = composing.layout_of(code)
@@ -128,7 +128,7 @@ def compose(request: HttpRequest) -> HttpResponse:
 @require_POST
 def composed(request: HttpRequest) -> HttpResponse:
     """The bytes of the form as it stands, decoded."""
-    given = {name: value for name, value in request.POST.items() if name not in ("code", "csrfmiddlewaretoken")}
+    given = {name: str(value) for name, value in request.POST.items() if name not in ("code", "csrfmiddlewaretoken")}
     try:
         code = recorded.whole("code", request.POST.get("code", ""), 0, 255)
         data = composing.compose(code, given, services.now_ms())

@@ -45,7 +45,7 @@ def check(data: bytes) -> Dissection:
 # ---- taken apart
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=120) | st.integers(0, 35).flatmap(lambda c: st.binary().map(lambda b: b"%d|" % c + b)))
 @example(b"")
 @example(b"|")
@@ -59,7 +59,7 @@ def test_any_bytes_are_taken_apart_without_a_gap(data: bytes) -> None:
     check(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(damaged(encoded))
 def test_a_damaged_message_is_wrong_exactly_where_the_codec_says_so(data: bytes) -> None:
     check(data)

@@ -46,6 +46,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/networks/": {"name": "n", "topology": TOPOLOGY, "settings": {"monitoring": False, "walk_ttl": 3}, "seed": 2},
     "/api/reports/": {"kind": "comparison", "runs": [RUN], "experiments": [EXPERIMENT], "while_measuring": True},
     "/api/schedules/": {"name": "n", "experiments": [EXPERIMENT], "crontab": "0 6 * * 1", "enabled": True},
+    "/api/wire/decode/": {"text": "3|5|room|r1|temp", "form": "text"},
+    "/api/wire/compose/": {"code": 3, "fields": {"entity_id": "r7", "timestamp": "now-5min"}},
+    "/api/wire/send/": {"network": "none", "broker": 0, "hex": "317c35"},
     "/api/tokens/": {"username": "olga", "password": "guess", "name": "t", "scope": "read"},
     "/api/networks/none/context/room/r1/temp/": {"provider": "p", "payload": {"degC": "21.5"}, "valid_ms": 1000},
 }

@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from rest_framework.test import APIClient
 
+from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
 from brokerweb.wirelab import sending
@@ -133,6 +134,22 @@ def test_only_brokers_that_are_up_and_here_are_reached(api: APIClient, network: 
     Network.objects.update(host="here", state="stopped", brokers=[{"index": 0, "address": None, "state": "stopped"}])
     stopped = send(api, network, b"1|5")
     assert (stopped.status_code, "lab is stopped" in stopped.json()["sentence"]) == (409, True)
+
+
+def test_the_brokers_of_a_live_run_are_reached_too(api: APIClient, network: Network, broker: Daemon) -> None:
+    Network.objects.update(state="stopped")
+    experiment = Experiment.objects.create(name="e", definition={})
+    run = Run.objects.create(
+        experiment=experiment, configuration={"engine": "live"}, seed="1", state="measuring", host="here",
+        observed={"brokers": [{"index": 5, "address": broker.text, "state": "up"}]},
+    )  # fmt: skip
+    assert [(place.name, place.is_measured) for place in sending.places()] == [("e, run 1", True)]
+    body = {"run": run.id, "broker": 5, "hex": b"1|5".hex()}
+    assert [one["name"] for one in api.post("/api/wire/send/", body, format="json").json()["answers"]] == [
+        "PingResponse"
+    ]
+    Run.objects.update(state="done")
+    assert sending.places() == []
 
 
 def test_who_sends_too_much_waits_and_who_may_look_does_not_send(

@@ -91,6 +91,13 @@ def test_a_file_is_taken_apart_and_one_that_is_none_is_refused(viktor: Client) -
     assert "has 65,537 bytes" in sent(b"x" * 65_537)[1].lower()
 
 
+def test_what_does_not_print_is_spelled_out(viktor: Client) -> None:
+    odd = "3|5|a\0\u202eb|<b>|c".encode()
+    page = viktor.get(f"/wire/?d={odd.hex()}").content.decode()
+    assert "<code>a\\u0000\\u202eb</code>" in page
+    assert "<code>&lt;b&gt;</code>" in page
+
+
 def test_a_message_is_composed_by_its_fields_and_its_address_holds_them(viktor: Client) -> None:
     page = viktor.get("/wire/compose/?code=2&payload=degC%3D9&flag=Q").content.decode()
     assert 'name="flag" value="Q"' in page

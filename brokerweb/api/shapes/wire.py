@@ -41,7 +41,7 @@ class WireFieldSerializer(serializers.Serializer):
     offset = serializers.IntegerField(help_text="Of its first byte")
     length = serializers.IntegerField(help_text="In bytes")
     hex = serializers.CharField()
-    text = serializers.CharField(help_text="At most 160 characters of it")
+    text = serializers.CharField(help_text="At most 160 characters of it; what does not print is spelled out")
     words = serializers.CharField(help_text="What it says, where its text does not say it")
     problem = serializers.CharField(help_text="Empty where nothing is wrong with it")
     depth = serializers.IntegerField(help_text="Above 0 of a message within the message")
