@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
+MAIL_EXAMPLE = "EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
 READ_BYTES = 300
 """Of an answer that is not wanted: what its writer says of why."""
 
@@ -77,7 +78,7 @@ def mail_missing() -> str:
     """What has to be set before e-mail goes out; empty where it is."""
     if settings.EMAIL_HOST or not settings.EMAIL_BACKEND.endswith("smtp.EmailBackend"):
         return ""
-    return "No mail server is set: start with EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
+    return f"No mail server is set: start Waxwing with {MAIL_EXAMPLE}"
 
 
 def mail(address: str, subject: str, text: str) -> str:

@@ -31,12 +31,14 @@ def index(request: HttpRequest) -> HttpResponse:
             "address": services.masked(target),
             "last": last.get(target.newest),
             "kinds": [labels[kind] for kind in target.kinds if kind in labels],
+            "has_all": len(target.kinds) == len(KINDS),
         }
         for target in targets
     ]
     context = {
         "rows": rows,
         "mail_missing": transport.mail_missing(),
+        "mail_example": transport.MAIL_EXAMPLE,
         **_deliveries(),
     }
     return render(request, "notices/list.html", context)
@@ -99,6 +101,7 @@ def _form(
         "channels": Channel.choices,
         "kinds": KINDS,
         "mail_missing": transport.mail_missing(),
+        "mail_example": transport.MAIL_EXAMPLE,
     }
     return render(request, "notices/form.html", context, status=400 if error else 200)
 

@@ -133,13 +133,13 @@ def _carry_out(schedule: Schedule, firing: Firing) -> None:
     if schedule.kind == ScheduleKind.LAUNCH:
         left = Run.objects.filter(experiment__in=experiments, state__in=UNFINISHED).count()
         if left:
-            raise NotPossible(f"Skipped: {left} of its runs have not ended yet.")
+            raise NotPossible(f"Nothing was launched: {left} of its runs have not ended yet.")
         with transaction.atomic():  # all of them, or none
             for experiment in experiments:
                 firing.runs.add(*experiment_services.launch(experiment, schedule.owner).runs)
         return
     if schedule.reports.filter(state__in=["queued", "running"]).exists():
-        raise NotPossible("Skipped: the report before it was still to be made.")
+        raise NotPossible("No report was ordered: the one before it is still to be made.")
     firing.report = services.create(
         kind=schedule.kind, experiments=experiments, owner=schedule.owner, schedule=schedule
     )

@@ -52,7 +52,7 @@ def _page(request: HttpRequest, sent: QueryDict | None = None, error: InvalidSet
         "chosen": _chosen(policy) if sent is None else _booleans(sent),
         "error": error,
         "suggested_days": services.SUGGESTED_DAYS,
-        "suggested_gb": _gigabytes(int(told.disk.total * services.SUGGESTED_SHARE)),
+        "suggested_gb": round(told.disk.total * services.SUGGESTED_SHARE / services.GB),
         "removals": Removal.objects.select_related("by")[:REMOVALS_SHOWN],
     }
     return render(request, "storage/index.html", context, status=400 if error else 200)

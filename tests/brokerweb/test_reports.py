@@ -130,7 +130,7 @@ def test_a_schedule_says_its_next_times_and_orders_one_report_at_a_time(api: API
     assert len(set(shown["next"])) == 3
     first, second = schedules.fire(shown["id"]), schedules.fire(shown["id"])
     assert (first.outcome, second.outcome) == ("done", "skipped")
-    assert second.sentence == "Skipped: the report before it was still to be made."
+    assert second.sentence == "No report was ordered: the one before it is still to be made."
     url = f"/api/schedules/{shown['id']}/"
     assert api.patch(url, {"enabled": False}, format="json").json()["next"] == []
     changed = api.patch(url, {"enabled": True, "every_s": 3600}, format="json").json()

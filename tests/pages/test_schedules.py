@@ -73,7 +73,7 @@ def test_one_that_launches_makes_the_runs_again_but_not_beside_those_of_the_last
     assert first.runs.count() == Run.objects.count() == 2
     olga.post(f"/schedules/{schedule.id}/now/")
     assert Run.objects.count() == 2
-    assert "Skipped: 2 of its runs have not ended yet." in text(olga, "/schedules/")
+    assert "Nothing was launched: 2 of its runs have not ended yet." in text(olga, "/schedules/")
     Run.objects.update(state=RunState.DONE, ended_at=timezone.now())
     olga.post(f"/schedules/{schedule.id}/now/")
     assert Run.objects.count() == 4
