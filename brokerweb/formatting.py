@@ -218,6 +218,19 @@ def nth(items: Any, index: Any) -> Any:
 
 
 @register.filter
+def field_name(field: Any) -> str:
+    """A field that a sentence is about: ``workload.update_interval_s`` → "Update interval", ``faults.0.at_s`` →
+    "Fault 1, at".
+    """
+    group, *rest = str(field).split(".")
+    if group in ("workload", "settings", "simulation") and rest:
+        return words(rest[-1])
+    if group in ("faults", "blocks", "thresholds") and rest and rest[0].isdigit():
+        return ", ".join([f"{words(group[:-1])} {int(rest[0]) + 1}", *(words(one).lower() for one in rest[1:])])
+    return words(str(field).replace(".", "_"))
+
+
+@register.filter
 def written(value: Any) -> str:
     """A setting's value as a person writes it: "on", "30" of 30.0."""
     if value is None or value == "":
@@ -298,7 +311,9 @@ def axis(name: Any) -> str:
 def axes_counted(values: Any, name: Any) -> str:
     """What varies, counted: "4 topologies", "3 request intervals"."""
     word = axis(name)
-    many = word if word.endswith("s") else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    if word.endswith("s"):
+        return f"{len(values)} {word}"
+    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}{'es' if word.endswith('ch') else 's'}"
     return f"{len(values)} {many}"
 
 

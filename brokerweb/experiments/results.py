@@ -12,9 +12,9 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from brokerweb.experiments.axes import axes
 from brokerweb.experiments.models import Experiment, Run, RunState
 from overlay.engines import SIMULATED
-from overlay.experiment import sweeps
 from telemetry.intervals import interval
 
 SHOWN = 25
@@ -64,7 +64,7 @@ class Configuration:
 
 def axes_of(experiment: Experiment) -> list[str]:
     """What varies between its configurations."""
-    return list(sweeps.axes(experiment.definition))
+    return list(axes(experiment.definition))
 
 
 def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[Configuration]:
@@ -96,11 +96,11 @@ def _grouped(experiment: Experiment) -> list[Configuration]:
     return list(found.values())
 
 
-def _tell_values(shown: list[Configuration], axes: list[str]) -> None:
+def _tell_values(shown: list[Configuration], names: list[str]) -> None:
     """Reads from one run of each what varies."""
-    if not axes or not shown:
+    if not names or not shown:
         return
-    paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in axes]
+    paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in names]
     rows = Run.objects.filter(pk__in=[one.run for one in shown]).order_by().values_list("pk", *paths)
     by_run = {pk: list(values) for pk, *values in rows}
     for one in shown:

@@ -13,6 +13,7 @@ from django.db.models import Count
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import capacity, machine
+from brokerweb.experiments.axes import axes
 from brokerweb.experiments.estimates import Ahead, ahead, pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.references import References
@@ -161,7 +162,7 @@ def _estimate(
         count=len(chosen) * replicates,
         estimated_s=round(seconds, 1),
         basis=pace.basis,
-        axes=sweeps.axes(definition),
+        axes=axes(definition),
         disk_bytes=disk_bytes,
         ahead=ahead(),
         to_make=list(to_make),

@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import documents, results, services
+from brokerweb.experiments.axes import axes
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.run_views import with_outlook
@@ -21,9 +22,8 @@ from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
-from overlay.experiment import sweeps
 
-RUNS_SHOWN = 25
+RUNS_SHOWN = 10
 LEFT_READ = ("experiment", "engine", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
 """What is read of the runs that are left, of which there may be thousands."""
 
@@ -40,7 +40,7 @@ def index(request: HttpRequest) -> HttpResponse:
         experiment.run_count = sum(counts.values())
         experiment.ended_count = sum(counts.get(state, 0) for state in ENDED)
         experiment.failed_count = counts.get(RunState.FAILED, 0)
-        experiment.varies = [axis(name) for name in sweeps.axes(experiment.definition)]
+        experiment.varies = [axis(name) for name in axes(experiment.definition)]
     return render(request, "experiments/list.html", {"page": page})
 
 
@@ -57,10 +57,9 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
         context["estimate"] = services.estimate_of(experiment)
     except InvalidSetting as error:
         context |= {"estimate_problem": error}
-    axes = sweeps.axes(experiment.definition)
-    context["axes"] = axes
-    if "topology" in axes:
-        context["topology_names"] = dict(Topology.objects.filter(pk__in=axes["topology"]).values_list("id", "name"))
+    varies = context["axes"] = axes(experiment.definition)
+    if "topology" in varies:
+        context["topology_names"] = dict(Topology.objects.filter(pk__in=varies["topology"]).values_list("id", "name"))
     context["reports"] = experiment.reports.defer("result")[:10]
     return render(request, "experiments/detail.html", context)
 

@@ -352,14 +352,25 @@ def test_the_page_of_an_experiment_says_what_each_configuration_has_come_to(olga
     assert f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20state%20%3D%20failed" in text
 
 
-def test_what_failed_is_run_again_once(olga: Client, house: House) -> None:
-    failed = house.runs["failed"]
-    olga.post(f"/experiments/{house.experiment.id}/retry-failed/")
+def test_what_failed_is_run_again_once(olga: Client, ring: Topology) -> None:
+    olga.post("/experiments/new/", {**sweep(ring.id), "do": "launch"})
+    failed = Run.objects.all()[0]
+    Run.objects.filter(pk=failed.pk).update(state=RunState.FAILED)
+    olga.post(f"/experiments/{failed.experiment_id}/retry-failed/")
     again = Run.objects.get(rerun_of=failed)
     assert (again.seed, again.configuration_hash, again.state) == (failed.seed, failed.configuration_hash, "queued")
-    answer = olga.post(f"/experiments/{house.experiment.id}/retry-failed/", follow=True)
+    answer = olga.post(f"/experiments/{failed.experiment_id}/retry-failed/", follow=True)
     assert "None of its runs has failed" in answer.content.decode()
     assert Run.objects.filter(rerun_of=failed).count() == 1
+
+
+def test_a_block_that_leaves_a_setting_as_it_is_varies_it_too(olga: Client) -> None:
+    experiment = services.create(documents.read(UNION))
+    services.launch(experiment)
+    page = olga.get(f"/experiments/{experiment.id}/")
+    assert page.context["axes"] == {"settings.search": ["walk", "flood"], "workload.consumers": [3, 5, 50]}
+    rows = {tuple(row.values) for row in page.context["configurations"]}
+    assert rows == {("walk", 3), ("walk", 5), ("flood", 50)}
 
 
 def test_thresholds_turn_an_experiment_green_or_red_in_words(olga: Client, ring: Topology) -> None:
@@ -386,19 +397,24 @@ def test_an_experiment_is_deleted_only_when_nothing_of_it_is_left_to_run(olga: C
     assert not Experiment.objects.exists()
 
 
-def test_a_new_experiment_from_a_run_is_its_one_configuration(olga: Client, house: House) -> None:
-    run = house.runs["done"]
+def test_a_new_experiment_from_a_run_is_its_one_configuration(olga: Client, ring: Topology) -> None:
+    sent = sweep(ring.id, **{"settings-profile": "improved", "settings-hop_tries": "3"})
+    olga.post("/experiments/new/", {**sent, "do": "launch"})
+    run = Run.objects.all()[0]
     form = olga.get(f"/experiments/new/?run={run.id}").context["form"]
-    assert form.name == f"{house.experiment.name}, run {run.position + 1}"
+    assert form.name == f"sweep, run {run.position + 1}"
+    assert form.settings.changed() == {"profile": "improved", "hop_tries": 3}
     olga.post("/experiments/new/", {**as_sent(form), "do": "launch"})
     again = Experiment.objects.get(name=form.name)
     assert {one.configuration_hash for one in again.runs.all()} == {run.configuration_hash}
 
 
-def test_who_may_only_look_sees_no_button_that_changes(viktor: Client, house: House) -> None:
-    page = viktor.get(f"/experiments/{house.experiment.id}/").content.decode()
+def test_who_may_only_look_sees_no_button_that_changes(viktor: Client, ring: Topology) -> None:
+    experiment = services.create({"name": "e", "topology": ring.id, "workload": {"duration_s": 5}})
+    Run.objects.filter(pk=services.launch(experiment).runs[0].pk).update(state=RunState.FAILED)
+    page = viktor.get(f"/experiments/{experiment.id}/").content.decode()
     assert "Cancel" not in page
     assert "Run what failed again" not in page
     for address in ("retry-failed", "delete", "cancel", "launch"):
-        assert viktor.post(f"/experiments/{house.experiment.id}/{address}/").status_code == 403
+        assert viktor.post(f"/experiments/{experiment.id}/{address}/").status_code == 403
     assert viktor.get("/experiments/new/?preset=quick-look").status_code == 403
