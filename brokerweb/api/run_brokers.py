@@ -24,7 +24,7 @@ class RunBrokers:
 
     @extend_schema(
         parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 1,000")],
-        responses=shapes.BrokerListSerializer,
+        responses=shapes.RunBrokerListSerializer,
         filters=False,
     )
     @action(detail=True, url_path="brokers")
@@ -37,7 +37,7 @@ class RunBrokers:
         shown = rows[(page - 1) * size : page * size]
         return Response({"count": len(rows), **beside, "t_s": found["t_s"], "results": shown})
 
-    @extend_schema(operation_id="runs_broker_retrieve", responses=shapes.BrokerSerializer, filters=False)
+    @extend_schema(operation_id="runs_broker_retrieve", responses=shapes.RunBrokerSerializer, filters=False)
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
     def broker(self, request: Request, pk: str, index: str) -> Response:
         """One broker: neighbours, counters, what it held, its last steps and, where it is recorded, messages."""

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from brokerweb.api.shapes.fields import ObjectField
 
 
-class BrokerRowSerializer(serializers.Serializer):
+class RunBrokerRowSerializer(serializers.Serializer):
     """A broker as the run's picture shows it; what is not known is left out or null. Sizes are bytes."""
 
     index = serializers.IntegerField()
@@ -32,12 +32,12 @@ class BrokerRowSerializer(serializers.Serializer):
     table_bytes = serializers.FloatField(required=False, allow_null=True)
 
 
-class BrokerListSerializer(serializers.Serializer):
+class RunBrokerListSerializer(serializers.Serializer):
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     t_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch, of the newest word of any")
-    results = BrokerRowSerializer(many=True)
+    results = RunBrokerRowSerializer(many=True)
 
 
 class NeighbourSerializer(serializers.Serializer):
@@ -112,9 +112,9 @@ class LatelySerializer(serializers.Serializer):
     entries = EntrySerializer(many=True)
 
 
-class BrokerSerializer(serializers.Serializer):
+class RunBrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     t_s = serializers.FloatField(allow_null=True)
-    now = BrokerRowSerializer()
+    now = RunBrokerRowSerializer()
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing")
     lately: Any = LatelySerializer(allow_null=True, help_text="Null of a run that is not recorded")
