@@ -12,7 +12,8 @@ from rest_framework.views import APIView
 
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
-from brokerweb.networks import context
+from brokerweb.api.shapes.brokers import NetworkBrokerSerializer
+from brokerweb.networks import context, looking
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.topologies.models import Topology
@@ -42,6 +43,15 @@ class NetworkViewSet(Resource):
     def stop(self, request: Request, pk: str) -> Response:
         """Stops it; its brokers leave and end."""
         return self.shown(networks.stop(self.get_object()))
+
+    @extend_schema(operation_id="networks_broker_retrieve", responses=NetworkBrokerSerializer, filters=False)
+    @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
+    def broker(self, request: Request, pk: str, index: str) -> Response:
+        """One broker: neighbours, counters and its last steps, as it wrote them down."""
+        found = looking.one_of(self.get_object(), int(index))
+        if found is None:
+            raise NotFound("This network has no broker of this number.")
+        return Response(found)
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

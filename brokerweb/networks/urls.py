@@ -9,6 +9,7 @@ networks = [
     path("new/", views.new, name="new"),
     path("<str:network_id>/", views.detail, name="detail"),
     path("<str:network_id>/brokers/", views.brokers, name="brokers"),
+    path("<str:network_id>/brokers/<str:index>/", views.broker, name="broker"),
     path("<str:network_id>/context/", views.context, name="context"),
     path("<str:network_id>/start/", views.start, name="start"),
     path("<str:network_id>/stop/", views.stop, name="stop"),

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -16,7 +16,7 @@ from brokerweb.doors import changes, form_page, may_change, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.formatting import words
 from brokerweb.networks import context as rest_front
-from brokerweb.networks import hosting, services
+from brokerweb.networks import hosting, looking, services
 from brokerweb.networks.models import Host, Network
 from brokerweb.storage import disk
 from brokerweb.topologies import pictures
@@ -79,6 +79,16 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
 
 def _shown(network: Network) -> dict[str, Any]:
     return {"network": network, "graph": pictures.of_document(network.deployed)}
+
+
+@login_required
+def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
+    """The part of the page for one broker; it asks for itself while it is open."""
+    network = get_object_or_404(Network, pk=network_id)
+    found = looking.one_of(network, int(index)) if index.isascii() and index.isdigit() and len(index) < 8 else None
+    if found is None:
+        raise Http404("This network has no broker of this number.")
+    return render(request, "networks/broker.html", {"network": network, **found, "closed": "close" in request.GET})
 
 
 @login_required

@@ -118,3 +118,11 @@ class RunBrokerSerializer(serializers.Serializer):
     now = RunBrokerRowSerializer()
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing")
     lately: Any = LatelySerializer(allow_null=True, help_text="Null of a run that is not recorded")
+
+
+class NetworkBrokerSerializer(serializers.Serializer):
+    """A broker of a network that stays up."""
+
+    index = serializers.IntegerField()
+    now = ObjectField(help_text="Its row of the network's brokers")
+    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing, or on another host")
