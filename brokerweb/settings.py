@@ -330,6 +330,11 @@ SPECTACULAR_SETTINGS = {
         "NetworkState": "brokerweb.networks.models.NetworkState",
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",
+        "ScheduleKind": "brokerweb.reports.models.ScheduleKind",
+        "TraceOutcome": "telemetry.traces.OUTCOMES",
+        "FiringOutcome": "brokerweb.reports.models.FiringOutcome",
+        "NoticeKind": "brokerweb.notices.models.NoticeKind",
+        "DeliveryState": "brokerweb.notices.models.DeliveryState",
     },
 }
 

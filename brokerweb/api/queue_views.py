@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -51,7 +52,7 @@ class QueuePauseView(APIView):
     @extend_schema(operation_id="queue_pause", request=None, responses=QueueSerializer)
     def post(self, request: Request) -> Response:
         """Launches nothing more until it is resumed; what runs goes on. Done twice, the second changes nothing."""
-        pause.pause(request.user)
+        pause.pause(cast(User, request.user))
         return queue_shown()
 
 

@@ -113,7 +113,9 @@ class ScheduleViewSet(Resource):
     def fire(self, request: Request, pk: str) -> Response:
         """Does now what it does by the clock; what came of it."""
         firing = schedules.fire(self.get_object().pk, self.user)
-        shown = schedules.dressed(Firing.objects.filter(pk=firing.pk if firing else None))
+        if firing is None:
+            raise NotFound("This schedule was deleted.")
+        shown = schedules.dressed(Firing.objects.filter(pk=firing.pk))
         return Response(shapes.FiringSerializer(shown[0]).data, status=201)
 
     @extend_schema(operation_id="schedules_history", responses=shapes.FiringSerializer(many=True), filters=False)

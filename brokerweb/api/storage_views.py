@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -104,7 +105,7 @@ class StorageView(APIView):
     @extend_schema(operation_id="storage_partial_update", request=PolicyBody, responses=StorageSerializer)
     def patch(self, request: Request) -> Response:
         """Changes what is kept how long; what is due goes within minutes."""
-        services.change(_body(request), request.user)
+        services.change(_body(request), cast(User, request.user))
         return _shown()
 
 
@@ -119,4 +120,4 @@ class StorageApplyView(APIView):
     @extend_schema(operation_id="storage_apply", request=None, responses=RemovalPlanSerializer)
     def post(self, request: Request) -> Response:
         """Removes what is due now, a hundred things at most; the rest goes by itself."""
-        return _plan(services.apply_now(request.user))
+        return _plan(services.apply_now(cast(User, request.user)))

@@ -126,8 +126,10 @@ class TagForm(ActionForm):
 
 @admin.register(Run)
 class RunAdmin(LookedAt):
-    list_display = ("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "host")
-    list_display += ("created", "ended_at", "why", "page")
+    list_display = (
+        *("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "host"),
+        *("created", "ended_at", "why", "page"),
+    )
     list_filter = ("state", "verdict", "passed", "kept", ("files_removed", admin.EmptyFieldListFilter), "host", "tags")
     search_fields = ("id", "experiment__name", "configuration_hash", "note")
     search_help_text = "Id, name of the experiment, hash of the configuration, note"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from celery.schedules import crontab
 
@@ -10,8 +11,10 @@ from brokerweb.formatting import duration
 
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 DAYS = ("Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays")
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
-MONTHS += ("November", "December")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 EVERY = {60: "every minute", 3600: "every hour", 86_400: "every day", 604_800: "every week"}
 TIMES_TOLD = 6
 """Times of day that are named one by one."""
@@ -24,7 +27,7 @@ def of_interval(seconds: int) -> str:
 
 def of_crontab(text: str) -> str:
     """Five fields that ``celery.schedules.crontab`` takes, in words."""
-    cron = crontab(**dict(zip(FIELDS, text.split(), strict=True)))
+    cron: Any = crontab(**dict(zip(FIELDS, text.split(), strict=True)))
     days = _days(cron)
     times = _times(cron.minute, cron.hour)
     if times.startswith("every"):
@@ -32,7 +35,7 @@ def of_crontab(text: str) -> str:
     return f"{days} {times}, UTC"
 
 
-def _days(cron: crontab) -> str:
+def _days(cron: Any) -> str:
     told = []
     if len(cron.day_of_week) < 7:
         told.append(_week(cron.day_of_week))

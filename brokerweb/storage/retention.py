@@ -82,7 +82,7 @@ def plan(policy: Policy, now: datetime) -> Plan:
 def _runs() -> list[Item]:
     rows = removable().filter(footprint__total_bytes__gt=0).order_by("ended_at")
     found = rows.values_list("pk", "footprint__total_bytes", "ended_at")[:CONSIDERED]
-    return [Item("run", pk, total, ended) for pk, total, ended in found]
+    return [Item("run", pk, total, ended) for pk, total, ended in found if ended]
 
 
 def _simulated() -> list[Item]:
@@ -95,7 +95,7 @@ def _simulated() -> list[Item]:
 def _reports() -> list[Item]:
     rows = Report.objects.exclude(state__in=IN_USE).filter(ended_at__isnull=False).exclude(html_path="")
     found = rows.order_by("ended_at").values_list("pk", "ended_at")[:CONSIDERED]
-    weighed = [(pk, files.weigh(Path(settings.REPORTS) / pk), ended) for pk, ended in found]
+    weighed = [(pk, files.weigh(Path(settings.REPORTS) / pk), ended) for pk, ended in found if ended]
     return [Item("report", pk, total, ended) for pk, total, ended in weighed if total]
 
 
