@@ -144,6 +144,7 @@ _SHORT = {
     "p50": "p50",
     "p95": "p95",
     "p99": "p99",
+    "answered": "Requests answered",
     "answer_ratio": "Share answered",
     "per_s": "Answers per s",
     "hops": "Hops",

@@ -37,6 +37,7 @@ document.addEventListener("click", (event) => {
 
 if (bar) {
   ofPage.addEventListener("change", () => set(boxes(), ofPage.checked));
+  document.querySelector("[data-choose-page]").addEventListener("click", () => set(boxes(), true));
   bar.querySelector("[data-choose-none]").addEventListener("click", () => set(boxes(), false));
   chooseAll?.addEventListener("click", () => { all.value = "1"; say(); bar.querySelector("[data-choose-none]").focus(); });
   addEventListener("pageshow", say); // a browser that goes back remembers what was ticked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -183,6 +184,26 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     batch.tell(orders[0].run, Told("done", 1.0, result={"was_kept": True}))
     batch.tell(orders[4].run, Told("measuring", 0.5))
     assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
+
+
+def test_a_threshold_that_a_run_misses_is_told_and_is_an_exit_code_of_its_own(
+    spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = SPEC.replace("consumers: [2, 3, 4, 5, 300]", "consumers: 2")
+    given = ["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")]
+    spec.write_text(f"{small}thresholds: [not_found < 1000, p95 < 1us]\n")
+    assert main(given) == 4
+    said = capsys.readouterr().out
+    assert "0 of 1 runs kept their thresholds" in said
+    assert re.search(r"missed: \S+, seed \d+: p95 < 1us \([\d.]+ms\)", said)
+    (row,) = json.loads((tmp_path / "out" / "sweep.json").read_bytes())
+    assert (row["passed"], [one["held"] for one in row["thresholds"]]) == (False, [True, False])
+
+    spec.write_text(f"{small}thresholds: [p95 < 1s]\n")
+    assert main(given) == 0, "the same run, judged by what is demanded now"
+    spec.write_text(f"{small}thresholds: [p59 < 1s]\n")
+    assert main(given) == 2
+    assert "thresholds.0: there is no figure “p59”" in capsys.readouterr().err
 
 
 def test_two_sweeps_do_not_share_a_place(
