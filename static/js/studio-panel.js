@@ -31,6 +31,7 @@ export class Panel {
     $("chosen-what").textContent = this.#words(brokers, links, place);
     $("broker-form").hidden = brokers.length !== 1;
     $("links-form").hidden = !links.length;
+    $("chosen-help").textContent = brokers.length > 1 ? "Link joins them; the arrow keys move them in the picture." : "Choose brokers and links in the picture or in the tables below.";
     $("chosen-help").hidden = brokers.length === 1 || links.length > 0;
     $("link-these").disabled = brokers.length < 2;
     $("remove").disabled = !brokers.length && !links.length;
