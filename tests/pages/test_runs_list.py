@@ -5,13 +5,50 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from brokerweb.experiments.models import Run, SavedView, Tag
-from tests.pages.furniture import House
+from brokerweb.experiments import services as experiments
+from brokerweb.experiments.collection import collect_run
+from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
+from brokerweb.topologies import services as topologies
+from telemetry.runs import RunFiles
+from tests.pages.furniture import House, measure
+
+SUMMARY = {"answered": 95, "requests": 100, "answer_ratio": 0.95, "memory": {"mean": {"rss_bytes": 9_100_000.5}}}
+
+
+@pytest.fixture
+def house(operator: User) -> House:
+    """Twelve runs of two topologies, eight of them done; rows alone, without files."""
+    made = House()
+    for kind in ("ring", "full-mesh"):
+        made.topologies[kind] = topologies.create(name=f"{kind} of 4", kind=kind, brokers=4, seed=7, owner=operator)
+    body = {
+        "name": "Ring against full mesh",
+        "topology": [topology.id for topology in made.topologies.values()],
+        "workload": {"providers": 5, "consumers": 20, "duration_s": 20},
+        "replicates": 6,
+    }
+    made.experiment = experiments.create(body, operator)
+    runs = experiments.launch(made.experiment, operator).runs
+    now = timezone.now()
+    for number, run in enumerate(runs[:8]):
+        summary = {**SUMMARY, "p95": 900.5 + 700 * (number % 5), "p99": 5_000.0}
+        Run.objects.filter(pk=run.pk).update(state="done", verdict="valid", summary=summary, ended_at=now)
+        (RunFiles(Path(settings.RUNS) / run.pk).journal_directory).mkdir(parents=True)
+    for run, state in zip(runs[8:], ("failed", "cancelled", "measuring", "queued"), strict=True):
+        Run.objects.filter(pk=run.pk).update(state=state)
+        run.refresh_from_db()
+        made.runs[state] = run
+    made.runs["done"] = runs[0]
+    return made
 
 
 def listed(browser: Client, query: str) -> list[str]:
@@ -225,3 +262,18 @@ def test_a_missed_threshold_is_seen_in_the_list(olga: Client, house: House) -> N
     page = olga.get("/runs/?q=passed+%3D+no&columns=state,passed").content.decode()
     assert '<span class="state state-failed">missed</span>' in page
     assert "p95 &lt; 2ms: missed." in page
+
+
+def test_a_run_is_held_to_the_thresholds_of_its_experiment_when_it_is_done(olga: Client, house: House, var) -> None:
+    definition = {**house.experiment.definition, "thresholds": ["p95 < 1us", "requests > 0"]}
+    Experiment.objects.filter(pk=house.experiment.pk).update(definition=definition)
+    run = house.runs["measuring"]
+    measure(run)
+    Run.objects.filter(pk=run.pk).update(state="collecting")
+    collect_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.passed) == ("done", False)
+    assert [(one["text"], one["held"]) for one in run.thresholds] == [("p95 < 1us", False), ("requests > 0", True)]
+    assert run.thresholds[0]["value"] == run.summary["p95"]
+    shown = olga.get(f"/api/runs/{run.pk}/").json()
+    assert (shown["passed"], shown["thresholds"]) == (False, run.thresholds)
