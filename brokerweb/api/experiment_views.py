@@ -17,7 +17,7 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import experiments as shapes
-from brokerweb.experiments import documents
+from brokerweb.experiments import documents, reckoning
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.presets import PRESETS, Preset
@@ -48,7 +48,7 @@ class ExperimentViewSet(Resource):
     def estimate(self, request: Request) -> Response:
         """What launching this would make; nothing is saved."""
         body = {name: value for name, value in self._body(request).items() if name != "report_when_done"}
-        return Response(shapes.EstimateSerializer(experiments.estimate(body)).data)
+        return Response(shapes.EstimateSerializer(reckoning.estimate(body)).data)
 
     @staticmethod
     def _body(request: Request) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from brokerweb.doors import changes, form_page, person
-from brokerweb.experiments import documents, forms, origins, services
+from brokerweb.experiments import documents, forms, origins, reckoning, services
 from brokerweb.experiments.forms import DOCUMENT, FORM, ExperimentForm
 from brokerweb.experiments.presets import PRESETS
 from brokerweb.experiments.references import References
@@ -147,7 +147,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
 def _estimate(form: ExperimentForm) -> Mapping[str, Any]:
     try:
         body = form.body()
-        return {"estimate": services.estimate({**body, "name": body.get("name") or "unnamed"})}
+        return {"estimate": reckoning.estimate({**body, "name": body.get("name") or "unnamed"})}
     except InvalidSetting as error:
         is_hint = form.mode == FORM and error.field == "topology" and not form.topologies
         return {"problem": error, "is_hint": is_hint}

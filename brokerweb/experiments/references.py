@@ -105,6 +105,19 @@ def _replaced(body: Mapping[str, Any], instead: Callable[[str, Any], Any]) -> di
     return replaced
 
 
+def missing(definition: Mapping[str, Any]) -> list[str]:
+    """The ids of topologies in a definition of which there is none any more."""
+    ids: list[str] = []
+
+    def note(field: str, value: str) -> str:
+        ids.append(value)
+        return value
+
+    _replaced(definition, note)
+    there = set(Topology.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    return [one for one in dict.fromkeys(ids) if one not in there]
+
+
 def drawn(field: str, value: Mapping[str, Any], engine: str = LIVE) -> dict[str, Any]:
     """The document of what an object makes. Raises ``InvalidSetting`` of ``field``."""
     brokers = value.get("brokers")

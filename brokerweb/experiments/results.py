@@ -77,11 +77,12 @@ def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[C
 
 
 def _grouped(experiment: Experiment) -> list[Configuration]:
-    """All of them. A simulated run that was run again with its seed is no other replicate."""
+    """All of them, but those of a "what if". A simulated run that was run again with its seed is no other replicate."""
+    launched = experiment.runs.filter(compared_with=None).order_by("position")
     found: dict[str, Configuration] = {}
     seen: set[tuple[str, str]] = set()
     columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", *(f"figure_{name}" for name in FIGURES))
-    for pk, name, state, seed, engine, passed, *figures in experiment.runs.order_by("position").values_list(*columns):
+    for pk, name, state, seed, engine, passed, *figures in launched.values_list(*columns):
         one = found.setdefault(name, Configuration(name, pk))
         one.runs += 1
         one.failed += state == RunState.FAILED

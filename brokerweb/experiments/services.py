@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -12,52 +12,19 @@ from django.db import transaction
 from django.db.models import Count
 
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import capacity, machine
-from brokerweb.experiments.axes import axes
-from brokerweb.experiments.estimates import Ahead, ahead, pace_of
+from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.experiments.reckoning import checked_body, references_of
 from brokerweb.experiments.references import References
-from brokerweb.experiments.spelling import with_numbers
 from brokerweb.experiments.states import ENDED, move, note
 from brokerweb.ids import is_id, new_id
 from brokerweb.storage import disk
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
-from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
-from overlay.experiment.definition import FIELDS, Checked, checked, configurations, expanded
-from telemetry import thresholds
-from telemetry.manifest import usable_cores
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What launching would make."""
-
-    engine: str
-    configurations: int
-    replicates: int
-    count: int
-    estimated_s: float
-    basis: str
-    """What the seconds of simulated runs are reckoned from; empty for live ones, which go by the clock."""
-    axes: dict[str, list[Any]]
-    """What varies between the configurations, and the values it takes."""
-    disk_bytes: float = 0.0
-    """What its runs take of the disk, about."""
-    ahead: Ahead = field(default_factory=Ahead)
-    """What is queued or under way already."""
-    to_make: list[str] = field(default_factory=list)
-    """Names of topologies that are made with the experiment."""
-    warning: str = ""
-    """What to know before launching; empty where there is nothing."""
-
-    @property
-    def ends_in_s(self) -> float:
-        """Seconds until its last run has ended, as far as that can be known."""
-        return self.ahead.left_s + self.estimated_s
+from overlay.experiment.definition import configurations
 
 
 @dataclass(frozen=True)
@@ -111,63 +78,10 @@ def create_once(
 
 
 def _row(body: Mapping[str, Any], owner: User | None, report_when_done: bool) -> dict[str, Any]:
-    references = _references(body)
-    definition = references.made(_checked(body, references)[0], owner)
+    references = references_of(body)
+    definition = references.made(checked_body(body, references)[0], owner)
     name = definition["name"].strip()
     return {"name": name, "definition": definition, "owner": owner, "report_when_done": report_when_done}
-
-
-def _references(body: Any) -> References:
-    return References(body.get("engine", LIVE) if isinstance(body, Mapping) else LIVE)
-
-
-def estimate(body: Mapping[str, Any]) -> Estimate:
-    """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
-    references = _references(body)
-    return _estimate(*_checked(body, references), references.to_make)
-
-
-def _checked(body: Mapping[str, Any], references: References) -> Checked:
-    """As ``overlay`` checks it, that its thresholds are about figures that runs have, and that this machine holds it.
-
-    Raises ``InvalidSetting``.
-    """
-    resolved = with_numbers(references.resolved(body)) if isinstance(body, Mapping) else body
-    try:
-        definition, chosen = checked(resolved, references.find)
-    except InvalidSetting as error:
-        if error.field == "replicates":  # a number of runs is more than one field's matter
-            capacity.check_count({**FIELDS, **resolved})
-        raise
-    thresholds.read_all(definition["thresholds"])
-    capacity.check(chosen, machine.here(), usable_cores())
-    return definition, chosen
-
-
-def estimate_of(experiment: Experiment) -> Estimate:
-    """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
-    return _estimate(experiment.definition, expanded(experiment.definition, References().find))
-
-
-def _estimate(
-    definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
-) -> Estimate:
-    pace, replicates = pace_of(definition["engine"]), definition["replicates"]
-    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
-    disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
-    return Estimate(
-        engine=definition["engine"],
-        configurations=len(chosen),
-        replicates=replicates,
-        count=len(chosen) * replicates,
-        estimated_s=round(seconds, 1),
-        basis=pace.basis,
-        axes=axes(definition),
-        disk_bytes=disk_bytes,
-        ahead=ahead(),
-        to_make=list(to_make),
-        warning=capacity.warning(disk_bytes, machine.here()),
-    )
 
 
 @transaction.atomic

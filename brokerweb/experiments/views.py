@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import documents, results, services
+from brokerweb.experiments import documents, reckoning, results, services
 from brokerweb.experiments.axes import axes
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue
@@ -54,7 +54,7 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
         **_configurations(request, experiment),
     }
     try:
-        context["estimate"] = services.estimate_of(experiment)
+        context["estimate"] = reckoning.repetition_of(experiment)
     except InvalidSetting as error:
         context |= {"estimate_problem": error}
     varies = context["axes"] = axes(experiment.definition)
@@ -66,10 +66,13 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 @login_required
 def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """The part of the page that moves while runs are left."""
+    """The part of the page that moves while runs are left; once all have ended the whole page is asked for anew."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     context = {"experiment": experiment, "is_part": True, **_progress(request, experiment)}
-    return render(request, "experiments/progress.html", context)
+    response = render(request, "experiments/progress.html", context)
+    if not context["left"]:
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @login_required

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from brokerweb.experiments import documents, services
+from brokerweb.experiments import documents, reckoning, services
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.presets import PRESETS
 from brokerweb.ids import new_id
@@ -56,7 +56,7 @@ def ring() -> Topology:
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_works_in_an_installation_that_has_nothing(name: str) -> None:
     preset = PRESETS[name]
-    estimate = services.estimate(preset.definition)
+    estimate = reckoning.estimate(preset.definition)
     assert (estimate.configurations, estimate.count) == (preset.configurations, preset.runs)
     assert estimate.engine == preset.engine
     assert estimate.to_make
@@ -68,7 +68,7 @@ def test_the_presets_are_what_they_are_called() -> None:
     assert {one["brokers"] for one in PRESETS["fire-watch"].definition["topology"]} == {100, 200, 400}
     assert PRESETS["rare-data"].definition["workload"]["holders"] == 1
     looks = PRESETS["quick-look"]
-    assert services.estimate(looks.definition).estimated_s < 30
+    assert reckoning.estimate(looks.definition).estimated_s < 30
 
 
 def test_a_preset_is_launched_from_its_card_and_brings_its_topology(olga: Client) -> None:
@@ -88,7 +88,7 @@ def test_a_preset_is_launched_from_its_card_and_brings_its_topology(olga: Client
 
 def test_a_topology_that_is_there_already_is_used_and_not_made_again(olga: Client, ring: Topology) -> None:
     for kind in ({"kind": "ring", "brokers": 4}, {**RING, "name": "Another name"}, "ring"):
-        estimate = services.estimate({"name": "e", "topology": kind, "workload": {"duration_s": 5}})
+        estimate = reckoning.estimate({"name": "e", "topology": kind, "workload": {"duration_s": 5}})
         assert estimate.to_make == []
     named_alike = services.create({"name": "e", "topology": {"name": "ring", "kind": "ring", "brokers": 5}})
     assert Topology.objects.get(pk=named_alike.definition["topology"]).name == "ring (2)"
@@ -197,12 +197,12 @@ def test_form_and_document_say_the_same_both_ways(olga: Client, ring: Topology) 
 def test_the_document_of_an_experiment_makes_it_again_where_its_topology_is_not(olga: Client) -> None:
     made = services.create(documents.read(UNION))
     text = olga.get(f"/experiments/{made.id}/yaml/").content.decode()
-    before = services.estimate_of(made)
+    before = reckoning.estimate_of(made)
     services.delete(made)
     Topology.objects.all().delete()
     again = services.create(documents.read(text))
-    assert services.estimate_of(again).axes == before.axes
-    assert services.estimate_of(again).count == before.count == 6
+    assert reckoning.estimate_of(again).axes == before.axes
+    assert reckoning.estimate_of(again).count == before.count == 6
     assert Topology.objects.get().name == "Ring of 4"
 
 

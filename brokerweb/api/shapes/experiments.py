@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
@@ -74,6 +74,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
         return context["runs_by_state"][experiment.pk]
 
 
+@extend_schema_serializer(component_name="LaunchEstimate")
 class EstimateSerializer(serializers.Serializer):
     engine = serializers.CharField()
     configurations = serializers.IntegerField()

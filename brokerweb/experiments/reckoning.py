@@ -1,0 +1,130 @@
+"""What a launch would make, how long it takes and whether it fits: all that is said before. Nothing is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from brokerweb.experiments import capacity, machine, references
+from brokerweb.experiments.axes import axes
+from brokerweb.experiments.estimates import Ahead, ahead, pace_of
+from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.references import References
+from brokerweb.experiments.spelling import with_numbers
+from overlay.engines import LIVE
+from overlay.errors import InvalidSetting
+from overlay.experiment import sweeps
+from overlay.experiment.definition import FIELDS, Checked, checked, expanded
+from telemetry import thresholds
+from telemetry.manifest import usable_cores
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What launching would make."""
+
+    engine: str
+    configurations: int
+    replicates: int
+    count: int
+    estimated_s: float
+    basis: str
+    """What the seconds of simulated runs are reckoned from; empty for live ones, which go by the clock."""
+    axes: dict[str, list[Any]]
+    """What varies between the configurations, and the values it takes."""
+    disk_bytes: float = 0.0
+    """What its runs take of the disk, about."""
+    ahead: Ahead = field(default_factory=Ahead)
+    """What is queued or under way already."""
+    to_make: list[str] = field(default_factory=list)
+    """Names of topologies that are made with the experiment."""
+    warning: str = ""
+    """What to know before launching; empty where there is nothing."""
+
+    @property
+    def ends_in_s(self) -> float:
+        """Seconds until its last run has ended, as far as that can be known."""
+        return self.ahead.left_s + self.estimated_s
+
+
+def estimate(body: Mapping[str, Any]) -> Estimate:
+    """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
+    found = references_of(body)
+    return _estimate(*checked_body(body, found), found.to_make)
+
+
+def checked_body(body: Mapping[str, Any], found: References) -> Checked:
+    """As ``overlay`` checks it, that its thresholds are about figures that runs have, and that this machine holds it.
+
+    Raises ``InvalidSetting``.
+    """
+    resolved = with_numbers(found.resolved(body)) if isinstance(body, Mapping) else body
+    try:
+        definition, chosen = checked(resolved, found.find)
+    except InvalidSetting as error:
+        if error.field == "replicates":  # a number of runs is more than one field's matter
+            capacity.check_count({**FIELDS, **resolved})
+        raise
+    thresholds.read_all(definition["thresholds"])
+    capacity.check(chosen, machine.here(), usable_cores())
+    return definition, chosen
+
+
+def estimate_of(experiment: Experiment) -> Estimate:
+    """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
+    return _estimate(experiment.definition, expanded(experiment.definition, References().find))
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What launching an experiment once more would make."""
+
+    configurations: int
+    count: int
+    estimated_s: float
+
+
+def repetition_of(experiment: Experiment) -> Repetition:
+    """From the runs that it has, where it has some: its configurations need not be drawn up again.
+
+    Raises ``InvalidSetting`` if a topology is gone.
+    """
+    launched = experiment.runs.filter(compared_with=None).order_by("created")
+    by_configuration = dict(launched.values_list("configuration_hash", "estimated_s"))
+    # Where a topology was changed between two launches there are runs of more configurations than one launch makes.
+    seconds_each = list(by_configuration.values())[-sweeps.count(experiment.definition) :]
+    if not seconds_each:
+        whole = estimate_of(experiment)
+        return Repetition(whole.configurations, whole.count, whole.estimated_s)
+    if missing := references.missing(experiment.definition):
+        raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
+    replicates = experiment.definition["replicates"]
+    seconds = pace_of(experiment.definition["engine"]).all_s(seconds_each * replicates)
+    return Repetition(len(seconds_each), len(seconds_each) * replicates, round(seconds, 1))
+
+
+def _estimate(
+    definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
+) -> Estimate:
+    pace, replicates = pace_of(definition["engine"]), definition["replicates"]
+    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
+    disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
+    return Estimate(
+        engine=definition["engine"],
+        configurations=len(chosen),
+        replicates=replicates,
+        count=len(chosen) * replicates,
+        estimated_s=round(seconds, 1),
+        basis=pace.basis,
+        axes=axes(definition),
+        disk_bytes=disk_bytes,
+        ahead=ahead(),
+        to_make=list(to_make),
+        warning=capacity.warning(disk_bytes, machine.here()),
+    )
+
+
+def references_of(body: Any) -> References:
+    """What finds, or draws, the topologies of a body that may be anything."""
+    return References(body.get("engine", LIVE) if isinstance(body, Mapping) else LIVE)
