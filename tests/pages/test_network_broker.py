@@ -33,7 +33,9 @@ def test_a_broker_of_a_network_is_looked_at(olga: Client, viktor: Client, house:
     assert "4 lost" in part
     assert "every 2s" in part
     assert "every 2s" not in viktor.get(f"{address}?close=1").content.decode()
-    assert f'hx-get="{address}"' in olga.get(f"/networks/{house.network.id}/").content.decode()
+    # Its place stays: around the button whole parts are exchanged.
+    opens = f'hx-get="{address}" hx-target="#network-broker" hx-swap="innerHTML"'
+    assert opens in olga.get(f"/networks/{house.network.id}/").content.decode()
     told = olga.get(f"/api{address}").json()
     assert told["own"]["counters"] == {"in_3": 41}
     assert [(row["index"], row["state"]) for row in told["own"]["neighbours"]] == [(2, "joined"), (4, "lost")]
