@@ -49,10 +49,9 @@ def sketch(graph: Graph) -> str:
     if not graph.positions:
         return ""
     left, top = min(x for x, _ in graph.positions), min(y for _, y in graph.positions)
-    width = max(x for x, _ in graph.positions) - left or 1.0
-    height = max(y for _, y in graph.positions) - top or 1.0
-    room = (SKETCH_WIDTH - 2 * SKETCH_EDGE) / width, (SKETCH_HEIGHT - 2 * SKETCH_EDGE) / height
-    scale = min(room) if len(graph.positions) > 1 else 0.0
+    width, height = max(x for x, _ in graph.positions) - left, max(y for _, y in graph.positions) - top
+    room = (SKETCH_WIDTH - 2 * SKETCH_EDGE, SKETCH_HEIGHT - 2 * SKETCH_EDGE)
+    scale = min((space / side for space, side in zip(room, (width, height), strict=True) if side), default=0.0)
     margin = (SKETCH_WIDTH - width * scale) / 2, (SKETCH_HEIGHT - height * scale) / 2
     at = [f"{margin[0] + (x - left) * scale:.0f} {margin[1] + (y - top) * scale:.0f}" for x, y in graph.positions]
     if not graph.links:

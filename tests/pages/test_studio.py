@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from brokerweb.topologies import pictures, studio
 from brokerweb.topologies import services as topologies
-from brokerweb.topologies import studio
 from brokerweb.topologies.models import Topology
 from overlay.links import Link
-from overlay.topologies import Graph
+from overlay.topologies import Graph, generate
 from tests.pages.furniture import House
 
 
@@ -92,6 +92,18 @@ def test_a_run_leads_to_the_version_that_it_used(olga: Client, house: House) -> 
     shown = olga.get(address).content.decode()
     assert "renamed, version 1" in shown
     assert re.search(r"\d runs used this version", shown)
+
+
+@pytest.mark.parametrize(
+    ("kind", "brokers", "drawn"),
+    [
+        ("central", 1, "M36 24m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0"),
+        ("line", 3, "M4 24L36 24M36 24L68 24"),
+        ("ring", 4, "M36 4L56 24M36 4L16 24M56 24L36 44M36 44L16 24"),
+    ],
+)
+def test_a_sketch_fills_its_box_whatever_the_shape(kind: str, brokers: int, drawn: str) -> None:
+    assert pictures.sketch(generate(kind, brokers, {})) == drawn
 
 
 def test_a_copy_is_made_and_opened(olga: Client, ring: Topology) -> None:
