@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,6 +32,8 @@ VALUES_SHOWN = 10
 """Of a parameter; how many more there are is said."""
 IN_TITLE = ("topology", "kind", "links", "engine")
 """Parameters that the first column of the table tells."""
+DROPPED: dict[str, Any] = {"x": "", "by": (), "sort": "", "baseline": ""}
+"""What a comparison is shown without where it does not fit the runs, and what stands for nothing of it."""
 SUSPECT = "suspect"
 FORMS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 MOST_LINKED = 20
@@ -45,12 +48,19 @@ def index(request: HttpRequest) -> HttpResponse:
         return _page(request, Asked(q=request.GET.get("q", "")), error=error)
     if not asked.is_anything:
         return _page(request, asked, examples=_examples())
-    try:
-        found = services.compare(asked, timezone.now())
-        groups = services.ordered(found)
-    except InvalidSetting as error:
-        return _page(request, asked, error=error)
-    return _page(request, asked, found, groups)
+    dropped: list[InvalidSetting] = []
+    while True:
+        try:
+            found = services.compare(asked, timezone.now())
+            groups = services.ordered(found)
+        except InvalidSetting as error:
+            if error.field not in DROPPED or not getattr(asked, error.field):
+                return _page(request, asked, error=error)
+            # Of other runs it may not hold any more: what is left is shown, and what was left out is said.
+            dropped.append(error)
+            asked = replace(asked, **{error.field: DROPPED[error.field]})
+        else:
+            return _page(request, asked, found, groups, dropped=dropped)
 
 
 def _page(
@@ -60,12 +70,14 @@ def _page(
     groups: list[Group] | None = None,
     *,
     error: InvalidSetting | None = None,
+    dropped: Sequence[InvalidSetting] = (),
     examples: list[dict[str, str]] | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "asked": asked,
         "error": error,
         "wrong": {error.field: error.sentence} if error else {},
+        "dropped": dropped,
         "examples": examples,
         "measures": MEASURES.values(),
         "aggregates": AGGREGATES,
@@ -92,6 +104,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
     charts = drawing.drawn(found, groups)
     page = page_of(request, groups, ROWS)
     x = drawing.x_of(found)
+    usual = drawing.x_of(replace(found, asked=replace(found.asked, x="")))
     offered = {name: title for name, title in CHARTS.items() if name in charts or name == "ecdf"}
     chart = found.asked.chart if found.asked.chart in offered else next(iter(offered))
     return {
@@ -100,6 +113,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         "rows": [_row(found, group) for group in page],
         "chips": [_chip(found, one, x) for one in found.differing],
         "x": x,
+        "usual": usual,
         "drawn": {"charts": charts, "shown": chart, "log": found.asked.log},
         "offered": offered,
         "chart": chart,

@@ -1,7 +1,8 @@
 // What the ECharts of all pages share: a legend of buttons that isolate, a scale, and the picture and its data to take away.
 import { colour, saveAs, toCsv } from "./format.js";
 
-export const textStyle = () => ({ color: colour("ink-soft"), fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily });
+// With single quotes about the names of fonts: ECharts writes them into attributes of the SVG as they are.
+export const textStyle = () => ({ color: colour("ink-soft"), fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily.replaceAll('"', "'") });
 
 // Drawn on the chart and not as HTML, which would bring style attributes along.
 export const tooltip = (formatter) => ({ renderMode: "richText", trigger: "item", confine: true, backgroundColor: colour("surface-raised"),
