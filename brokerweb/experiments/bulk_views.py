@@ -90,7 +90,8 @@ def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
         return render(request, "runs/labels.html", {"run": run})
     template = "runs/labels_form.html" if is_part else "runs/labels_page.html"
     context = {"run": run, "typed": typed, "wrong": wrong, "is_part": is_part, "most_note": labels.MOST_NOTE}
-    return render(request, template, context, status=400 if wrong else 200)
+    is_refused = wrong and not is_part  # a browser would say of a part in its console that it failed
+    return render(request, template, context, status=400 if is_refused else 200)
 
 
 @posted

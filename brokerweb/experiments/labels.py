@@ -96,7 +96,7 @@ def untag_all(runs: Sequence[str], name: str) -> None:
         _forget_unused()
 
 
-def used_tags() -> QuerySet[Tag]:
+def used_tags() -> QuerySet[Any]:
     """Every tag that a run bears, with ``runs_count``, by name."""
     return Tag.objects.annotate(runs_count=Count("runs")).filter(runs_count__gt=0).order_by("name")
 

@@ -77,13 +77,15 @@ class Listing:
 
 def of_address(query: QueryDict) -> Listing:
     """``read`` of a page's address, in which columns may be named together or one by one."""
-    return read({**query.dict(), "columns": ",".join(query.getlist("columns"))})
+    given = {name: str(query.get(name, "")) for name in query}
+    return read({**given, "columns": ",".join(map(str, query.getlist("columns")))})
 
 
 def read(query: Mapping[str, str]) -> Listing:
     """The list that an address's query asks for. What is wrong is in ``problems``, and its default stands in."""
     problems: list[InvalidSetting] = []
-    text, tree = query.get("q", "").strip(), Everything()
+    text = query.get("q", "").strip()
+    tree: Node = Everything()
     older = [Comparison(name, "=", query[old].strip()) for old, name in OLD.items() if query.get(old, "").strip()]
     try:
         tree = parse(text)

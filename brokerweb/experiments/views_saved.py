@@ -42,6 +42,7 @@ def _checked_name(owner: User, page: str, name: object, view: SavedView | None =
     text = " ".join(name.split()) if isinstance(name, str) else ""
     if not text or len(text) > MOST_NAME or not text.isprintable():
         raise InvalidSetting("name", f"must be 1 to {MOST_NAME} printable characters")
-    if of(owner, page).filter(name=text).exclude(pk=view.pk if view else None).exists():
+    others = of(owner, page).filter(name=text)
+    if (others.exclude(pk=view.pk) if view else others).exists():
         raise InvalidSetting("name", f"there is a view called “{text}” already; choose another name or delete that one")
     return text

@@ -52,10 +52,6 @@ document.addEventListener("click", (event) => {
   field.focus();
 });
 
-// What was typed wrongly comes back with a sentence beside it.
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.xhr.status === 400 && detail.requestConfig.elt.matches(".labels-form")) detail.shouldSwap = true;
-});
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.matches?.(".labels")) event.target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
 });

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
 """``~`` is contains."""
@@ -37,7 +38,7 @@ class Words:
     """Words alone: sought in names."""
 
     text: str
-    at: int = field(default=0, compare=False)
+    at: int = dataclasses.field(default=0, compare=False)
 
     def __str__(self) -> str:
         return quoted(self.text)
@@ -50,9 +51,9 @@ class Comparison:
     field: str
     op: str
     value: str
-    at: int = field(default=0, compare=False)
+    at: int = dataclasses.field(default=0, compare=False)
     """Where the field stands in the text."""
-    value_at: int = field(default=0, compare=False)
+    value_at: int = dataclasses.field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"{self.field} {self.op} {quoted(self.value)}"
@@ -64,8 +65,8 @@ class Among:
 
     field: str
     values: tuple[str, ...]
-    at: int = field(default=0, compare=False)
-    values_at: tuple[int, ...] = field(default=(), compare=False)
+    at: int = dataclasses.field(default=0, compare=False)
+    values_at: tuple[int, ...] = dataclasses.field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.field} in ({', '.join(quoted(value) for value in self.values)})"
