@@ -6,6 +6,6 @@
     a form ── composing ───┼── one datagram ──┼── verdicts: what a broker makes of it
     a recorded run ────────┘                  └── sending: to a live broker, and its answers
 
-``layouts`` describes every message once; forms, fields, examples and the Wireshark dissector are held to it. All of
-these are pure but ``sending``; ``services`` puts them together for the pages and REST.
+``layouts`` describes every message once, in the terms of ``kinds``; forms, fields, examples and the dissector for
+Wireshark are held to it. All of these are pure but ``sending``; ``services`` and ``recorded`` serve the pages and REST.
 """

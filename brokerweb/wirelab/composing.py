@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from brokerweb.wirelab.fieldkinds import ACKS, NACKS, OPERATION_NAMES, PREFIXES
-from brokerweb.wirelab.layouts import LAYOUTS, Field, Kind, Layout, Tail
+from brokerweb.wirelab.kinds import Field, Kind, Layout, Tail
+from brokerweb.wirelab.layouts import LAYOUTS
 from brokerweb.wirelab.pasted import MOST_BYTES
 from overlay.errors import InvalidSetting
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from brokerweb.wirelab.fieldkinds import words_of
-from brokerweb.wirelab.layouts import LAYOUTS, Field, Kind, Layout, Tail
+from brokerweb.wirelab.kinds import Field, Kind, Layout, Tail
+from brokerweb.wirelab.layouts import LAYOUTS
 from overlay.broker.fields import MAX_DATAGRAM, MAX_PAYLOAD
 from overlay.errors import WireError
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from brokerweb.wirelab.layouts import LAYOUTS, Kind
+from brokerweb.wirelab.kinds import Kind
+from brokerweb.wirelab.layouts import LAYOUTS
 from overlay.addresses import parse_address, parse_host, parse_port
 from overlay.broker.extensions import TARGET_DIGITS
 from overlay.broker.fields import MAX_PAYLOAD, check_name, read_integer

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brokerweb.wirelab.dissecting import Dissection
-from brokerweb.wirelab.layouts import Kind
+from brokerweb.wirelab.kinds import Kind
 
 ROW = 16
 HALF = 8

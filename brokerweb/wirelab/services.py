@@ -10,7 +10,8 @@ from django.utils import timezone
 from brokerweb.wirelab import composing, sending
 from brokerweb.wirelab.dissecting import Dissection, Segment, dissect
 from brokerweb.wirelab.hexview import TINTS, Row, rows
-from brokerweb.wirelab.layouts import LAYOUTS, Layout
+from brokerweb.wirelab.kinds import Layout
+from brokerweb.wirelab.layouts import LAYOUTS
 from brokerweb.wirelab.verdicts import Verdict, judge
 
 LONGEST_LINK = 2_000

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from brokerweb.wirelab import composing, hexview, pasted
 from brokerweb.wirelab.dissecting import Dissection, dissect
-from brokerweb.wirelab.layouts import LAYOUTS, Kind, Tail
+from brokerweb.wirelab.kinds import Kind, Tail
+from brokerweb.wirelab.layouts import LAYOUTS
 from brokerweb.wirelab.verdicts import Judgement, judge
 from overlay.broker.config import BrokerConfig
 from overlay.broker.wire import CODES, encode, parse
