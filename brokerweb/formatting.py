@@ -159,7 +159,7 @@ def kept_thresholds(passed: Any) -> SafeString | str:
     if passed is None:
         return ""
     return format_html(
-        '<span class="state state-{}">{}</span>', *(("done", "passed") if passed else ("failed", "missed"))
+        '<span class="state state-{}">{}</span>', *(("done", "passed") if passed else ("failed", "broken"))
     )
 
 

@@ -1,6 +1,6 @@
 """What telemetry does without the web: reports, sweeps of simulated runs, and the pages that are made by measuring.
 
-Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some did not keep a threshold.
+Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some broke a threshold.
 """
 
 from __future__ import annotations

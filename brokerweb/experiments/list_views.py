@@ -33,7 +33,7 @@ CHIPS = (
     *(("topology", kind) for kind in ("ring", "full-mesh", "waxman", "central")),
 )
 """Conditions that are put to the filter, or taken away, by one press."""
-CHIP_WORDS = {"passed": "missed thresholds"}
+CHIP_WORDS = {"passed": "thresholds broken"}
 
 
 @dataclass(frozen=True, slots=True)

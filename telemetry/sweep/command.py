@@ -29,8 +29,8 @@ from telemetry.thresholds import Threshold
 
 Say = Callable[[str], None]
 
-WENT_WELL, FAILED, MISSED = 0, 1, 4
-"""Exit codes: all ran and kept their thresholds, some did not run, all ran and some did not keep them."""
+WENT_WELL, FAILED, BROKEN = 0, 1, 4
+"""Exit codes: all ran and kept their thresholds, some did not run, all ran and some broke one."""
 SAY_S = 5.0
 """Between two sentences on how far it is."""
 
@@ -70,7 +70,7 @@ def make(given: Namespace, say: Say) -> tuple[str, int]:
 def _code(rows: Sequence[page.Row]) -> int:
     if any(row["state"] != DONE for row in rows):
         return FAILED
-    return MISSED if any(row["passed"] is False for row in rows) else WENT_WELL
+    return BROKEN if any(row["passed"] is False for row in rows) else WENT_WELL
 
 
 @contextmanager

@@ -90,10 +90,10 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
     if judged := [row for row in rows if row["passed"] is not None]:
         said.append(f"{sum(row['passed'] for row in judged):,} of {len(judged):,} runs kept their thresholds")
     failed = [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in rows if row["state"] == FAILED]
-    missed = [
-        f"missed: {row['run']}, seed {row['seed']}: {broken(row['thresholds'])}" for row in judged if not row["passed"]
+    broke = [
+        f"broken: {row['run']}, seed {row['seed']}: {broken(row['thresholds'])}" for row in judged if not row["passed"]
     ]
-    for listed in (failed, missed):
+    for listed in (failed, broke):
         said += listed[:FAILED_SHOWN]
         if len(listed) > FAILED_SHOWN:
             said.append(f"and {len(listed) - FAILED_SHOWN} more; {out / 'sweep.json'} has all")

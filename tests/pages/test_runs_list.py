@@ -256,13 +256,13 @@ def test_who_may_only_look_filters_and_changes_nothing(viktor: Client, house: Ho
     assert Run.objects.get(pk=run.id).state == "queued"
 
 
-def test_a_missed_threshold_is_seen_in_the_list(olga: Client, house: House) -> None:
+def test_a_broken_threshold_is_seen_in_the_list(olga: Client, house: House) -> None:
     held = [{"text": "p95 < 2ms", "value": 9_000.0, "held": False}]
     Run.objects.filter(pk=house.runs["done"].id).update(passed=False, thresholds=held)
     assert listed(olga, "q=passed+%3D+no") == [house.runs["done"].id]
     page = olga.get("/runs/?q=passed+%3D+no&columns=state,passed").content.decode()
-    assert '<span class="state state-failed">missed</span>' in page
-    assert "p95 &lt; 2ms: missed." in page
+    assert '<span class="state state-failed">broken</span>' in page
+    assert "p95 &lt; 2ms: broken." in page
 
 
 def test_a_run_is_held_to_the_thresholds_of_its_experiment_when_it_is_done(

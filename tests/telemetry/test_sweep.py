@@ -186,7 +186,7 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
 
 
-def test_a_threshold_that_a_run_misses_is_told_and_is_an_exit_code_of_its_own(
+def test_a_threshold_that_a_run_breaks_is_told_and_is_an_exit_code_of_its_own(
     spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small = SPEC.replace("consumers: [2, 3, 4, 5, 300]", "consumers: 2")
@@ -195,7 +195,7 @@ def test_a_threshold_that_a_run_misses_is_told_and_is_an_exit_code_of_its_own(
     assert main(given) == 4
     said = capsys.readouterr().out
     assert "0 of 1 runs kept their thresholds" in said
-    assert re.search(r"missed: \S+, seed \d+: p95 < 1us \([\d.]+ms\)", said)
+    assert re.search(r"broken: \S+, seed \d+: p95 < 1us \([\d.]+ms\)", said)
     (row,) = json.loads((tmp_path / "out" / "sweep.json").read_bytes())
     assert (row["passed"], [one["held"] for one in row["thresholds"]]) == (False, [True, False])
 

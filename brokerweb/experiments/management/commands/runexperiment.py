@@ -3,7 +3,7 @@
 Under ``make up`` the worker does the work and this only launches and watches. Without it this process does what a
 worker does, one round after the other in the foreground, and ends the supervisor that it started.
 
-Exit code 0 all runs are done and kept their thresholds, 1 some are not done, 4 all are done and some did not keep them.
+Exit code 0 all runs are done and kept their thresholds, 1 some are not done, 4 all are done and some broke one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from brokerweb.experiments.states import UNFINISHED
 from brokerweb.networks.services import worker_missing
 from overlay.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
-from telemetry.sweep.command import FAILED, MISSED, WENT_WELL
+from telemetry.sweep.command import BROKEN, FAILED, WENT_WELL
 from telemetry.thresholds import broken
 
 
@@ -83,12 +83,12 @@ class Command(BaseCommand):
         topology = run.configuration["topology"]["name"]
         mean = run.summary.get("mean_us")
         measured = f", mean {mean:.0f} µs, {run.verdict}" if mean is not None else ""
-        missed = f", missed {broken(run.thresholds)}" if run.passed is False else ""
-        return f"{topology}, replicate {run.replicate}{measured}{missed} {run.reason}".rstrip()
+        broke = f", broke {broken(run.thresholds)}" if run.passed is False else ""
+        return f"{topology}, replicate {run.replicate}{measured}{broke} {run.reason}".rstrip()
 
 
 def _code(ids: list[str]) -> int:
     runs = Run.objects.filter(pk__in=ids)
     if runs.exclude(state=RunState.DONE).exists():
         return FAILED
-    return MISSED if runs.filter(passed=False).exists() else WENT_WELL
+    return BROKEN if runs.filter(passed=False).exists() else WENT_WELL
