@@ -248,7 +248,8 @@ def addresses(made: Seeded) -> dict[str, str]:
                 found[name] = reverse(name, kwargs=known)
             except NoReverseMatch:
                 continue  # a file's form, or a name twice in the URLconf with other parameters
-    return found
+    compared = {name: found[name] for name in ("compare", "api:compare") if name in found}
+    return {**found, **{f"{name}, all runs": f"{address}?q=" for name, address in compared.items()}}
 
 
 def _named(patterns: Any, namespace: str) -> Iterator[tuple[str, list[str]]]:
