@@ -19,11 +19,14 @@ from brokerweb.topologies.models import Topology
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import inline
+from overlay.experiment.definition import MAX_SEED
 from overlay.links import Link
 from overlay.topologies import Graph, Limits, generate
 
 MADE = "made:"
 """What the name of one that is yet to be made begins with; no id does."""
+MOST_MADE, MOST_NAMED = 50, 1_000
+"""Topologies that one definition may bring along, and that one list may name."""
 LOOKED_AT = 20
 """Kept topologies of the same kind, size and seed that are compared link by link."""
 
@@ -75,6 +78,8 @@ class References:
         if (kept := _like(value, document)) is not None:
             return str(kept.pk)
         word = MADE + _canonical(value)
+        if word not in self._objects and len(self._objects) >= MOST_MADE:
+            raise InvalidSetting(field, f"is one too many: a definition brings at most {MOST_MADE} new topologies along")
         self._objects[word] = value
         self._documents[word] = document
         return word
@@ -89,6 +94,8 @@ def _replaced(body: Mapping[str, Any], instead: Callable[[str, Any], Any]) -> di
 
     def of(field: str, value: Any) -> Any:
         if isinstance(value, list):
+            if len(value) > MOST_NAMED:
+                raise InvalidSetting(field, f"has {len(value):,} topologies; at most {MOST_NAMED:,} can be named")
             return [instead(f"{field}.{index}", one) for index, one in enumerate(value)]
         return instead(field, value)
 
@@ -127,6 +134,9 @@ def drawn(field: str, value: Mapping[str, Any], engine: str = LIVE) -> dict[str,
             f"has {brokers:,} brokers; here a topology has at most {settings.MAX_BROKERS:,}. "
             "“python -m telemetry sweep” simulates larger ones",
         )
+    seed = value.get("seed", 0)
+    if isinstance(seed, int) and not 0 <= seed <= MAX_SEED:
+        raise InvalidSetting(f"{field}.seed", f"must be a whole number from 0 to {MAX_SEED}")
     try:
         return _drawn(_canonical(value), engine)
     except InvalidSetting as error:
@@ -158,7 +168,10 @@ def _make(value: Mapping[str, Any], owner: User | None) -> Topology:
         number += 1
         name = f"{wanted[:90]} ({number})"
     made: dict[str, Any] = {key: value[key] for key in ("kind", "brokers", "params", "seed", "links") if key in value}
-    return topologies.create(name=name, owner=owner, **made)
+    try:
+        return topologies.create(name=name, owner=owner, **made)
+    except InvalidSetting as error:
+        raise InvalidSetting(f"topology.{error.field}", error.sentence) from None
 
 
 def _name(value: Mapping[str, Any]) -> str:

@@ -12,9 +12,11 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from brokerweb.experiments import relevance
 from brokerweb.experiments.axes import axes
 from brokerweb.experiments.models import Experiment, Run, RunState
 from overlay.engines import SIMULATED
+from overlay.systems import SYSTEMS
 from telemetry.intervals import interval
 
 SHOWN = 25
@@ -72,7 +74,7 @@ def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[C
     sort = asked.get("sort", "") if asked.get("sort") in SORTS else "p50"
     found = sorted(_grouped(experiment), key=lambda one: one.key(str(sort).lstrip("-")), reverse=str(sort)[:1] == "-")
     shown = Paginator(found, SHOWN).get_page(asked.get("configurations"))
-    _tell_values(list(shown), axes_of(experiment))
+    _tell_values(experiment, list(shown))
     return shown
 
 
@@ -97,15 +99,21 @@ def _grouped(experiment: Experiment) -> list[Configuration]:
     return list(found.values())
 
 
-def _tell_values(shown: list[Configuration], names: list[str]) -> None:
-    """Reads from one run of each what varies."""
+def _tell_values(experiment: Experiment, shown: list[Configuration]) -> None:
+    """Reads from one run of each what varies; of a setting that its others do not use, nothing."""
+    names = axes_of(experiment)
     if not names or not shown:
         return
     paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in names]
     rows = Run.objects.filter(pk__in=[one.run for one in shown]).order_by().values_list("pk", *paths)
     by_run = {pk: list(values) for pk, *values in rows}
+    definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
+    base = {**definition["settings"], **definition["workload"]}
+    bare = [name.rpartition(".")[2] for name in names]
     for one in shown:
-        one.values = by_run[one.run]
+        told = dict(zip(bare, by_run[one.run], strict=True))
+        unused = relevance.unused((*system.settings, *system.workload), {**base, **told})
+        one.values = [None if name in unused else value for name, value in told.items()]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from brokerweb.experiments.presets import PRESETS
 from brokerweb.ids import new_id
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
+from overlay.engines import SIMULATED
+from overlay.experiment import inline
 from tests.pages.furniture import House
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +63,9 @@ def test_every_preset_works_in_an_installation_that_has_nothing(name: str) -> No
     assert estimate.engine == preset.engine
     assert estimate.to_make
     assert not Topology.objects.exists(), "reckoning makes nothing"
+    if preset.engine == SIMULATED:
+        _, configurations = inline.simulated(preset.text.encode(), f"{name}.yaml")
+        assert len(configurations) == preset.configurations, "the command line says the same of it"
 
 
 def test_the_presets_are_what_they_are_called() -> None:
@@ -371,6 +376,14 @@ def test_a_block_that_leaves_a_setting_as_it_is_varies_it_too(olga: Client) -> N
     assert page.context["axes"] == {"settings.search": ["walk", "flood"], "workload.consumers": [3, 5, 50]}
     rows = {tuple(row.values) for row in page.context["configurations"]}
     assert rows == {("walk", 3), ("walk", 5), ("flood", 50)}
+
+
+def test_a_setting_that_a_configuration_does_not_use_is_not_said_of_it(olga: Client, ring: Topology) -> None:
+    blocks = [{"settings": {"search": ["walk", "flood"]}}, {"settings": {"arm": "structured"}}]
+    experiment = services.create({"name": "e", "topology": ring.id, "workload": {"duration_s": 5}, "blocks": blocks})
+    services.launch(experiment)
+    rows = {tuple(row.values) for row in olga.get(f"/experiments/{experiment.id}/").context["configurations"]}
+    assert rows == {("unstructured", "walk"), ("unstructured", "flood"), ("structured", None)}
 
 
 def test_thresholds_turn_an_experiment_green_or_red_in_words(olga: Client, ring: Topology) -> None:
