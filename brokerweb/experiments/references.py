@@ -79,7 +79,7 @@ class References:
             return str(kept.pk)
         word = MADE + _canonical(value)
         if word not in self._objects and len(self._objects) >= MOST_MADE:
-            raise InvalidSetting(field, f"is one too many: a definition brings at most {MOST_MADE} new topologies along")
+            raise InvalidSetting(field, f"is one too many: at most {MOST_MADE} new topologies come with a definition")
         self._objects[word] = value
         self._documents[word] = document
         return word
