@@ -54,7 +54,7 @@ def new(request: HttpRequest) -> HttpResponse:
     except InvalidSetting as error:
         form.blame(error)
         return _form(request, form, status=400)
-    return redirect("topologies:detail", topology.id)
+    return redirect("topologies:edit" if request.POST.get("do") == "edit" else "topologies:detail", topology.id)
 
 
 def _form(request: HttpRequest, form: forms.TopologyForm, status: int = 200) -> HttpResponse:

@@ -37,6 +37,12 @@ def test_the_editor_opens_with_what_is_saved(olga: Client, ring: Topology) -> No
     assert drawing["links"][0] == {"a": 0, "b": 1, "delay_ms": 5.0, "jitter_ms": 0.0, "loss": 0.0}
 
 
+def test_a_drawing_is_begun_from_what_is_generated(olga: Client) -> None:
+    body = {"kind": "star", "name": "begun", "brokers": "5", "seed": "1", "do": "edit"}
+    answer = olga.post("/topologies/new/", body)
+    assert answer["Location"] == f"/topologies/{Topology.objects.get().pk}/edit/"
+
+
 def test_versions_are_listed_with_who_and_why_and_one_is_restored(olga: Client, ring: Topology) -> None:
     page = olga.get(f"/topologies/{ring.pk}/versions/").content.decode()
     assert page.index("Version 2") < page.index("Version 1")
