@@ -1,4 +1,5 @@
 // One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
+import { svgOf } from "./chart-svg.js";
 import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
 import { HEAD, drawMarks, shadeMarks, withList } from "./marks.js";
 
@@ -147,6 +148,11 @@ export class LiveChart {
   }
 
   savePicture(name) { withList(this.plot.ctx.canvas, this.marks).toBlob((blob) => saveAs(`${name}.png`, blob)); }
+
+  saveSvg(name, title) {
+    const { plot, spec, data, marks, isolated } = this;
+    saveAs(`${name}.svg`, svgOf({ plot, spec, data, marks, isolated, stroke: (series) => this.stroke(series) }, title), "image/svg+xml");
+  }
 
   saveData(name) {
     const rows = this.data[0].map((t, i) => [t, ...this.spec.series.map((_, s) => this.data[s + 1][i])]);

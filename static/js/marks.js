@@ -13,7 +13,7 @@ const GAP = 6;
 export const HEAD = LANES * LANE + 4;
 
 const fontOf = (ratio) => `${11 * ratio}px system-ui, sans-serif`;
-const lookOf = (mark) => LOOKS[mark.kind] || LOOKS.phase;
+export const lookOf = (mark) => LOOKS[mark.kind] || LOOKS.phase;
 const seconds = (t) => t.toFixed(1);
 export const timeOf = ({ at_s: at, until_s: until }) => (until === null ? `${seconds(at)}\u202fs` : `${seconds(at)}–${seconds(until)}\u202fs`);
 

@@ -43,6 +43,7 @@ export class RunCharts {
       const { scale, save, view } = target.dataset;
       const name = `run-${live.run}-${live.engine === "simulated" ? "simulated-" : ""}${one.spec}`;
       if (save === "png") one.chart.savePicture(name);
+      if (save === "svg") one.chart.saveSvg(name, `${figure.querySelector("h2").textContent}, run ${live.run}`);
       if (save === "csv") one.chart.saveData(name);
       if (scale) { press(target); one.chart.setLog(scale === "log"); }
       if (view) { press(target); one.spec = view; one.chart.setSpec(this.specs[view]); this.draw(one); }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
@@ -70,6 +71,23 @@ def test_one_cursor_tells_the_time_and_the_values_of_all_charts(page: Page, show
     assert re.fullmatch(r"at \d+\ss", said)
     expect(times).to_have_text([said] * times.count())
     expect(page.locator("[data-chart=cores] .value").first).to_have_text(re.compile(r"\d"))
+
+
+def test_a_chart_is_taken_away_as_svg_png_and_csv(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    chart = page.locator("[data-chart=latency]")
+    expect(chart.locator("[data-plot]")).not_to_have_attribute("data-empty", re.compile(".*"))
+    taken = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as download:
+            chart.get_by_role("button", name=kind).click()
+        assert download.value.suggested_filename.endswith(f"-latency.{kind.lower()}")
+        taken[kind] = download.value.path().read_bytes()
+    picture = ElementTree.fromstring(taken["SVG"])
+    words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"p50", "p99", "2   3.0\u202fs   measuring"} <= set(words)
+    assert "NaN" not in taken["SVG"].decode()
+    assert taken["CSV"].decode().startswith("t_s,p50_us,p95_us,p99_us,mean_us\n")
 
 
 def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: Shown) -> None:
