@@ -65,6 +65,22 @@ def test_one_query_is_told_whole(api: APIClient, run: str) -> None:
     assert first == {"at_ms": 0, "broker": 0, "step": "received", "peer": None, "with_consumer": True, "detail": ""}
     assert (last["at_ms"], last["step"], last["with_consumer"]) == (2.42, "replied", True)
     assert (query["silent"], query["client"]) == ([], None)
+    assert (query["ending"]["name"], query["ending"]["word"]) == ("found_remote", "found elsewhere")
+
+
+def test_how_a_query_ended_is_said_in_a_sentence(api: APIClient, operator: User, run: str) -> None:
+    browser = Client()
+    browser.force_login(operator)
+    said = {}
+    for row in listed(api, run)["results"]:
+        ending = api.get(f"/api/runs/{run}/traces/{row['id']}/").json()["ending"]
+        said[row["outcome"]] = ending["name"]
+        page = browser.get(f"/runs/{run}/queries/{row['id']}/").content.decode()
+        assert ending["word"] in page
+        assert ending["sentence"] in page
+    # Two hops are no walk that was used up, and the broker that was asked last reported nothing.
+    assert said == {"answered": "found_remote", "not_found": "dead_end", "lost": "broker_gone"}
+    assert "How a query can end" in browser.get(f"/runs/{run}/queries/").content.decode()
 
 
 def test_a_partial_trace_says_who_reported_nothing(api: APIClient, ring: dict[str, Any], run: str) -> None:
