@@ -28,6 +28,7 @@ from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.streams import PARQUET, download, file_chunks
 from brokerweb.experiments import bulk, exports, history, labels, listing, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.experiments.filtering import runs_matching
 from brokerweb.experiments.list_views import exported
 from brokerweb.experiments.models import Run
@@ -86,6 +87,13 @@ class RunViewSet(RunBrokers, Resource):
         if missing := set(body["runs"]).difference(rows.values_list("pk", flat=True)):
             raise InvalidSetting("runs", f"there is none with the id {min(missing)!r:.40}")
         return rows
+
+    @extend_schema(responses=label_shapes.FieldSerializer(many=True), filters=False)
+    @action(detail=False, pagination_class=None)
+    def fields(self, request: Request) -> Response:
+        """What a filter may name: every field with its unit and an example."""
+        named = {**RUN_FIELDS, **FIGURES, **SETTINGS}
+        return Response(label_shapes.FieldSerializer(named.values(), many=True).data)
 
     @extend_schema(
         parameters=[

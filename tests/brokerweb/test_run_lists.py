@@ -192,6 +192,13 @@ def test_rest_lists_by_the_same_language_and_by_figures(api: APIClient, runs: di
     assert wrong.json()["sentence"] == "there is no field “p59”; did you mean p95? (character 19)"
 
 
+def test_rest_says_what_a_filter_may_name(api: APIClient) -> None:
+    fields = {field["name"]: field for field in api.get("/api/runs/fields/").json()}
+    assert (fields["p95"]["unit"], fields["p95"]["example"]) == ("us", "p95 < 2ms")
+    assert "flood" in fields["strategy"]["choices"]
+    assert fields["workload.providers"]["what"] == "number"
+
+
 def test_rest_writes_on_a_run(api: APIClient, runs: dict[str, Run]) -> None:
     changes = {"note": "warm", "tags": ["Paper", "new"], "kept": True}
     answer = api.patch("/api/runs/run-fast/", changes, format="json")

@@ -44,6 +44,17 @@ class BulkSerializer(serializers.Serializer):
     sentence = serializers.CharField()
 
 
+class FieldSerializer(serializers.Serializer):
+    """Something that runs are chosen by."""
+
+    name = serializers.CharField()
+    what = serializers.CharField(help_text="number, text, choice, flag, moment or tag")
+    unit = serializers.CharField(help_text="Of a number alone; empty for a plain one")
+    choices = serializers.ListField(child=serializers.CharField())
+    help = serializers.CharField()
+    example = serializers.CharField(help_text="A condition on it")
+
+
 class TagSerializer(serializers.ModelSerializer):
     runs = serializers.IntegerField(source="runs_count", read_only=True, help_text="How many runs bear it")
 
