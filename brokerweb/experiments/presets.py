@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments import documents
+from overlay.engines import LIVE
 from overlay.experiment import sweeps
 
 DIRECTORY = settings.BASE_DIR / "docs" / "examples"
@@ -39,7 +40,7 @@ class Preset:
 
     @property
     def engine(self) -> str:
-        return str(self.definition["engine"])
+        return str(self.definition.get("engine", LIVE))
 
     @cached_property
     def configurations(self) -> int:
