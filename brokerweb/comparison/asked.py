@@ -67,7 +67,7 @@ class Asked:
 def read(query: QueryDict) -> Asked:
     """What an address asks for. Raises ``InvalidSetting`` that names the parameter."""
     return Asked(
-        q=_filter("q", query["q"]) if "q" in query else None,
+        q=_filter("q", query.get("q", "")) if "q" in query else None,
         runs=_listed(query, "runs", MOST_RUN_IDS, "runs"),
         metrics=_metrics(query),
         x=query.get("x", "").strip(),

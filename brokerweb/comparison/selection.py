@@ -89,7 +89,9 @@ def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
     columns = [f"figure_{name}" for name in metrics]
     told = ("pk", "configuration_hash", "seed", "engine", "verdict")
     rows = runs.order_by("created", "position", "pk").values_list(*told, *columns)[:MOST_RUNS]
-    return [Figures(*row[: len(told)], row[len(told) :]) for row in rows]
+    return [
+        Figures(run, name, seed, engine, verdict, tuple(values)) for run, name, seed, engine, verdict, *values in rows
+    ]
 
 
 def _without_repeats(rows: Sequence[Figures]) -> list[Figures]:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -17,7 +18,7 @@ from brokerweb.comparison import drawing, exports, services
 from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group
-from brokerweb.doors import page_of, person
+from brokerweb.doors import person
 from brokerweb.experiments import views_saved
 from brokerweb.experiments.list_views import pointed
 from brokerweb.experiments.models import Experiment, RunState
@@ -102,7 +103,7 @@ def _without(request: HttpRequest, *names: str) -> str:
 
 def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict[str, Any]:
     charts = drawing.drawn(found, groups)
-    page = page_of(request, groups, ROWS)
+    page = Paginator(groups, ROWS).get_page(request.GET.get("page"))
     x = drawing.x_of(found)
     usual = drawing.x_of(replace(found, asked=replace(found.asked, x="")))
     offered = {name: title for name, title in CHARTS.items() if name in charts or name == "ecdf"}

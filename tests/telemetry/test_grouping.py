@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from telemetry.grouping import Value, difference, estimate, quartiles, replicates
@@ -150,6 +150,11 @@ measured = st.lists(
 )
 
 
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""The machine may be busy with other tests."""
+
+
+@UNHURRIED
 @given(measured, measured, st.sampled_from(list(MEASURES.values())))
 def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows(
     ours: list[Value], theirs: list[Value], measure: Measure
@@ -164,6 +169,7 @@ def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows
     assert {one.verdict, other.verdict} in ({"unknown"}, {"no difference shown"}, {"better", "worse"})
 
 
+@UNHURRIED
 @given(st.lists(numbers, min_size=1, max_size=40))
 def test_a_box_is_in_order(values: list[float]) -> None:
     box = quartiles(values)

@@ -37,7 +37,7 @@ def of(value: Any, measure: Measure) -> str:
 
 
 @register.filter
-def between(found: Estimate, measure: Measure) -> str:
+def between(found: Estimate | Difference, measure: Measure) -> str:
     """The interval of an estimate or a difference: "[1.38 ms, 1.47 ms]"; empty where there is none."""
     if found.low is None or found.high is None:
         return ""
