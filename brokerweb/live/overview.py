@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Avg, Exists, OuterRef, Subquery
+from django.db.models import Avg, Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from brokerweb.experiments.models import Run, RunState
@@ -115,10 +115,11 @@ class Matrix:
 
 
 def matrix() -> Matrix | None:
-    """The mean of each measure over the runs of each topology of the newest finished sweep, if it is of several."""
+    """The mean of each measure over the runs of each topology of the newest finished sweep of several."""
     unfinished = Run.objects.filter(experiment=OuterRef("experiment"), state__in=UNFINISHED)
     done = Run.objects.filter(state=RunState.DONE)
-    newest = done.exclude(Exists(unfinished)).order_by("-ended_at").values("experiment")[:1]
+    several = Q(experiment__definition__topology__1__isnull=False) | Q(experiment__definition__blocks__1__isnull=False)
+    newest = done.filter(several).exclude(Exists(unfinished)).order_by("-ended_at").values("experiment")[:1]
     by_topology = done.filter(experiment=Subquery(newest)).order_by("topology_kind", "topology_name")
     keys = ("experiment", "experiment__name", "topology_name", "topology_kind")
     arms = list(by_topology.values(*keys).annotate(**{name: Avg(f"figure_{name}") for name in ROWS}))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, QueuePause, Run, RunState
 from brokerweb.live import overview
+from brokerweb.reports import schedules
+from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
-from tests.pages.furniture import House
 
 
 def home(client: Client) -> str:
@@ -18,51 +23,65 @@ def home(client: Client) -> str:
     return answer.content.decode()
 
 
-def test_the_first_steps_tick_themselves_off(olga: Client, operator: User, house: House) -> None:
-    assert "The first three steps" not in home(olga)
-    Experiment.objects.all().delete()
+def end(run: Run, state: str, reason: str = "", **summary: float) -> None:
+    Run.objects.filter(pk=run.pk).update(state=state, reason=reason, summary=summary, ended_at=timezone.now())
+
+
+@pytest.fixture
+def sweep(operator: User) -> list[Run]:
+    """Six queued runs: a ring and a full mesh, three of each."""
+    overlays = [topologies.create(name=name, kind=kind, brokers=4).id for name, kind in KINDS]
+    experiment = experiments.create({"name": "Sweep", "topology": overlays, "replicates": 3}, operator)
+    return sorted(experiments.launch(experiment, operator).runs, key=lambda run: run.configuration["topology"]["kind"])
+
+
+KINDS = (("Round", "ring"), ("Meshed", "full-mesh"))
+
+
+def test_the_first_steps_tick_themselves_off(olga: Client) -> None:
     page = home(olga)
     assert "The first three steps" in page
-    assert page.count('class="is-done"') == 2, "topologies and reports are there still"
-    assert "Set up an experiment" in page
-
-
-def test_an_empty_house_offers_the_first_step_and_nothing_else_stands_in_the_way(olga: Client) -> None:
-    page = home(olga)
-    assert "Make a topology" in page
     assert "is-done" not in page
     assert "Nothing runs, and nothing waits." in page
-    topologies.create(name="ring", kind="ring", brokers=4)
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
     assert home(olga).count('class="is-done"') == 1
+    experiment = experiments.create({"name": "First", "topology": ring.id})
+    assert "Launch it" in home(olga)
+    run = experiments.launch(experiment).runs[0]
+    assert "under way" in home(olga)
+    end(run, RunState.DONE)
+    assert home(olga).count('class="is-done"') == 2
+    assert "Make a report" in home(olga)
+    reports.create(experiments=[experiment])
+    assert "The first three steps" not in home(olga)
 
 
-def test_what_runs_waits_failed_finished_and_comes_is_told(olga: Client, house: House) -> None:
+def test_what_runs_waits_failed_finished_and_comes_is_told(olga: Client, sweep: list[Run], operator: User) -> None:
+    experiment = Experiment.objects.get()
+    schedules.create(name="Each morning", experiments=[experiment], crontab="0 6 * * *")
+    report = reports.create(experiments=[experiment], owner=operator)
+    report.state, report.ended_at = "done", timezone.now()
+    report.save()
+    now = timezone.now()
+    Run.objects.filter(pk=sweep[0].pk).update(
+        state=RunState.MEASURING, progress=0.5, launched_at=now, ends_at=now + timedelta(seconds=30)
+    )
+    end(sweep[1], RunState.DONE, mean=900, p95=2_000)
+    for port, run in enumerate(sweep[2:5]):
+        end(run, RunState.FAILED, f"Broker {port} could not bind to 127.0.0.1:70{port}: the port is in use.")
     page = home(olga)
-    assert "run queued</a>" in page
-    assert "Broker 3 could not bind to 127.0.0.1:7003" in page
-    assert "Coming up" in page
-    assert "Monday morning" in page
-    assert "New reports" in page
-    assert f"/runs/{house.runs['measuring'].id}/" in page
+    assert "1 run queued</a>" in page
+    assert f"/runs/{sweep[0].id}/" in page.split("Failed lately")[0]
+    assert "50\u202f%" in page
+    assert page.count("could not bind") == 1, "the same reason but for its numbers"
+    assert [failure.count for failure in overview.now()["failures"]] == [3]
+    coming = page.split("Coming up")[1]
+    assert "Each morning" in coming
+    assert f"/reports/{report.id}/" in coming.split("New reports")[1]
+    assert f"/runs/{sweep[1].id}/" in page.split("Finished lately")[1]
 
 
-def test_runs_that_failed_for_the_same_reason_are_one_line_with_their_count(olga: Client, house: House) -> None:
-    base = house.runs["failed"]
-    for port in range(5):
-        Run.objects.create(
-            experiment=base.experiment,
-            configuration=base.configuration,
-            configuration_hash=base.configuration_hash,
-            seed="1",
-            state=RunState.FAILED,
-            reason=f"Broker {port} could not bind to 127.0.0.1:70{port:02}: the port is in use by another program.",
-            ended_at=timezone.now(),
-        )
-    assert [failure.count for failure in overview.now()["failures"]] == [6]
-    assert home(olga).count("could not bind") == 1
-
-
-def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Client, house: House) -> None:
+def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Client, sweep: list[Run]) -> None:
     assert "Pause the queue" in home(olga)
     assert "Pause the queue" not in home(viktor)
     assert viktor.post("/queue/pause/").status_code == 403
@@ -76,19 +95,19 @@ def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Cli
     assert not QueuePause.objects.exists()
 
 
-def test_the_newest_sweep_is_an_overview_of_measures_by_topology(olga: Client, house: House) -> None:
-    assert "The newest sweep" not in home(olga), "its runs have not all ended"
-    Run.objects.filter(state__in=(RunState.MEASURING, RunState.QUEUED)).update(
-        state=RunState.CANCELLED, ended_at=timezone.now()
-    )
+def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
+    olga: Client, sweep: list[Run], operator: User
+) -> None:
+    assert "The newest sweep" not in home(olga), "its runs have not ended"
+    for at, run in enumerate(sweep):
+        end(run, RunState.DONE, p50=100 * (at + 1), p95=9_000, answer_ratio=1.0)
+    alone = experiments.create({"name": "Alone", "topology": topologies.create(name="x", kind="ring", brokers=4).id})
+    end(experiments.launch(alone, operator).runs[0], RunState.DONE, p50=1)
     found = overview.matrix()
     assert found is not None
-    ring = [kind for _, kind in found.heads].index("ring")
-    runs = Run.objects.filter(state=RunState.DONE, configuration__topology__kind="ring")
-    p50s = [run.summary["p50"] for run in runs]
-    measure, cells = found.rows[0]
-    assert measure.name == "p50"
-    assert cells[ring].text == overview.us(sum(p50s) / len(p50s))
-    for _, row in found.rows:
-        assert sum(cell.is_best for cell in row) >= 1 or all(cell.text == "–" for cell in row)
+    assert (found.name, found.heads) == ("Sweep", [("Meshed", "full-mesh"), ("Round", "ring")])
+    rows = {measure.name: [(cell.text, cell.is_best) for cell in cells] for measure, cells in found.rows}
+    assert rows["p50"] == [("200\u202fµs", True), ("500\u202fµs", False)]
+    assert rows["answer_ratio"] == [("100\u202f%", True), ("100\u202f%", True)]
+    assert rows["over_idle"] == [("–", False), ("–", False)]
     assert "The newest sweep" in home(olga)

@@ -5,29 +5,33 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
-from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage import disk, retention, services
 from brokerweb.storage.disk import Disk
-from tests.pages.furniture import House
+from brokerweb.topologies import services as topologies
+from tests.pages.furniture import finish
 
 RULE = {"max_days": "90", "max_gb": "", "least_free_gb": "0.5", "include_simulated": "on"}
 
 
-def aged(house: House) -> Run:
-    """A run of a hundred days ago, that no report is being made of."""
-    run = house.runs["done"]
-    Report.objects.filter(state=ReportState.QUEUED).update(state=ReportState.FAILED)
+@pytest.fixture
+def aged(operator: User) -> Run:
+    """A run of a hundred days ago."""
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
+    experiment = experiments.create({"name": "e", "topology": ring.id}, operator)
+    run = finish(experiments.launch(experiment, operator).runs[0])
     Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(days=100))
     retention.turn()
     return run
 
 
-def test_a_rule_is_tried_saved_and_carried_out(olga: Client, house: House) -> None:
-    run = aged(house)
+def test_a_rule_is_tried_saved_and_carried_out(olga: Client, aged: Run) -> None:
     assert "Nothing was removed yet" in olga.get("/storage/").content.decode()
     tried = olga.post("/storage/preview/", RULE).content.decode()
     assert "the files of <strong>1 run</strong>" in tried
@@ -38,12 +42,12 @@ def test_a_rule_is_tried_saved_and_carried_out(olga: Client, house: House) -> No
     assert "What is due is removed within minutes." in saved
     done = olga.post("/storage/apply/", follow=True).content.decode()
     assert "Removed the files of 1 run:" in done
-    assert olga.get(f"/runs/{run.id}/").status_code == 200
+    assert olga.get(f"/runs/{aged.id}/").status_code == 200
     again = olga.post("/storage/apply/", follow=True).content.decode()
     assert "Nothing was due." in again
 
 
-def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: Client, house: House) -> None:
+def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: Client) -> None:
     answer = olga.post("/storage/change/", {**RULE, "max_days": "soon", "max_gb": "12.5"})
     page = answer.content.decode()
     assert answer.status_code == 400
@@ -54,14 +58,13 @@ def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: C
     assert "must be a number" in olga.post("/storage/preview/", {**RULE, "max_gb": "-3"}).content.decode()
 
 
-def test_a_run_that_is_kept_is_passed_by(olga: Client, house: House) -> None:
-    run = aged(house)
+def test_a_run_that_is_kept_is_passed_by(olga: Client, aged: Run) -> None:
     assert "1 run" in olga.post("/storage/preview/", RULE).content.decode()
-    olga.post(f"/storage/runs/{run.id}/keep/", {"kept": "yes"})
+    olga.post(f"/storage/runs/{aged.id}/keep/", {"kept": "yes"})
     assert "Nothing would be removed now." in olga.post("/storage/preview/", RULE).content.decode()
 
 
-def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client, house: House) -> None:
+def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client) -> None:
     page = viktor.get("/storage/").content.decode()
     assert "no limit" in page
     assert "<button" not in page.split("What is kept how long")[1].split("What was removed")[0]
@@ -69,9 +72,7 @@ def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client, house: Ho
     assert viktor.post("/storage/apply/").status_code == 403
 
 
-def test_a_disk_that_is_nearly_full_is_said_on_the_home_page_and_here(
-    olga: Client, house: House, monkeypatch: Any
-) -> None:
+def test_a_disk_that_is_nearly_full_is_said_on_the_home_page_and_here(olga: Client, monkeypatch: Any) -> None:
     full = Disk(total=100_000_000_000, free=9_000_000_000)
     for name in ("brokerweb.live.overview.disk", "brokerweb.storage.services.disk"):
         monkeypatch.setattr(name, lambda: full)
