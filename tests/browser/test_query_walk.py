@@ -90,6 +90,21 @@ def test_a_hop_is_shown_in_the_picture_by_the_keyboard_alone(page: Page, run: st
     expect(hop).to_have_attribute("aria-pressed", "false")
 
 
+def test_a_broker_of_a_live_run_tells_its_neighbours_its_data_and_its_last_messages(page: Page, run: str) -> None:
+    broker = page.request.get(run.replace("/runs/", "/api/runs/") + "brokers/0/").json()
+    assert {(row["index"], row["state"]) for row in broker["own"]["neighbours"]} == {(1, "joined"), (5, "joined")}
+    assert broker["own"]["counters"]["in_3"] > 0
+    assert broker["own"]["steps"]
+    assert broker["own"]["held"]["count"] >= len(broker["own"]["held"]["own"]) > 0
+    assert {row["direction"] for row in broker["lately"]["messages"]} == {"received", "sent"}
+    assert broker["now"]["cores"] > 0
+    page.goto(f"{run}?broker=0")
+    panel = page.locator("#broker")
+    expect(panel.get_by_role("button", name="Broker 5")).to_be_visible()
+    expect(panel).to_contain_text("Last messages")
+    expect(panel).to_contain_text(re.compile(r"Private memory\s*[\d.]+.(kB|MB)"))
+
+
 def test_its_messages_are_replayed_one_by_one_as_its_brokers_recorded_them(page: Page, stack: Stack, run: str) -> None:
     complaints = Complaints()
     complaints.listen(page, stack.url)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -21,20 +20,15 @@ def text_of(answer: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer))
 
 
-def test_a_finished_run_says_where_and_by_what_it_was_measured(olga: Client, house: House) -> None:
+def test_a_finished_run_says_what_differs_and_by_what_it_was_measured(olga: Client, house: House) -> None:
     page = text_of(olga.get(f"/runs/{house.runs['done'].id}/").content.decode())
-    assert "Different from the defaults" in page
+    first, _, rest = page.partition("As by default")
+    assert "Providers 5 default 50" in first.partition("Different from the defaults")[2]
+    assert "Walk ttl" in rest
     assert re.search(r"Providers 5 else 10", page) or "Providers 5" in page
     assert "Measured with" in page
     assert "Python 3." in page
     assert f"/api/runs/{house.runs['done'].id}/rerun/" in page
-
-
-def test_what_differs_from_the_defaults_stands_first_and_the_rest_is_folded(olga: Client, house: House) -> None:
-    page = olga.get(f"/runs/{house.runs['done'].id}/").content.decode()
-    first, _, rest = page.partition("As by default")
-    assert "Providers" in text_of(first.partition("Different from the defaults")[2])
-    assert "Walk ttl" in text_of(rest)
 
 
 def test_a_broker_is_opened_beside_the_overlay_and_by_the_address(olga: Client, house: House) -> None:
@@ -104,6 +98,13 @@ def test_thresholds_are_told_with_what_was_measured(olga: Client, house: House) 
     assert "broken not_found = 0 was 12" in page
 
 
+def test_the_queue_is_paused_where_a_run_waits_in_it(olga: Client, viktor: Client, house: House) -> None:
+    waiting, over = house.runs["queued"].id, house.runs["done"].id
+    assert "Pause the queue" in olga.get(f"/runs/{waiting}/").content.decode()
+    assert "Pause the queue" not in olga.get(f"/runs/{over}/").content.decode()
+    assert "Pause the queue" not in viktor.get(f"/runs/{waiting}/").content.decode()
+
+
 def test_a_runs_definition_repeats_it(olga: Client, operator: User) -> None:
     run = make_run(operator, record_mb=0, faults=[{"what": "restart", "brokers": [2], "at_s": 2}])
     definition = olga.get(f"/api/runs/{run.id}/definition/").json()
@@ -113,9 +114,12 @@ def test_a_runs_definition_repeats_it(olga: Client, operator: User) -> None:
     assert f"python -m overlay simulate run-{run.id}.json --replicate 0" in page
 
 
-@pytest.mark.parametrize("state", ["queued", "failed", "cancelled"])
-def test_a_run_of_which_nothing_was_written_says_so(olga: Client, house: House, state: str) -> None:
-    page = text_of(olga.get(f"/runs/{house.runs[state].id}/").content.decode())
-    assert "Nothing measured yet." in page or "Nothing was measured." in page
-    part = text_of(olga.get(f"/runs/{house.runs[state].id}/brokers/0/").content.decode())
-    assert "It has written nothing yet." in part or "It wrote nothing, or its files were removed." in part
+def test_a_run_of_which_nothing_was_written_says_so(olga: Client, house: House) -> None:
+    yet, never = "It has written nothing yet.", "It wrote nothing, or its files were removed."
+    for state, of_all, of_one in (
+        ("queued", "Nothing measured yet.", yet),
+        ("failed", "Nothing was measured.", never),
+        ("cancelled", "Nothing was measured.", never),
+    ):
+        assert of_all in text_of(olga.get(f"/runs/{house.runs[state].id}/").content.decode()), state
+        assert of_one in text_of(olga.get(f"/runs/{house.runs[state].id}/brokers/0/").content.decode()), state
