@@ -59,11 +59,11 @@ def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, 
     expect(memory.locator("[data-legend]")).not_to_contain_text("PSS")
     expect(memory.locator("[data-legend] .value")).to_have_text(re.compile(r"\d.*(kB|MB)"))
     expect(page.locator("#events")).to_contain_text("measuring began")
-    page.locator("#memory-rows").get_by_role("button", name="1", exact=True).click()
-    expect(page.locator("#broker-title")).to_have_text("Broker 1")
-    expect(page.locator("#broker-facts")).to_contain_text("Requests in")
-    page.get_by_role("button", name="Back to the events").click()
-    expect(page.locator("#events")).to_be_visible()
+    page.locator("#broker-rows").get_by_role("button", name="Broker 1", exact=True).click()
+    expect(page.locator("#broker h3")).to_have_text("Broker 1")
+    expect(page.locator("#broker")).to_contain_text("Neighbours")
+    page.locator("#broker").get_by_role("button", name="Close").click()
+    expect(page.locator("#broker h3")).to_have_text("All brokers")
 
 
 def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: Shown) -> None:
