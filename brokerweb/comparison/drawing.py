@@ -95,7 +95,10 @@ def _lines(found: Comparison) -> Chart | None:
     raw = _raw(found.asked.raw, [group for _, groups in shown for group in groups], measure)
     made = [_line(key, names, groups, x, measure, raw) for key, groups in shown]
     made += [_published(key, names, groups, x, measure) for key, groups in shown]
-    notes = [*_pooled(found, {x.name, *names}), *_left_out(len(lines), MOST_SERIES, "lines")]
+    notes = [
+        *_pooled(found, [group for _, groups in shown for group in groups]),
+        *_left_out(len(lines), MOST_SERIES, "lines"),
+    ]
     if any(one["role"] == "published" and one["points"] for one in made):
         notes.append(
             "Published values: Table B.1, each measured once; rows that are damaged in the source are in none."
@@ -253,7 +256,7 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
         "y": {"label": y.axis, "categories": down},
         "value": axis_of(measure, found.asked.aggregate),
         "cells": cells,
-        "notes": _pooled(found, {x.name, y.name}),
+        "notes": _pooled(found, groups),
     }
 
 
@@ -272,18 +275,23 @@ def _row_of(group: Group, y: Parameter) -> str:
     return f"{shown}, simulated" if group.engine == SIMULATED else shown
 
 
-def _pooled(found: Comparison, told: Iterable[str]) -> list[str]:
+def _pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
     """In what a chart's points are averages over several configurations."""
-    said = {*told, "engine", "links"}
-    if "topology" in said or "kind" in said:
-        said |= {"kind"} | ({"brokers"} if "topology" in said else set())
-    others = [one.title.lower() for one in found.differing if one.name not in said]
+    several = [group.configurations for group in groups if len(group.configurations) > 1]
+    said = [one for one in found.differing if one.name not in ("kind", "links", "engine")]
+    if "topology" in {one.name for one in said}:
+        said = [one for one in said if one.name != "brokers"]
+    others = [one.title.lower() for one in said if any(_varies(found, one.name, names) for names in several)]
     if not others:
         return []
     return [
         f"Each point is the mean over {_and(others)}, seed by seed, and n counts the seeds. "
         "Group by these to see them apart."
     ]
+
+
+def _varies(found: Comparison, name: str, configurations: Iterable[str]) -> bool:
+    return len({found.configurations[one].factors.get(name) for one in configurations}) > 1
 
 
 def _and(words: Sequence[str]) -> str:

@@ -20,6 +20,8 @@ _UNITS = {
     **{info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)},
     RECORD.name: RECORD.unit,
 }
+_TITLES = {RECORD.name: "Recording of a broker"}
+"""Of names that do not read as words."""
 _PLAIN_UNITS = ("fraction", "hops", "brokers", "walks", "requests", "entries", "questions", "pings", "rounds", "tries")
 """Those that the name of the parameter says already."""
 
@@ -95,7 +97,7 @@ def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
     told = [value for value in values if value is not None]
     is_number = bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
     unit = _UNITS.get(name, "")
-    title = words(name).replace("_", " ")
+    title = _TITLES.get(name) or words(name)
     ordered = tuple(sorted(values, key=order))
     return Parameter(name, title, "" if unit in _PLAIN_UNITS else unit, ordered, is_number)
 

@@ -22,6 +22,7 @@ from brokerweb.doors import person
 from brokerweb.experiments import views_saved
 from brokerweb.experiments.list_views import pointed
 from brokerweb.experiments.models import Experiment, RunState
+from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 from telemetry.grouping import AGGREGATES
@@ -36,6 +37,8 @@ IN_TITLE = ("topology", "kind", "links", "engine")
 DROPPED: dict[str, Any] = {"x": "", "by": (), "sort": "", "baseline": ""}
 """What a comparison is shown without where it does not fit the runs, and what stands for nothing of it."""
 SUSPECT = "suspect"
+MODULES = [f"js/{name}.js" for name in ("compare-heat", "compare-rows", "estimates", "echart", "format")]
+"""What the page's script imports, asked for at once with it."""
 FORMS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 MOST_LINKED = 20
 """Configurations that the link to a group's runs names."""
@@ -120,6 +123,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         "chart": chart,
         "kinds": {one.factors["topology"]: one.kind for one in found.configurations.values()},
         "forms": FORMS,
+        "modules": MODULES,
         "columns": [] if found.asked.by else [one for one in found.differing if one.name not in IN_TITLE],
         "has_published": any(group.published is not None for group in groups),
         "single": sum(len(group.runs) == 1 for group in groups),
@@ -155,7 +159,7 @@ def _row(found: Comparison, group: Group) -> dict[str, Any]:
     topology = found.configurations[group.id].factors["topology"]
     return {
         "group": group,
-        "title": group.label if by else topology,
+        "title": group.label.removesuffix(f", {SIMULATED}") if by else topology,
         "factors": [] if by else [(one, group.factors[one.name]) for one in columns],
         "links": "" if by else found.configurations[group.id].factors["links"],
         "figures": [(measure, group.estimates[measure.name]) for measure in found.asked.measures],
