@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import labels, services
+from brokerweb.experiments import labels, services, states
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import duration
@@ -201,7 +201,8 @@ def _rows(ids: Sequence[str]) -> Iterator[Run]:
 
 
 def _cancel(ids: Sequence[str]) -> None:
-    for run in _rows(ids):
+    queued = {pk for chunk in _chunks(ids) for pk in states.cancel_queued(chunk)}
+    for run in _rows([pk for pk in ids if pk not in queued]):
         try:
             services.cancel(run)
         except NotPossible:
@@ -210,8 +211,8 @@ def _cancel(ids: Sequence[str]) -> None:
 
 @transaction.atomic
 def _rerun(ids: Sequence[str], owner: User | None) -> None:
-    for run in reversed(list(_rows(ids))):  # in the order in which they went
-        services.rerun(run, owner)
+    for chunk in _chunks(ids[::-1]):  # in the order in which they went
+        services.rerun_all(_rows(chunk), owner)
 
 
 def _delete(ids: Sequence[str]) -> None:

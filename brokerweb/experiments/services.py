@@ -16,7 +16,7 @@ from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
 from brokerweb.experiments.references import References
-from brokerweb.experiments.states import ENDED, move, note
+from brokerweb.experiments.states import ENDED, NEVER_BEGAN, move, note
 from brokerweb.ids import is_id, new_id
 from brokerweb.storage import disk
 from brokerweb.topologies import services as topologies
@@ -128,7 +128,7 @@ def cancel(run: Run) -> Run:
     Raises ``NotPossible`` for a run that has ended.
     """
     run.refresh_from_db()
-    if run.state == RunState.QUEUED and move(run, RunState.CANCELLED, "Cancelled before it began."):
+    if run.state == RunState.QUEUED and move(run, RunState.CANCELLED, NEVER_BEGAN):
         return run
     run.refresh_from_db()
     if run.state in ENDED:
@@ -141,7 +141,25 @@ def cancel(run: Run) -> Run:
 
 def rerun(run: Run, owner: User | None = None) -> Run:
     """The same configuration with the same seed again, as a new run."""
-    again = Run.objects.create(
+    again = _again(run, owner)
+    again.save()
+    note(again, RunState.QUEUED, f"The same as run {run.pk}, with its seed.")
+    return again
+
+
+def rerun_all(runs: Iterable[Run], owner: User | None = None) -> int:
+    """``rerun`` of each, in their order; how many."""
+    again = [_again(run, owner) for run in runs]
+    Run.objects.bulk_create(again, batch_size=500)
+    RunEvent.objects.bulk_create(
+        RunEvent(run=run, name=RunState.QUEUED, detail=f"The same as run {run.rerun_of_id}, with its seed.")
+        for run in again
+    )
+    return len(again)
+
+
+def _again(run: Run, owner: User | None) -> Run:
+    return Run(
         experiment=run.experiment,
         position=run.position,
         configuration=run.configuration,
@@ -152,8 +170,6 @@ def rerun(run: Run, owner: User | None = None) -> Run:
         rerun_of=run,
         owner=owner,
     )
-    note(again, RunState.QUEUED, f"The same as run {run.id}, with its seed.")
-    return again
 
 
 def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:

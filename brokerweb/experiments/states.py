@@ -13,6 +13,7 @@ worker that simulated it ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -35,6 +36,7 @@ ON_BROKERS = (_S.LAUNCHING, _S.WARMING, _S.MEASURING)
 ACTIVE = (*ON_BROKERS, _S.COLLECTING)
 ENDED = (_S.DONE, _S.FAILED, _S.CANCELLED)
 UNFINISHED = (_S.QUEUED, *ACTIVE)
+NEVER_BEGAN = "Cancelled before it began."
 
 
 def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:
@@ -56,6 +58,16 @@ def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:
         for name, value in changes.items():
             setattr(run, name, value)
     return bool(moved)
+
+
+def cancel_queued(ids: Sequence[str]) -> set[str]:
+    """Cancels those of these runs that are still queued, in one step; which they were."""
+    with transaction.atomic():
+        queued = Run.objects.select_for_update().filter(pk__in=ids, state=_S.QUEUED)
+        found = set(queued.values_list("pk", flat=True))
+        Run.objects.filter(pk__in=found).update(state=_S.CANCELLED, reason=NEVER_BEGAN, ended_at=timezone.now())
+        RunEvent.objects.bulk_create(RunEvent(run_id=pk, name=_S.CANCELLED, detail=NEVER_BEGAN) for pk in found)
+    return found
 
 
 def note(run: Run, name: str, detail: str = "") -> None:
