@@ -14,6 +14,9 @@ MAX_LENGTH = 2_000
 _WRITTEN = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!="}
 """Other ways to write an operator."""
 
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+"""What databases do not take in a text."""
+
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
     |(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
@@ -39,6 +42,8 @@ def tokens(text: str) -> list[Token]:
     """All of them, the last of kind ``end``. Raises ``InvalidFilter``."""
     if len(text) > MAX_LENGTH:
         raise InvalidFilter(MAX_LENGTH, f"a filter has at most {MAX_LENGTH:,} characters; this one has {len(text):,}")
+    if unknown := _NO_CHARACTER.search(text):
+        raise InvalidFilter(unknown.start(), "what stands here is no character")
     found, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
