@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from django.conf import settings
 
-from brokerweb.comparison import drawing
+from brokerweb.comparison import axes
 from brokerweb.comparison.asked import MOST_DISTRIBUTIONS
 from brokerweb.comparison.services import Comparison, Group
 from telemetry.charts import Chart, axis, chart, point, series
@@ -99,7 +99,7 @@ def drawn(found: Comparison, some: Sequence[Distribution]) -> Chart:
     across, up = axis("Response time", "µs", log=True), axis("Share of the answers", "%", zero=True)
     return chart(
         "ecdf",
-        drawing.title("Share of the answers", found, "response time"),
+        axes.title("Share of the answers", found, "response time"),
         across,
         up,
         lines,

@@ -10,12 +10,12 @@ Counterparts: ``static/js/compare*.js`` draw it. Boxes and differences, and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
+from brokerweb.comparison import axes
 from brokerweb.comparison.parameters import Parameter
-from brokerweb.comparison.services import Comparison, Group, grouped, legend, short
+from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.engines import SIMULATED
 from telemetry import grouping
 from telemetry.charts import Chart, axis, chart, estimate, point, series
@@ -25,11 +25,7 @@ from telemetry.measures import Measure
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000
 """Single replicates drawn, of a series and of a chart."""
-X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
-UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}
-"""A measure's unit as an axis says it, and what it is multiplied with for that."""
 STRATEGY = "search"
-SAID_IN_TITLE = ("providers", "consumers", "request_interval_s", "duration_s")
 
 
 def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
@@ -42,15 +38,6 @@ def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
     return {name: one for name, one in made.items() if one is not None}
 
 
-def x_of(found: Comparison) -> Parameter | None:
-    """The parameter along the axis: the one that was asked for, else the one that people ask about first."""
-    numbers = {one.name: one for one in found.numbers}
-    for name in (found.asked.x, *X_FIRST):
-        if name in numbers and (name == found.asked.x or name not in found.asked.by):
-            return numbers[name]
-    return next((one for one in numbers.values() if one.name not in found.asked.by), None)
-
-
 def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
     """The parameters that tell lines apart."""
     if found.asked.by:
@@ -61,34 +48,13 @@ def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
     return tuple(names[:1])
 
 
-def over_groups(found: Comparison) -> str:
-    """What the rows of the table stand for."""
-    return _and([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"
-
-
-def axis_of(measure: Measure, aggregate: str) -> dict[str, Any]:
-    unit, _ = UNITS.get(measure.unit, (measure.unit, 1.0))
-    label = measure.title if aggregate == "mean" else f"{measure.title}, {aggregate} of the replicates"
-    return axis(label, unit, log=measure.unit in ("us", "ms"), zero=measure.is_count or measure.unit == "bytes")
-
-
-def scale(measure: Measure) -> float:
-    return UNITS.get(measure.unit, ("", 1.0))[1]
-
-
-def _first(found: Comparison, by: Sequence[str]) -> list[Group]:
-    """The groups by other parameters than the table's, with the measure that is drawn alone."""
-    asked = replace(found.asked, metrics=found.asked.metrics[:1])
-    return grouped(asked, found.selection.runs, found.configurations, found.differing, by)
-
-
 def _lines(found: Comparison) -> Chart | None:
-    x = x_of(found)
+    x = axes.x_of(found)
     if x is None:
         return None
     measure, names = found.asked.measure, series_of(found, x)
     lines: dict[tuple[Any, ...], list[Group]] = {}
-    for group in _first(found, [*names, x.name]):
+    for group in axes.regrouped(found, [*names, x.name]):
         if group.factors[x.name] is not None:
             lines.setdefault((*(group.factors[name] for name in names), group.engine), []).append(group)
     shown = list(lines.items())[:MOST_SERIES]
@@ -96,8 +62,8 @@ def _lines(found: Comparison) -> Chart | None:
     made = [_line(key, names, groups, x, measure, raw) for key, groups in shown]
     made += [_published(key, names, groups, x, measure) for key, groups in shown]
     notes = [
-        *_pooled(found, [group for _, groups in shown for group in groups]),
-        *_left_out(len(lines), MOST_SERIES, "lines"),
+        *axes.pooled(found, [group for _, groups in shown for group in groups]),
+        *axes.left_out(len(lines), MOST_SERIES, "lines"),
     ]
     if any(one["role"] == "published" and one["points"] for one in made):
         notes.append(
@@ -106,7 +72,12 @@ def _lines(found: Comparison) -> Chart | None:
     if found.asked.raw and not raw:
         notes.append("Single replicates are too many to be drawn here.")
     return chart(
-        "lines", _title(found, x.title.lower()), axis(x.axis), axis_of(measure, found.asked.aggregate), made, notes
+        "lines",
+        axes.titled(found, x.title.lower()),
+        axis(x.axis),
+        axes.axis_of(measure, found.asked.aggregate),
+        made,
+        notes,
     )
 
 
@@ -114,7 +85,7 @@ def _line(
     key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], x: Parameter, measure: Measure, raw: bool
 ) -> dict[str, Any]:
     roles = {group.role for group in groups}
-    points = [estimate(group.factors[x.name], _plain(group, measure, raw), scale(measure)) for group in groups]
+    points = [estimate(group.factors[x.name], _plain(group, measure, raw), axes.scale(measure)) for group in groups]
     role = roles.pop() if len(roles) == 1 else "shaped"
     return series(_name(key, names, measure), role, _colour(key, names, groups), points)
 
@@ -122,7 +93,9 @@ def _line(
 def _published(
     key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], x: Parameter, measure: Measure
 ) -> dict[str, Any]:
-    points = [point(group.factors[x.name], group.published * scale(measure)) for group in groups if group.published]
+    points = [
+        point(group.factors[x.name], group.published * axes.scale(measure)) for group in groups if group.published
+    ]
     name = f"{_name(key, names, measure)}: published, Table B.1"
     return series(name, "published", _colour(key, names, groups), points)
 
@@ -161,9 +134,9 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
     shown = groups[:MOST_ROWS]
     rows = []
     for group in shown:
-        one, times = group.estimates[measure.name], scale(measure)
+        one, times = group.estimates[measure.name], axes.scale(measure)
         box = grouping.quartiles(one.replicates)
-        row = _scaled(one.as_dict(), times) | {"box": [value * times for value in box] if box else None}
+        row = axes.scaled(one.as_dict(), times) | {"box": [value * times for value in box] if box else None}
         rows.append(
             {**_about(found, group), **row, "replicates": row["replicates"][:MOST_RAW] if found.asked.raw else []}
         )
@@ -171,12 +144,12 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         "From the least to the most of the replicates; the box from the lower to the upper quartile, the median in it, "
         "the mean as a dot."
     ]
-    notes += _left_out(len(groups), MOST_ROWS, "rows")
+    notes += axes.left_out(len(groups), MOST_ROWS, "rows")
     return {
         "id": "box",
         "kind": "box",
-        "title": _title(found, over_groups(found)),
-        "axis": axis_of(measure, "mean"),
+        "title": axes.titled(found, axes.over_groups(found)),
+        "axis": axes.axis_of(measure, "mean"),
         "legend": legend(found),
         "rows": rows,
         "notes": notes,
@@ -192,10 +165,10 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         assert group.difference is not None
         told = group.difference
         numbers = {"y": told.value, "low": told.low, "high": told.high}
-        times = scale(measure)
+        times = axes.scale(measure)
         scaled = {name: None if value is None else value * times for name, value in numbers.items()}
         rows.append({**_about(found, group), **scaled, "n": told.n, "verdict": told.verdict, "share": told.share})
-    unit = UNITS.get(measure.unit, (measure.unit, 1.0))[0]
+    unit = axes.UNITS.get(measure.unit, (measure.unit, 1.0))[0]
     notes = [f"Mean minus that of {baseline.label}, with its 95 % interval; grey where the interval holds zero."]
     if len(held) > 19:
         notes.append(
@@ -209,7 +182,7 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         "axis": axis(f"Difference of {measure.title[:1].lower()}{measure.title[1:]}", unit),
         "legend": legend(found),
         "rows": rows,
-        "notes": [*notes, *_left_out(len(held), MOST_ROWS, "rows")],
+        "notes": [*notes, *axes.left_out(len(held), MOST_ROWS, "rows")],
     }
 
 
@@ -218,26 +191,13 @@ def _about(found: Comparison, group: Group) -> dict[str, Any]:
     return {**about, "topology": group.kind, "role": group.role}
 
 
-def _scaled(one: Mapping[str, Any], times: float) -> dict[str, Any]:
-    def of(value: float | None) -> float | None:
-        return None if value is None else value * times
-
-    return {
-        "y": of(one["value"]),
-        "low": of(one["low"]),
-        "high": of(one["high"]),
-        "n": one["n"],
-        "replicates": [value * times for value in one["replicates"]],
-    }
-
-
 def _heat(found: Comparison) -> dict[str, Any] | None:
-    x = x_of(found)
+    x = axes.x_of(found)
     y = _second(found, x)
     if x is None or y is None:
         return None
     measure = found.asked.measure
-    groups = [group for group in _first(found, [y.name, x.name]) if group.factors[x.name] is not None]
+    groups = [group for group in axes.regrouped(found, [y.name, x.name]) if group.factors[x.name] is not None]
     across = list(dict.fromkeys(sorted(group.factors[x.name] for group in groups)))[:MOST_CATEGORIES]
     down = list(dict.fromkeys(_row_of(group, y) for group in groups))[:MOST_CATEGORIES]
     cells = []
@@ -245,18 +205,18 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
         at, row, one = (
             group.factors[x.name],
             _row_of(group, y),
-            _scaled(group.estimates[measure.name].as_dict(), scale(measure)),
+            axes.scaled(group.estimates[measure.name].as_dict(), axes.scale(measure)),
         )
         if at in across and row in down and one["y"] is not None:
             cells.append([across.index(at), down.index(row), one["y"], one["low"], one["high"], one["n"]])
     return {
         "id": "heat",
-        "title": _title(found, f"{x.title.lower()} and {y.title.lower()}"),
+        "title": axes.titled(found, f"{x.title.lower()} and {y.title.lower()}"),
         "x": {"label": x.axis, "categories": [f"{value:g}" for value in across]},
         "y": {"label": y.axis, "categories": down},
-        "value": axis_of(measure, found.asked.aggregate),
+        "value": axes.axis_of(measure, found.asked.aggregate),
         "cells": cells,
-        "notes": _pooled(found, groups),
+        "notes": axes.pooled(found, groups),
     }
 
 
@@ -273,44 +233,3 @@ def _row_of(group: Group, y: Parameter) -> str:
     value = group.factors[y.name]
     shown = "–" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
     return f"{shown}, simulated" if group.engine == SIMULATED else shown
-
-
-def _pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
-    """In what a chart's points are averages over several configurations."""
-    several = [group.configurations for group in groups if len(group.configurations) > 1]
-    said = [one for one in found.differing if one.name not in ("kind", "links", "engine")]
-    if "topology" in {one.name for one in said}:
-        said = [one for one in said if one.name != "brokers"]
-    others = [one.title.lower() for one in said if any(_varies(found, one.name, names) for names in several)]
-    if not others:
-        return []
-    return [
-        f"Each point is the mean over {_and(others)}, seed by seed, and n counts the seeds. "
-        "Group by these to see them apart."
-    ]
-
-
-def _varies(found: Comparison, name: str, configurations: Iterable[str]) -> bool:
-    return len({found.configurations[one].factors.get(name) for one in configurations}) > 1
-
-
-def _and(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
-
-
-def _left_out(count: int, most: int, things: str) -> list[str]:
-    return (
-        [f"The first {most} of {count} {things}; a narrower filter or a grouping shows others."] if count > most else []
-    )
-
-
-def _title(found: Comparison, over: str) -> str:
-    return title(found.asked.measure.title, found, over)
-
-
-def title(what: str, found: Comparison, over: str) -> str:
-    """ "Response time against consumers, 50 providers, 30 s measured": what is compared and over what."""
-    shared = [in_words(name, found.shared[name]) for name in SAID_IN_TITLE if name in found.shared]
-    return ", ".join(
-        [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]
-    )

@@ -13,8 +13,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from brokerweb.comparison import axes, drawing, exports, services
 from brokerweb.comparison import distribution as distributions
-from brokerweb.comparison import drawing, exports, services
 from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group
@@ -107,8 +107,8 @@ def _without(request: HttpRequest, *names: str) -> str:
 def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict[str, Any]:
     charts = drawing.drawn(found, groups)
     page = Paginator(groups, ROWS).get_page(request.GET.get("page"))
-    x = drawing.x_of(found)
-    usual = drawing.x_of(replace(found, asked=replace(found.asked, x="")))
+    x = axes.x_of(found)
+    usual = axes.x_of(replace(found, asked=replace(found.asked, x="")))
     offered = {name: title for name, title in CHARTS.items() if name in charts or name == "ecdf"}
     chart = found.asked.chart if found.asked.chart in offered else next(iter(offered))
     return {

@@ -1,0 +1,103 @@
+"""What the charts of a comparison share: which parameter lies along the axis, units, titles, what is averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from brokerweb.comparison.parameters import Parameter
+from brokerweb.comparison.services import Comparison, Group, grouped
+from overlay.engines import SIMULATED
+from telemetry.charts import axis
+from telemetry.configurations import in_words
+from telemetry.measures import Measure
+
+X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
+UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}
+"""A measure's unit as an axis says it, and what it is multiplied with for that."""
+SAID_IN_TITLE = ("providers", "consumers", "request_interval_s", "duration_s")
+
+
+def x_of(found: Comparison) -> Parameter | None:
+    """The parameter along the axis: the one that was asked for, else the one that people ask about first."""
+    numbers = {one.name: one for one in found.numbers}
+    for name in (found.asked.x, *X_FIRST):
+        if name in numbers and (name == found.asked.x or name not in found.asked.by):
+            return numbers[name]
+    return next((one for one in numbers.values() if one.name not in found.asked.by), None)
+
+
+def over_groups(found: Comparison) -> str:
+    """What the rows of the table stand for."""
+    return listed([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"
+
+
+def axis_of(measure: Measure, aggregate: str) -> dict[str, Any]:
+    unit, _ = UNITS.get(measure.unit, (measure.unit, 1.0))
+    label = measure.title if aggregate == "mean" else f"{measure.title}, {aggregate} of the replicates"
+    return axis(label, unit, log=measure.unit in ("us", "ms"), zero=measure.is_count or measure.unit == "bytes")
+
+
+def scale(measure: Measure) -> float:
+    return UNITS.get(measure.unit, ("", 1.0))[1]
+
+
+def scaled(one: Mapping[str, Any], times: float) -> dict[str, Any]:
+    def of(value: float | None) -> float | None:
+        return None if value is None else value * times
+
+    return {
+        "y": of(one["value"]),
+        "low": of(one["low"]),
+        "high": of(one["high"]),
+        "n": one["n"],
+        "replicates": [value * times for value in one["replicates"]],
+    }
+
+
+def regrouped(found: Comparison, by: Sequence[str]) -> list[Group]:
+    """The groups by other parameters than the table's, with the measure that is drawn alone."""
+    asked = replace(found.asked, metrics=found.asked.metrics[:1])
+    return grouped(asked, found.selection.runs, found.configurations, found.differing, by)
+
+
+def pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
+    """In what a chart's points are averages over several configurations."""
+    several = [group.configurations for group in groups if len(group.configurations) > 1]
+    said = [one for one in found.differing if one.name not in ("kind", "links", "engine")]
+    if "topology" in {one.name for one in said}:
+        said = [one for one in said if one.name != "brokers"]
+    others = [one.title.lower() for one in said if any(_varies(found, one.name, names) for names in several)]
+    if not others:
+        return []
+    return [
+        f"Each point is the mean over {listed(others)}, seed by seed, and n counts the seeds. "
+        "Group by these to see them apart."
+    ]
+
+
+def _varies(found: Comparison, name: str, configurations: Iterable[str]) -> bool:
+    return len({found.configurations[one].factors.get(name) for one in configurations}) > 1
+
+
+def listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def left_out(count: int, most: int, things: str) -> list[str]:
+    return (
+        [f"The first {most} of {count} {things}; a narrower filter or a grouping shows others."] if count > most else []
+    )
+
+
+def titled(found: Comparison, over: str) -> str:
+    return title(found.asked.measure.title, found, over)
+
+
+def title(what: str, found: Comparison, over: str) -> str:
+    """ "Response time against consumers, 50 providers, 30 s measured": what is compared and over what."""
+    shared = [in_words(name, found.shared[name]) for name in SAID_IN_TITLE if name in found.shared]
+    return ", ".join(
+        [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]
+    )
