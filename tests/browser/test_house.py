@@ -1,0 +1,82 @@
+"""An operator's pages in a browser: what moves leaves the focus alone, and forms say what they mean as one types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, StorageState, expect
+
+from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """What is asked for as one types may take a while where other things are at work."""
+    expect.set_options(timeout=PATIENCE_MS)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
+def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
+    width, scheme = request.param
+    with chromium.new_context(
+        viewport={"width": width, "height": 844}, color_scheme=scheme, storage_state=session
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        complaints = Complaints()
+        complaints.listen(page, shown.url)
+        yield page
+        assert complaints.said == []
+
+
+def test_the_keyboard_stays_where_it_was_while_the_home_page_moves(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/")
+    last = page.locator("#now a").last
+    last.focus()
+    address = last.get_attribute("href")
+    with page.expect_response("**/now/"):
+        pass
+    page.wait_for_function("href => document.activeElement.getAttribute('href') === href", arg=address)
+
+
+def test_a_schedule_is_made_by_keyboard_and_says_its_hours_as_they_are_typed(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/schedules/new/")
+    said = page.locator("#hours-preview")
+    expect(said).to_contain_text("Mondays at 06:00, UTC.")
+    page.get_by_label("Crontab").fill("30 1 * * 1-5")
+    expect(said).to_contain_text("Mondays to Fridays at 01:30, UTC.")
+    page.get_by_label("Crontab").fill("99 1 * * 1-5")
+    expect(said).to_contain_text("Cannot be read")
+    page.get_by_role("button", name="every day at 03:00").press("Enter")
+    expect(said).to_contain_text("Every day at 03:00, UTC.")
+    expect(page.get_by_label("Crontab")).to_be_focused()
+    name = f"By keyboard at {page.viewport_size['width'] if page.viewport_size else 0}"
+    page.get_by_label("Name").fill(name)
+    page.locator("[name=experiments]").first.press("Space")
+    page.get_by_role("button", name="Make the schedule").press("Enter")
+    expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name=f"Delete {name}").click()
+    expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+
+
+def test_what_a_rule_would_remove_is_told_before_it_is_saved(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/storage/")
+    told = page.locator("#policy-preview")
+    expect(told).to_contain_text("Nothing is removed")
+    page.get_by_label("Remove runs older than").fill("36500")
+    expect(told).to_contain_text("Nothing would be removed now.")
+    page.get_by_label("Remove runs older than").fill("never")
+    expect(told).to_contain_text(re.compile("Max days: must be a number"))
+
+
+def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/runs/")
+    page.get_by_role("button", name="Pause the queue").click()
+    expect(page.get_by_text("queue paused")).to_be_visible()
+    page.get_by_role("button", name="Resume the queue").click()
+    expect(page.get_by_role("button", name="Pause the queue")).to_be_visible()
