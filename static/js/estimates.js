@@ -56,6 +56,12 @@ function keyTone(chart, series) {
   return series.role === "published" && chart.mode !== "published" ? colour("published") : toneOf(chart, series);
 }
 
+// Where marks cover each other they tell nothing, and take the browser seconds: of many replicates the interval is left,
+// of many lines the line.
+const LINES_WITH_SYMBOLS = 24;
+const MOST_REPLICATES = 2_000;
+const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.points.reduce((inner, point) => inner + (point.replicates?.length || 0), 0), 0) > MOST_REPLICATES;
+
 function drawn(chart, series, at, limits) {
   const published = series.role === "published";
   const simulated = series.role === "simulated";
@@ -65,14 +71,14 @@ function drawn(chart, series, at, limits) {
   const symbol = SYMBOLS[variant % SYMBOLS.length];
   const type = published ? "dashed" : simulated || series.metric === "uss_bytes" ? "dotted" : DASHES[variant % DASHES.length];
   const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
-    showSymbol: series.points.length < 40, z: published ? 4 : 3,
+    showSymbol: series.points.length < 40 && chart.series.length <= LINES_WITH_SYMBOLS, z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
     itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && isNamed(series) ? hue : tone, width: 2, type } : { width: 0, opacity: 0 } };
   const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
     data: series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
       .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]) };
   const replicates = { name, type: "scatter", symbolSize: 5, itemStyle: { color: tone, opacity: 0.35 }, silent: true, z: 1,
-    data: series.points.flatMap((point) => (point.replicates || []).filter((y) => y !== null).map((y) => [place(point), y])) };
+    data: (tooMany(chart) ? [] : series.points).flatMap((point) => (point.replicates || []).filter((y) => y !== null).map((y) => [place(point), y])) };
   return [estimates, whiskers, replicates].filter((one) => one.data.length);
 }
 

@@ -13,7 +13,13 @@ class ReportChart extends EstimateChart {
     this.mark();
     figure.addEventListener("click", (event) => this.press(event.target.dataset));
     document.addEventListener("themechange", () => this.redraw());
-    new ResizeObserver(() => this.resize()).observe(figure);
+    // The observer calls once to begin with, when nothing has changed since the chart was drawn.
+    let drawnAt = figure.clientWidth;
+    new ResizeObserver(() => {
+      if (figure.clientWidth === drawnAt) return;
+      drawnAt = figure.clientWidth;
+      this.resize();
+    }).observe(figure);
   }
 
   mark() { this.figure.querySelectorAll("[data-scale]").forEach((button) => button.setAttribute("aria-pressed", String((button.dataset.scale === "log") === this.log))); }
