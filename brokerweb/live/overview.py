@@ -29,7 +29,7 @@ ACTIVE_SHOWN = 5
 """Simulated runs are under way by the hundred; the rest are counted."""
 QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
 WRITE: dict[str, Callable[[Any], str]] = {"us": us, "share": share, "bytes": size, "": sig3}
-UNREAD = ("observed", "note")
+UNREAD = ("observed", "note", "experiment__definition")
 ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
 """Measures of the overview of the newest sweep."""
 ARMS = 6

@@ -19,7 +19,6 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.mail import MailServer, mail_server
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices import delivering, watching
 from brokerweb.notices.models import Delivery, Notice, Target
@@ -302,22 +301,3 @@ def test_who_may_only_look_makes_none(viewer: User) -> None:
     client = APIClient()
     client.force_authenticate(viewer)
     assert client.post("/api/notifications/", {}, format="json").status_code == 403
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({}, MailServer()),
-        ({"EMAIL_URL": "smtp://mail.example.org"}, MailServer("mail.example.org", 25)),
-        (
-            {"EMAIL_URL": "smtp://a%40b:p%2Fq@mail:587?tls=1&from=w@example.org"},
-            MailServer("mail", 587, "a@b", "p/q", starttls=True, sender="w@example.org"),
-        ),
-        ({"EMAIL_URL": "smtps://mail"}, MailServer("mail", 465, tls=True)),
-        ({"EMAIL_URL": "http://mail"}, MailServer()),
-        ({"EMAIL_URL": "smtp://mail:port"}, MailServer()),
-        ({"EMAIL_HOST": "mail", "EMAIL_TLS": "1", "EMAIL_PORT": "2525"}, MailServer("mail", 2525, starttls=True)),
-    ],
-)
-def test_the_mail_server_is_read_from_the_environment(environment: dict[str, str], expected: MailServer) -> None:
-    assert mail_server(environment) == expected
