@@ -71,7 +71,7 @@ function drawn(chart, series, at, limits) {
   const symbol = SYMBOLS[variant % SYMBOLS.length];
   const type = published ? "dashed" : simulated || series.metric === "uss_bytes" ? "dotted" : DASHES[variant % DASHES.length];
   const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
-    showSymbol: series.points.length < 40 && chart.series.length <= LINES_WITH_SYMBOLS, z: published ? 4 : 3,
+    showSymbol: !series.line || (series.points.length < 40 && chart.series.length <= LINES_WITH_SYMBOLS), z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
     itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && isNamed(series) ? hue : tone, width: 2, type } : { width: 0, opacity: 0 } };
   const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
