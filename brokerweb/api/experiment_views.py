@@ -17,10 +17,11 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import experiments as shapes
-from brokerweb.experiments import documents, reckoning
+from brokerweb.definitions import documents
+from brokerweb.definitions.presets import PRESETS, Preset
+from brokerweb.experiments import reckoning
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.presets import PRESETS, Preset
 from overlay.errors import InvalidSetting
 
 BODY = {"application/json": shapes.ExperimentBody, YAML: shapes.ExperimentBody}

@@ -16,8 +16,9 @@ from rest_framework.viewsets import GenericViewSet
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import labels as shapes
 from brokerweb.api.token_views import OwnToken
-from brokerweb.experiments import labels, views_saved
+from brokerweb.experiments import labels
 from brokerweb.experiments.models import SavedView, Tag
+from brokerweb.runlist import saved_views
 
 
 @extend_schema_view(list=extend_schema(description="Every tag that a run bears, by name."))
@@ -64,7 +65,7 @@ class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, Generic
     def create(self, request: Request) -> Response:
         body = shapes.SavedViewBody(data=request.data)
         body.is_valid(raise_exception=True)
-        view = views_saved.save(cast(User, request.user), **body.validated_data)
+        view = saved_views.save(cast(User, request.user), **body.validated_data)
         return Response(shapes.SavedViewSerializer(view).data, status=201)
 
     @extend_schema(request=shapes.RenameBody, responses=shapes.SavedViewSerializer)
@@ -72,7 +73,7 @@ class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, Generic
         body = shapes.RenameBody(data=request.data)
         body.is_valid(raise_exception=True)
         return Response(
-            shapes.SavedViewSerializer(views_saved.rename(self.get_object(), body.validated_data["name"])).data
+            shapes.SavedViewSerializer(saved_views.rename(self.get_object(), body.validated_data["name"])).data
         )
 
     @extend_schema(request=None, responses={204: None})

@@ -5,7 +5,7 @@ from typing import IO, Any
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
-from brokerweb.experiments import documents
+from brokerweb.definitions import documents
 
 YAML = "application/yaml"
 MAX_DEPTH = 32

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from brokerweb.api.paging import links, whole
 from brokerweb.api.shapes import brokers as shapes
-from brokerweb.experiments import repeating
 from brokerweb.live import brokers
+from brokerweb.runpage import repeating
 
 
 class RunBrokers:

@@ -11,9 +11,9 @@ from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 
 from brokerweb.api.shapes.labels import FILTER_HELP
-from brokerweb.experiments.columns import COLUMNS
-from brokerweb.experiments.filtering import condition
 from brokerweb.experiments.models import Run
+from brokerweb.runlist.columns import COLUMNS
+from brokerweb.runlist.filtering import condition
 from overlay.engines import ENGINES
 from telemetry.filters import Comparison, parse
 

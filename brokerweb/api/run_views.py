@@ -26,13 +26,14 @@ from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.streams import PARQUET, download, file_chunks
-from brokerweb.experiments import bulk, exports, history, labels, listing, replay, samples, traces, whatif
+from brokerweb.experiments import history, labels, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.fields import FIGURES, RUN_FIELDS, SETTINGS
-from brokerweb.experiments.filtering import runs_matching
-from brokerweb.experiments.list_views import exported
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
+from brokerweb.runlist import bulk, exports, listing
+from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
+from brokerweb.runlist.filtering import runs_matching
+from brokerweb.runlist.views import exported
 from brokerweb.storage.services import removed_sentence
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting

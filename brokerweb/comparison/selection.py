@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from brokerweb.experiments.filtering import runs_matching
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.runlist.filtering import runs_matching
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry.grouping import Value

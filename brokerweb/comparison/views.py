@@ -19,9 +19,9 @@ from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group
 from brokerweb.doors import person
-from brokerweb.experiments import views_saved
-from brokerweb.experiments.list_views import pointed
 from brokerweb.experiments.models import Experiment, RunState
+from brokerweb.runlist import saved_views
+from brokerweb.runlist.views import pointed
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
@@ -88,7 +88,7 @@ def _page(
         "kept": [(name, value) for name in ("runs", "configuration") for value in request.GET.getlist(name)],
         "without_wrong": _without(request, error.field) if error else "",
         "place": pointed(asked.q or "", error) if isinstance(error, InvalidFilter) else None,
-        "views": list(views_saved.of(person(request), "compare")),
+        "views": list(saved_views.of(person(request), "compare")),
         "here": _without(request, "page").removeprefix("?"),
     }
     if found is not None and groups is not None:

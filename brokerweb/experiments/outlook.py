@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -158,3 +158,9 @@ class Queue:
         if run.engine == SIMULATED and run.progress > TELLING:
             return taken_s * (1 / run.progress - 1)
         return max(COLLECT_S, run.estimated_s * self.pace(run.engine) - taken_s)
+
+
+def with_outlook(runs: Iterable[Run], queue: Queue) -> None:
+    """Gives each run what it waits for, in ``outlook``."""
+    for run in runs:
+        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerweb.experiments import capacity, machine, references
-from brokerweb.experiments.axes import axes
+from brokerweb.definitions import references
+from brokerweb.definitions.axes import axes
+from brokerweb.definitions.references import References
+from brokerweb.definitions.spelling import with_numbers
+from brokerweb.experiments import capacity, machine
 from brokerweb.experiments.estimates import Ahead, ahead, pace_of
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.references import References
-from brokerweb.experiments.spelling import with_numbers
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps

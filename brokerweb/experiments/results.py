@@ -12,8 +12,8 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
-from brokerweb.experiments import relevance
-from brokerweb.experiments.axes import axes
+from brokerweb.definitions import relevance
+from brokerweb.definitions.axes import axes
 from brokerweb.experiments.models import Experiment, Run, RunState
 from overlay.engines import SIMULATED
 from overlay.systems import SYSTEMS

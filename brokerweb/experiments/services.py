@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
 
+from brokerweb.definitions.references import References
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
-from brokerweb.experiments.references import References
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, move, note
 from brokerweb.ids import is_id, new_id
 from brokerweb.storage import disk

@@ -1,23 +1,18 @@
-"""Addresses of the pages of experiments and runs."""
+"""Addresses of the pages of experiments and runs, whose doors are in ``builder``, ``runlist`` and ``runpage`` too."""
 
 from django.urls import include, path
 
-from brokerweb.experiments import (
-    builder_views,
-    bulk_views,
-    list_views,
-    query_views,
-    replay_views,
-    run_detail_views,
-    run_views,
-    views,
-    whatif_views,
-)
+from brokerweb.builder import views as builder
+from brokerweb.experiments import views
+from brokerweb.runlist import bulk_views
+from brokerweb.runlist import views as runlist
+from brokerweb.runpage import action_views, query_views, replay_views, whatif_views
+from brokerweb.runpage import views as runpage
 
 experiments = [
     path("", views.index, name="list"),
-    path("new/", builder_views.new, name="new"),
-    path("estimate/", builder_views.estimate, name="estimate"),
+    path("new/", builder.new, name="new"),
+    path("estimate/", builder.estimate, name="estimate"),
     path("<str:experiment_id>/", views.detail, name="detail"),
     path("<str:experiment_id>/progress/", views.progress, name="progress"),
     path("<str:experiment_id>/configurations/", views.configurations, name="configurations"),
@@ -28,24 +23,24 @@ experiments = [
     path("<str:experiment_id>/yaml/", views.document, name="yaml"),
 ]
 runs = [
-    path("", list_views.index, name="list"),
-    path("fields/", list_views.help_of_fields, name="fields"),
-    path("columns/", list_views.picker, name="columns"),
-    path("export/", list_views.export, name="export"),
+    path("", runlist.index, name="list"),
+    path("fields/", runlist.help_of_fields, name="fields"),
+    path("columns/", runlist.picker, name="columns"),
+    path("export/", runlist.export, name="export"),
     path("bulk/", bulk_views.many, name="bulk"),
     path("compare/", bulk_views.compare, name="compare"),
-    path("<str:run_id>/", run_detail_views.detail, name="detail"),
-    path("<str:run_id>/brokers/", run_detail_views.totals, name="brokers"),
-    path("<str:run_id>/brokers/<str:index>/", run_detail_views.broker, name="broker"),
-    path("<str:run_id>/log/", run_detail_views.log, name="log"),
+    path("<str:run_id>/", runpage.detail, name="detail"),
+    path("<str:run_id>/brokers/", runpage.totals, name="brokers"),
+    path("<str:run_id>/brokers/<str:index>/", runpage.broker, name="broker"),
+    path("<str:run_id>/log/", runpage.log, name="log"),
     path("<str:run_id>/queries/", query_views.index, name="queries"),
     path("<str:run_id>/queries/<str:trace>/", query_views.detail, name="query"),
     path("<str:run_id>/replay/", replay_views.index, name="replay"),
     path("<str:run_id>/what-if/", whatif_views.what_if, name="what-if"),
     path("<str:run_id>/difference/", whatif_views.difference, name="difference"),
     path("<str:run_id>/labels/", bulk_views.write_on, name="labels"),
-    path("<str:run_id>/cancel/", run_views.cancel, name="cancel"),
-    path("<str:run_id>/rerun/", run_views.rerun, name="rerun"),
+    path("<str:run_id>/cancel/", action_views.cancel, name="cancel"),
+    path("<str:run_id>/rerun/", action_views.rerun, name="rerun"),
 ]
 saved = [
     path("save/", bulk_views.save_view, name="save"),

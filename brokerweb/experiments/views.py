@@ -1,4 +1,4 @@
-"""Pages of experiments: parse, call one service, show. Counterpart: ``builder_views`` sets them up."""
+"""Pages of experiments: parse, call one service, show. Counterpart: ``builder`` sets them up."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
 
+from brokerweb.definitions import documents
+from brokerweb.definitions.axes import axes
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import documents, reckoning, results, services
-from brokerweb.experiments.axes import axes
+from brokerweb.experiments import reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
-from brokerweb.experiments.outlook import Queue
-from brokerweb.experiments.run_views import with_outlook
+from brokerweb.experiments.outlook import Queue, with_outlook
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis
 from brokerweb.topologies.models import Topology

@@ -1,7 +1,7 @@
 """The language in which runs are chosen, the same on pages, in REST and on the command line. Pure.
 
 ``topology = ring and p95 < 2ms and not (tag = nightly or host in (lab-1, "lab 2"))``; words alone are sought in names.
-Here it becomes a tree; what fields there are and what they mean of a run, ``brokerweb.experiments.filtering`` knows.
+Here it becomes a tree; what fields there are and what they mean of a run, ``brokerweb.runlist.filtering`` knows.
 Counterparts: ``telemetry.thresholds`` reads single comparisons, ``docs/filters.md`` tells people.
 """
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from brokerweb.experiments import capacity, relevance
+from brokerweb.definitions import relevance
+from brokerweb.experiments import capacity
 from brokerweb.experiments.capacity import Machine
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import FIELDS, MAX_RUNS

@@ -13,9 +13,9 @@ from django.core.management import call_command
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from brokerweb.experiments.fields import FIELDS
-from brokerweb.experiments.filtering import runs_matching
 from brokerweb.experiments.models import Experiment, Run, Tag
+from brokerweb.runlist.fields import FIELDS
+from brokerweb.runlist.filtering import runs_matching
 from telemetry.filters import InvalidFilter
 
 NOW = timezone.now()

@@ -8,9 +8,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from brokerweb.experiments import documents, reckoning, services
+from brokerweb.definitions import documents
+from brokerweb.definitions.presets import PRESETS
+from brokerweb.experiments import reckoning, services
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.experiments.presets import PRESETS
 from brokerweb.ids import new_id
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology

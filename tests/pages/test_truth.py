@@ -7,9 +7,9 @@ import re
 import pytest
 from django.test import Client
 
-from brokerweb.experiments import truth
 from brokerweb.experiments.models import Run
 from brokerweb.reports.models import Report
+from brokerweb.runpage import truth
 from telemetry.oracle import TRUTHS
 from tests.pages.furniture import House
 

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body
-from brokerweb.experiments.bulk import ACTIONS, MOST_RUNS
 from brokerweb.experiments.models import SavedView, Tag
+from brokerweb.runlist.bulk import ACTIONS, MOST_RUNS
 
 FILTER_HELP = "In the filter language: topology = ring and p95 < 2ms and tag = nightly"
 

@@ -13,9 +13,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from brokerweb.experiments import columns, exports, listing
-from brokerweb.experiments.columns import COLUMNS, Column
 from brokerweb.experiments.models import Run
+from brokerweb.runlist import columns, exports, listing
+from brokerweb.runlist.columns import COLUMNS, Column
 from overlay.errors import InvalidSetting
 from telemetry.filters import InvalidFilter, pointed
 

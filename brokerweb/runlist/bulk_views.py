@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brokerweb.doors import changes, form_page, person, posted
-from brokerweb.experiments import bulk, labels, views_saved
-from brokerweb.experiments.bulk import DELETE
-from brokerweb.experiments.filtering import runs_matching
+from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run, SavedView
+from brokerweb.runlist import bulk, saved_views
+from brokerweb.runlist.bulk import DELETE
+from brokerweb.runlist.filtering import runs_matching
 from overlay.errors import InvalidSetting
 
 NAMED = 12
@@ -98,7 +99,7 @@ def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
 def save_view(request: HttpRequest) -> HttpResponse:
     page, query = request.POST.get("page", ""), request.POST.get("query", "")
     try:
-        view = views_saved.save(person(request), page, request.POST.get("name", ""), query)
+        view = saved_views.save(person(request), page, request.POST.get("name", ""), query)
     except InvalidSetting as error:
         messages.error(request, f"The view was not saved. {error.field.capitalize()}: {error.sentence}.")
     else:
@@ -110,7 +111,7 @@ def save_view(request: HttpRequest) -> HttpResponse:
 def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=view_id, owner=person(request))
     try:
-        views_saved.rename(view, request.POST.get("name", ""))
+        saved_views.rename(view, request.POST.get("name", ""))
     except InvalidSetting as error:
         messages.error(request, f"The view “{view.name}” keeps its name. {error.field.capitalize()}: {error.sentence}.")
     return redirect(_page_of(view.page, request.POST.get("query", "")))

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.experiments import documents
+from brokerweb.definitions import documents
 from overlay.engines import LIVE
 from overlay.experiment import sweeps
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from brokerweb.experiments.references import References, carried
+from brokerweb.definitions.references import References, carried
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import FIELDS
 from overlay.experiment.files import parse_definition

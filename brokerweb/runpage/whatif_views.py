@@ -13,7 +13,7 @@ from brokerweb.doors import form_page, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.replay_views import RECORD_MB
+from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
 from overlay.errors import InvalidSetting
 from overlay.experiment.whatif import CHANGES

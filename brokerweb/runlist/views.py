@@ -14,12 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brokerweb.doors import page_of, person
-from brokerweb.experiments import bulk, columns, exports, fields, labels, listing, views_saved
-from brokerweb.experiments.columns import Column
-from brokerweb.experiments.listing import Listing
+from brokerweb.experiments import labels
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.outlook import Queue
-from brokerweb.experiments.run_views import with_outlook
+from brokerweb.experiments.outlook import Queue, with_outlook
+from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
+from brokerweb.runlist.columns import Column
+from brokerweb.runlist.listing import Listing
 from overlay.errors import InvalidSetting
 from telemetry.filters import Comparison, InvalidFilter, Node
 from telemetry.filters.changing import demanded, has, toggled
@@ -89,7 +89,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "actions": bulk.ACTIONS,
         "forms": exports.CONTENT_TYPES,
         "most_rows": exports.MOST_ROWS,
-        "views": list(views_saved.of(person(request), "runs")),
+        "views": list(saved_views.of(person(request), "runs")),
         "experiment": _experiment(asked.tree),
     }
     return render(request, "runs/list.html", context, status=400 if wrong else 200)

@@ -10,11 +10,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from brokerweb.builder import forms, origins
+from brokerweb.builder.forms import DOCUMENT, FORM, ExperimentForm
+from brokerweb.definitions import documents
+from brokerweb.definitions.presets import PRESETS
+from brokerweb.definitions.references import References
 from brokerweb.doors import changes, form_page, person
-from brokerweb.experiments import documents, forms, origins, reckoning, services
-from brokerweb.experiments.forms import DOCUMENT, FORM, ExperimentForm
-from brokerweb.experiments.presets import PRESETS
-from brokerweb.experiments.references import References
+from brokerweb.experiments import reckoning, services
 from brokerweb.ids import new_id
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from brokerweb.experiments.fields import FIELDS, Field
 from brokerweb.experiments.models import Run
+from brokerweb.runlist.fields import FIELDS, Field
 from telemetry.filters import (
     Among,
     And,

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.db.models import QuerySet
 
-from brokerweb.experiments import columns
-from brokerweb.experiments.columns import Column, Read
 from brokerweb.experiments.models import Run
+from brokerweb.runlist import columns
+from brokerweb.runlist.columns import Column, Read
 from overlay.errors import InvalidSetting
 
 CSV, JSON, PARQUET = "csv", "json", "parquet"

@@ -1,8 +1,6 @@
-"""What can be done with one run; its page is in ``run_detail_views``, the list of all in ``list_views``."""
+"""What can be done with one run from its page: cancel it, run it again."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -12,13 +10,6 @@ from brokerweb.doors import changes, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.outlook import Queue
-
-
-def with_outlook(runs: Iterable[Run], queue: Queue) -> None:
-    """Gives each run what it waits for, in ``outlook``."""
-    for run in runs:
-        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
 
 
 @changes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brokerweb.definitions.presets import PRESETS
+from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
-from brokerweb.experiments.presets import PRESETS
-from brokerweb.experiments.references import References, carried
 from overlay.systems import RECORD, SYSTEMS
 
 NAME = 200

@@ -13,10 +13,11 @@ from typing import Any
 from django.http import QueryDict
 
 from brokerweb import setting_forms
-from brokerweb.experiments import documents, fault_forms, relevance
-from brokerweb.experiments.fault_forms import FaultRows
-from brokerweb.experiments.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
-from brokerweb.experiments.references import name_of
+from brokerweb.builder import fault_forms
+from brokerweb.builder.fault_forms import FaultRows
+from brokerweb.builder.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
+from brokerweb.definitions import documents, relevance
+from brokerweb.definitions.references import name_of
 from brokerweb.setting_forms import Input, Inputs
 from overlay.engines import LIVE, SIMULATED
 from overlay.errors import InvalidSetting

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from brokerweb.experiments.fields import FIGURES, SETTINGS, Field
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import count, share, sig3, size, us, words
+from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.errors import InvalidSetting
 from telemetry.filters import did_you_mean
 from telemetry.measures import MEASURES

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 
-from brokerweb.experiments import columns
-from brokerweb.experiments.columns import COLUMNS, DEFAULT, Column
-from brokerweb.experiments.filtering import condition
 from brokerweb.experiments.models import Run
+from brokerweb.runlist import columns
+from brokerweb.runlist.columns import COLUMNS, DEFAULT, Column
+from brokerweb.runlist.filtering import condition
 from overlay.errors import InvalidSetting
 from telemetry.filters import Comparison, Everything, InvalidFilter, Node, did_you_mean, parse
 from telemetry.filters.changing import both

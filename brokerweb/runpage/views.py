@@ -12,13 +12,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, St
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from brokerweb.experiments import configuration as configurations
-from brokerweb.experiments import history, repeating, truth
+from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import duration, share, sig3, size, times_1000, us
 from brokerweb.live import brokers
+from brokerweb.runpage import configuration as configurations
+from brokerweb.runpage import repeating, truth
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay import faults

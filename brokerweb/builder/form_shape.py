@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from brokerweb.experiments import fault_forms
+from brokerweb.builder import fault_forms
 from overlay.engines import Simulation
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
