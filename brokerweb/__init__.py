@@ -12,6 +12,7 @@ each app is the room.
 - ``api``          REST; ``up``: starts and keeps all of this
 - ``doors``, ``formatting``, ``setting_forms``, ``quantities``, ``errors``, ``ids``  what rooms share
 - ``guarded``      a long computation of a worker; ``demo``: what a fresh house shows
+- ``spreadsheets`` text of others in files that a spreadsheet opens
 - ``settings``, ``urls``, ``asgi``, ``celery``, ``logs``, ``mail``, ``secret``  how it is set up
 """
 

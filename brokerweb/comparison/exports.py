@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from brokerweb.comparison.services import Comparison, Group
+from brokerweb.spreadsheets import harmless
 from telemetry.measures import Measure
 
 FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def entry(found: Comparison, group: Group) -> dict[str, Any]:
@@ -82,13 +82,8 @@ def as_csv(found: Comparison, groups: Iterable[Group]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(names)
-    writer.writerows([[_safe(value) for value in row] for row in rows])
+    writer.writerows([[harmless(value) for value in row] for row in rows])
     return text.getvalue().encode()
-
-
-def _safe(value: Any) -> Any:
-    """A name that a spreadsheet would take for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def as_parquet(found: Comparison, groups: Iterable[Group]) -> bytes:

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
+from brokerweb.spreadsheets import harmless
 from telemetry.runs import Lake
 
 BATCH = 4_096
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def parquet_path(run: Run) -> Path | None:
@@ -49,15 +49,10 @@ def csv_lines(path: Path) -> Iterator[bytes]:
     names = file.schema_arrow.names
     yield _csv([names])
     for batch in file.iter_batches(batch_size=BATCH):
-        yield _csv([[_safe(value) for value in row.values()] for row in batch.to_pylist()])
+        yield _csv([[harmless(value) for value in row.values()] for row in batch.to_pylist()])
 
 
 def _csv(lines: list[list[Any]]) -> bytes:
     text = io.StringIO()
     csv.writer(text).writerows(lines)
     return text.getvalue().encode()
-
-
-def _safe(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula is marked as text: entities are named by strangers."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns
 from brokerweb.runlist.columns import Column, Read
+from brokerweb.spreadsheets import harmless
 from overlay.errors import InvalidSetting
 
 CSV, JSON, PARQUET = "csv", "json", "parquet"
@@ -56,7 +57,7 @@ def _csv(names: list[str], table: list[list[Any]]) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(names)
-    writer.writerows(table)
+    writer.writerows([[harmless(value) for value in row] for row in table])
     return file.getvalue().encode()
 
 
