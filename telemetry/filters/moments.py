@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from telemetry.filters.errors import InvalidValue
 from telemetry.filters.values import quantity
@@ -20,11 +20,17 @@ def span(text: str, now: datetime) -> tuple[datetime, datetime]:
     """
     said = " ".join(text.strip().lower().split())
     try:
-        return _span(said, text.strip(), now)
+        begin, end = _span(said, text.strip(), now)
+        return _utc(begin), _utc(end)
     except (ValueError, OverflowError):
         raise InvalidValue(
             f"“{text:.40}” is not a time; write it as 2026-11-01, 2026-11-01 14:30, yesterday or 2d ago"
         ) from None
+
+
+def _utc(moment: datetime) -> datetime:
+    """As databases keep it. Raises ``OverflowError`` for the first hours of the year 1 and the last of 9999."""
+    return moment.astimezone(UTC)
 
 
 def _span(said: str, text: str, now: datetime) -> tuple[datetime, datetime]:

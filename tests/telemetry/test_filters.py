@@ -151,6 +151,12 @@ def test_any_text_is_a_number_or_refused(text: str, unit: str) -> None:
         assert refused.sentence
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+12:00", "9999-12-31T23:59:59-12:00", "9999-12-31"])
+def test_a_moment_that_no_calendar_in_utc_has_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        span(text, NOW)
+
+
 def test_moments_are_dates_times_and_distances() -> None:
     day = datetime(2026, 11, 1, tzinfo=UTC)
     assert span("2026-11-01", NOW) == (day, day + timedelta(days=1))
