@@ -7,7 +7,7 @@ up puts it off for longer than an attempt lasts, so two workers never send the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -37,9 +37,10 @@ def deliver_due(now: datetime | None = None) -> int:
     taken = _take(now or timezone.now())
     if taken:
         with ThreadPoolExecutor(max_workers=min(SIDE_BY_SIDE, len(taken))) as pool:
-            outcomes = list(pool.map(_sent, taken))
-        for delivery, (delivered, sentence) in zip(taken, outcomes, strict=True):
-            end(delivery, delivered, sentence, timezone.now())
+            on_the_way = {pool.submit(_sent, delivery): delivery for delivery in taken}
+            for sent in as_completed(on_the_way):  # each at once: what arrived is not sent again if this is broken off
+                delivered, sentence = sent.result()
+                end(on_the_way[sent], delivered, sentence, timezone.now())
     return len(taken)
 
 

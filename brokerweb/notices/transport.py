@@ -7,6 +7,7 @@ import smtplib
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -17,6 +18,9 @@ from django.core.mail import EmailMessage, get_connection
 MAIL_EXAMPLE = "EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
 READ_BYTES = 300
 """Of an answer that is not wanted: what its writer says of why."""
+MOST_WORDS = 200
+"""Characters of that, and of the phrase beside a status, that are kept."""
+PORTS = {"http": 80, "https": 443}
 
 
 class NotDelivered(Exception):
@@ -26,8 +30,7 @@ class NotDelivered(Exception):
 def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -> str:
     """Posts to an http or https address; what was answered, in a sentence. Redirects are not followed."""
     parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=time_out_s)
+    connection = _Connection(parts.scheme, parts.hostname or "", parts.port, time_out_s)
     # The time-out of a socket is of each read: whoever answers a byte every few seconds would hold the sender for ever.
     cut = threading.Event()
     end = threading.Timer(time_out_s, _cut, (connection, cut))
@@ -38,17 +41,42 @@ def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -
         connection.request("POST", target, body=data, headers=dict(headers))
         answer = connection.getresponse()
         said = answer.read(READ_BYTES).decode(errors="replace")
-    except TimeoutError:
-        raise NotDelivered(f"No answer within {time_out_s:g} s.") from None
-    except ssl.SSLError as error:
-        raise NotDelivered(f"Its certificate or TLS was not accepted: {error.reason or error}.") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
-        sentence = f"No answer within {time_out_s:g} s." if cut.is_set() else f"It could not be reached: {_why(error)}."
-        raise NotDelivered(sentence) from None
+        is_late = cut.is_set() or isinstance(error, TimeoutError)
+        raise NotDelivered(f"No answer within {time_out_s:g} s." if is_late else _why(error)) from None
     finally:
         end.cancel()
         connection.close()
     return _told(answer.status, answer.reason, said)
+
+
+class _Connection(http.client.HTTPConnection):
+    """One that is made within its time-out, however many addresses a host has and however slowly it greets."""
+
+    def __init__(self, scheme: str, host: str, port: int | None, time_out_s: float) -> None:
+        # Without a port the library would read one out of an IPv6 address.
+        super().__init__(host, port or PORTS[scheme], timeout=time_out_s)
+        self.default_port = PORTS[scheme]
+        self._until = time.monotonic() + time_out_s
+        self._tls = ssl.create_default_context() if scheme == "https" else None
+
+    def connect(self) -> None:
+        places = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        for tried, (family, kind, protocol, _, address) in enumerate(places, start=1):
+            self.sock = socket.socket(family, kind, protocol)
+            self.sock.settimeout(max(0.01, (self._until - time.monotonic()) / (len(places) - tried + 1)))
+            try:
+                self.sock.connect(address)
+                break
+            except OSError:
+                self.sock.close()
+                if tried == len(places):
+                    raise
+        self.sock.settimeout(self.timeout)
+        if self._tls is not None:
+            # Greeted once it can be cut: whoever sends a byte of the greeting now and then would hold the sender, too.
+            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
+            self.sock.do_handshake()
 
 
 def _cut(connection: http.client.HTTPConnection, cut: threading.Event) -> None:
@@ -59,16 +87,28 @@ def _cut(connection: http.client.HTTPConnection, cut: threading.Event) -> None:
 
 
 def _told(status: int, reason: str, said: str) -> str:
-    answered = f"{status} {reason}".strip()
+    answered = f"{status} {_plain(reason)}".strip()
     if 200 <= status < 300:
         return f"Answered {answered}."
     if 300 <= status < 400:
         raise NotDelivered(f"Answered {answered}: redirects are not followed; give the address it leads to.")
-    words = " ".join("".join(one if one.isprintable() else " " for one in said).split())[:200]
+    words = _plain(said)
     raise NotDelivered(f"Answered {answered}{': ' + words if words else '.'}")
 
 
+def _plain(said: str) -> str:
+    """What somebody else's program says, short enough and fit to be shown."""
+    return " ".join("".join(one if one.isprintable() else " " for one in said).split())[:MOST_WORDS]
+
+
 def _why(error: Exception) -> str:
+    """As a sentence."""
+    if isinstance(error, ssl.SSLError):
+        return f"Its certificate or TLS was not accepted: {error.reason or error}."
+    return f"It could not be reached: {_in_words(error)}."
+
+
+def _in_words(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
         return "its name is not known"
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error) or type(error).__name__
@@ -93,5 +133,5 @@ def mail(address: str, subject: str, text: str) -> str:
     except smtplib.SMTPAuthenticationError:
         raise NotDelivered("The mail server did not accept the user name and password of EMAIL_URL.") from None
     except (smtplib.SMTPException, OSError) as error:
-        raise NotDelivered(f"The mail server could not be used: {_why(error)}.") from None
+        raise NotDelivered(f"The mail server could not be used: {_in_words(error)}.") from None
     return "The mail server took it."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Max, Q
 
 from brokerweb.experiments.models import Run, RunState
@@ -58,13 +59,16 @@ def look(now: datetime) -> int:
     return sum(_write(one, targets) for one in news)
 
 
+@transaction.atomic
 def _write(seen: Seen, targets: Sequence[Target]) -> int:
-    """A notice, unless another look wrote it first, and its deliveries."""
+    """A notice, unless another look wrote it first, and its deliveries; both or neither, or nobody would be told."""
     facts = {"title": seen.title[:300], "text": seen.text, "path": seen.path, "facts": seen.facts, "at": seen.at}
     notice, is_new = Notice.objects.get_or_create(key=seen.key, defaults={"kind": seen.kind, **facts})
     if not is_new:
         return 0
-    told = [target for target in targets if seen.kind in target.kinds and target.since <= seen.at]
+    there = set(Target.objects.filter(enabled=True).values_list("pk", flat=True))  # some may be gone by now
+    wanted = [target for target in targets if target.pk in there and seen.kind in target.kinds]
+    told = [target for target in wanted if target.since <= seen.at]
     Delivery.objects.bulk_create(Delivery(target=target, notice=notice) for target in told)
     return len(told)
 
