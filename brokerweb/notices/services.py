@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db import transaction
 from django.utils import timezone
 
 from brokerweb.ids import new_id
@@ -20,6 +21,7 @@ KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)
 """What a target can choose from."""
 
 
+@transaction.atomic  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
 def create(
     *, name: str, channel: str, address: str, kinds: Sequence[str], secret: str = "", owner: User | None = None
 ) -> Target:
@@ -32,8 +34,10 @@ def create(
     return target
 
 
+@transaction.atomic
 def change(target: Target, changes: Mapping[str, Any]) -> Target:
     """Other fields: name, address, kinds, enabled, and a secret where one is given. Raises ``InvalidSetting``."""
+    target.refresh_from_db()  # what was delivered since it was read counts failures, and may have switched it off
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     _set(target, {**fields, "secret": target.secret, **{k: v for k, v in changes.items() if k != "enabled"}})
     if (enabled := changes.get("enabled")) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.experiments.models import SavedView
@@ -19,6 +20,7 @@ def of(owner: User, page: str) -> QuerySet[SavedView]:
     return SavedView.objects.filter(owner=owner, page=page).order_by("name")
 
 
+@transaction.atomic  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
 def save(owner: User, page: object, name: object, query: object) -> SavedView:
     """A new view. Raises ``InvalidSetting``."""
     if page not in PAGES:
@@ -31,6 +33,7 @@ def save(owner: User, page: object, name: object, query: object) -> SavedView:
     return SavedView.objects.create(owner=owner, page=page, name=checked, query=query.removeprefix("?"))
 
 
+@transaction.atomic
 def rename(view: SavedView, name: object) -> SavedView:
     """Raises ``InvalidSetting``."""
     view.name = _checked_name(view.owner, view.page, name, view)
