@@ -82,10 +82,13 @@ def set_kept(run: Run, kept: object) -> None:
 
 
 def tag_all(runs: Sequence[str], name: str) -> None:
-    """Puts a tag on the runs of these ids; on those that have it already nothing changes. Raises ``InvalidSetting``."""
-    tag, _ = Tag.objects.get_or_create(name=tag_name(name))
-    through = Run.tags.through
-    through.objects.bulk_create([through(run_id=run, tag=tag) for run in runs], ignore_conflicts=True, batch_size=500)
+    """Puts a tag on the runs of these ids; one that has it, or is gone, is passed by. Raises ``InvalidSetting``."""
+    wanted, through = tag_name(name), Run.tags.through
+    with transaction.atomic():  # IMMEDIATE: nobody deletes a run, or the tag as one that no run bears, in between
+        tag, _ = Tag.objects.get_or_create(name=wanted)
+        for begin in range(0, len(runs), 500):
+            there = Run.objects.filter(pk__in=runs[begin : begin + 500]).values_list("pk", flat=True)
+            through.objects.bulk_create([through(run_id=run, tag=tag) for run in there], ignore_conflicts=True)
 
 
 def untag_all(runs: Sequence[str], name: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
@@ -46,6 +47,12 @@ def create(
     report.runs.set(runs)
     report.experiments.set(experiments)
     return report
+
+
+def is_being_made() -> Exists:
+    """Of rows of ``Run``: whether a report that waits or is computed is about them."""
+    unfinished = Report.objects.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING))
+    return Exists(unfinished.filter(Q(runs=OuterRef("pk")) | Q(experiments=OuterRef("experiment"))))
 
 
 def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from brokerweb.experiments import labels, services, states
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import duration
+from brokerweb.reports.services import is_being_made
 from overlay.errors import InvalidSetting
 from telemetry.runs import Lake, RunFiles
 
@@ -84,6 +86,11 @@ class Plan:
         }[self.action]
 
     @property
+    def mark(self) -> str:
+        """Stands for these very runs, so that what is confirmed is what was shown."""
+        return blake2b("\n".join(sorted(self.runs)).encode(), digest_size=16).hexdigest()
+
+    @property
     def button(self) -> str:
         """What pressing does."""
         return self._does
@@ -115,11 +122,13 @@ def _runs(number: int) -> str:
 
 ENDED_ALREADY, NOT_ENDED = "have ended and are left", "have not ended and are left"
 KEPT, NOT_KEPT, KEPT_ALREADY = "are kept and are left", "are not kept", "are kept already"
+REPORTED = "are in a report that is being made and are left"
 TAGGED, NOT_TAGGED = "have that tag already", "do not have that tag"
 _OF_ONE = {
     ENDED_ALREADY: "has ended and is left",
     NOT_ENDED: "has not ended and is left",
     KEPT: "is kept and is left",
+    REPORTED: "is in a report that is being made and is left",
     NOT_KEPT: "is not kept",
     KEPT_ALREADY: "is kept already",
     TAGGED: "has that tag already",
@@ -138,9 +147,10 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
     if len(found) > MOST_RUNS:
         raise InvalidSetting("runs", f"more than {MOST_RUNS:,} are chosen; narrow the filter")
     tagged = set(rows.filter(tags__name=tag).values_list("pk", flat=True)) if tag else set()
+    reported = set(rows.filter(is_being_made()).values_list("pk", flat=True)) if action == DELETE else set()
     changed, left = [], Counter[str]()
     for pk, state, kept, estimated_s in found:
-        why = _why_left(action, state, is_kept=kept, is_tagged=pk in tagged)
+        why = _why_left(action, state, is_kept=kept, is_tagged=pk in tagged, is_reported=pk in reported)
         if why:
             left[why] += 1
         else:
@@ -156,7 +166,7 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
     )
 
 
-def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool) -> str:
+def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_reported: bool) -> str:
     """Why a run is left as it is; empty if it is not."""
     has_ended = state in ENDED
     reasons = {
@@ -166,7 +176,7 @@ def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool) -> str
         UNTAG: "" if is_tagged else NOT_TAGGED,
         KEEP: KEPT_ALREADY if is_kept else "",
         UNKEEP: "" if is_kept else NOT_KEPT,
-        DELETE: NOT_ENDED if not has_ended else KEPT if is_kept else "",
+        DELETE: NOT_ENDED if not has_ended else KEPT if is_kept else REPORTED if is_reported else "",
     }
     return reasons[action]
 
@@ -219,7 +229,8 @@ def _delete(ids: Sequence[str]) -> None:
     """Rows first: files without a row are out of sight, a row without files would promise what is gone."""
     for chunk in _chunks(ids):
         with transaction.atomic():
-            going = list(Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).values_list("pk", flat=True))
+            free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_being_made())
+            going = list(free.values_list("pk", flat=True))
             Run.objects.filter(pk__in=going).delete()
         for run in going:
             _remove_files(run)

@@ -25,7 +25,7 @@ NAMED = 12
 
 @changes
 def many(request: HttpRequest) -> HttpResponse:
-    """Shows what an action would do; with ``expected``, the number that was shown, does it if that is still so."""
+    """Shows what an action would do; with ``expected``, the mark of what was shown, does it if that is still so."""
     action, tag = request.POST.get("action", ""), request.POST.get("tag", "")
     try:
         planned = bulk.plan(action, _chosen(request), tag)
@@ -33,7 +33,7 @@ def many(request: HttpRequest) -> HttpResponse:
         messages.error(request, f"{error.sentence[:1].upper()}{error.sentence[1:]}.")
         return redirect(_list_of(request))
     expected = request.POST.get("expected")
-    if expected == str(len(planned.runs)) and planned.runs:
+    if expected == planned.mark and planned.runs:
         bulk.carry_out(planned, person(request))
         messages.success(request, planned.was_done)
         return redirect(_list_of(request))

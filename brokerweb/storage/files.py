@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from brokerweb.ids import new_id
 from brokerweb.storage.choice import Item
 from telemetry.errors import TelemetryError
 from telemetry.history import zero_unix_us
@@ -20,6 +21,8 @@ from telemetry.simulation import MADE_BY, Places, simulator_version
 REMOVED_TABLES = ("samples", "ticks")
 """Of the lake; events and manifests, which tell what the run was, stay."""
 STAYS = "manifest.json"
+ASIDE = ".aside-"
+"""How the names begin of kept simulations that are being removed. Nobody looks for them there."""
 
 
 def weigh(directory: Path) -> int:
@@ -87,9 +90,20 @@ def _made_by(path: Path) -> str:
         return ""
 
 
-def remove_simulation(key: str) -> None:
-    """Removes one; the runs that were made of it keep their own names of its journals."""
-    shutil.rmtree(_places().kept / key, ignore_errors=True)
+def set_aside(key: str) -> None:
+    """Takes one out of what is kept, in one step: of one that is half removed a run would be made as if it were whole.
+
+    The runs that were made of it keep their own names of its journals.
+    """
+    kept = _places().kept
+    with suppress(FileNotFoundError):
+        (kept / key).rename(kept / f"{ASIDE}{new_id()}")
+
+
+def remove_set_aside() -> None:
+    """Removes what was set aside."""
+    for path in _places().kept.glob(f"{ASIDE}*"):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _places() -> Places:

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
+from brokerweb.reports import services as reports
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage import files
 from brokerweb.storage.choice import Item, choose
@@ -61,10 +62,9 @@ class Plan:
 
 def removable() -> QuerySet[Run]:
     """The ended runs whose files may go: nobody keeps them, no report is being made of them, no run waits for them."""
-    in_report = Report.objects.filter(Q(runs=OuterRef("pk")) | Q(experiments=OuterRef("experiment")), state__in=IN_USE)
     awaited = Run.objects.filter(Q(compared_with=OuterRef("pk")) | Q(rerun_of=OuterRef("pk")), state__in=UNFINISHED)
     ended = Run.objects.filter(state__in=ENDED, kept=False, files_removed=None, ended_at__isnull=False)
-    return ended.exclude(Exists(in_report)).exclude(Exists(awaited))
+    return ended.exclude(reports.is_being_made()).exclude(Exists(awaited))
 
 
 def plan(policy: Policy, now: datetime) -> Plan:
@@ -87,9 +87,11 @@ def _runs() -> list[Item]:
 
 def _simulated() -> list[Item]:
     """None while a simulated run waits or runs: it may be about to link what is kept."""
-    if Run.objects.filter(engine=SIMULATED, state__in=UNFINISHED).exists():
-        return []
-    return files.kept_simulations()
+    return [] if _is_simulating() else files.kept_simulations()
+
+
+def _is_simulating() -> bool:
+    return Run.objects.filter(engine=SIMULATED, state__in=UNFINISHED).exists()
 
 
 def _reports() -> list[Item]:
@@ -116,7 +118,11 @@ def apply(policy: Policy, now: datetime, by: User | None = None) -> Plan:
 
 def _remove(item: Item, now: datetime) -> bool:
     if item.kind == "simulated":
-        files.remove_simulation(item.key)
+        with transaction.atomic():  # IMMEDIATE: nothing is launched between the question and the answer
+            if _is_simulating():
+                return False
+            files.set_aside(item.key)
+        files.remove_set_aside()
         return True
     if item.kind == "report":
         files.remove_report(item.key)
@@ -174,6 +180,7 @@ def _is_measuring() -> bool:
 def turn(now: datetime | None = None) -> Plan:
     """What the clock calls every minute."""
     now = now or timezone.now()
+    files.remove_set_aside()  # what an earlier turn that was broken off left of it
     weigh_runs()
     gauge(now)
     for run in Footprint.objects.filter(removing=True).values_list("pk", flat=True)[:A_TURN]:

@@ -155,6 +155,26 @@ def test_kept_simulations_of_earlier_simulators_go_first_and_none_while_one_may_
     assert sorted(path.name for path in (house / "simulated").iterdir()) == ["current"]
 
 
+def test_a_kept_simulation_goes_as_a_whole_however_its_removal_ends(
+    house: Path, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = house / "simulated" / "earlier"
+    (kept / "journal").mkdir(parents=True)
+    (kept / "journal" / "broker-0.journal").write_bytes(b"x" * 1_000)
+    services.change({"max_days": 30})
+    with monkeypatch.context() as crash, pytest.raises(KeyboardInterrupt):
+        crash.setattr(files, "remove_set_aside", ends_the_worker)
+        retention.apply(services.policy(), timezone.now())
+    assert not kept.exists()
+    assert files.kept_simulations() == []
+    retention.turn()
+    assert list((house / "simulated").iterdir()) == []
+
+
+def ends_the_worker() -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

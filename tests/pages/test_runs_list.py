@@ -11,12 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from brokerweb.experiments import labels
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.collection import collect_run
 from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
+from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
 from telemetry.runs import RunFiles
 from tests.pages.furniture import House, measure
@@ -55,6 +58,13 @@ def listed(browser: Client, query: str) -> list[str]:
     """The ids of the runs that the list of this address shows, in its order."""
     page = browser.get(f"/runs/?{query}").content.decode()
     return re.findall(r'name="runs" value="(\w+)"', page)
+
+
+def confirm(browser: Client, form: dict[str, object]) -> HttpResponse:
+    """Presses the button of the page that shows what would be done."""
+    shown = browser.post("/runs/bulk/", form).content.decode()
+    (mark,) = re.findall(r'name="expected" value="(\w+)"', shown)
+    return browser.post("/runs/bulk/", {**form, "expected": mark}, follow=True)
 
 
 def test_a_filter_is_typed_and_stays_in_its_box(olga: Client, house: House) -> None:
@@ -110,6 +120,16 @@ def test_columns_are_chosen_in_the_address(olga: Client, house: House) -> None:
     assert "Columns: there is no column “p69”" in wrong
     assert "Sort: runs are not sorted by “p59”; did you mean p95?<" in wrong
     assert "Size: must be one of 25, 50, 100, 250" in wrong
+
+
+def test_a_name_or_a_note_is_no_formula_in_a_spreadsheet(olga: Client, house: House) -> None:
+    Experiment.objects.update(name="=HYPERLINK(0)")
+    Run.objects.update(note="@SUM(A1)")
+    for address in ("/runs/export/", "/api/runs/export/"):
+        rows = list(csv.DictReader(io.StringIO(olga.get(f"{address}?columns=note,p95&format=csv").content.decode())))
+        assert {(row["experiment"], row["note"]) for row in rows} == {("'=HYPERLINK(0)", "'@SUM(A1)")}
+    exact = olga.get("/runs/export/?columns=note&format=json").json()
+    assert exact[0]["experiment"] == "=HYPERLINK(0)"
 
 
 def test_the_help_and_the_picker_come_when_they_are_asked_for(olga: Client, house: House) -> None:
@@ -176,7 +196,7 @@ def test_cancelling_many_is_shown_before_it_is_done(olga: Client, house: House) 
     assert "Cancel 2 runs: 1 measuring, 1 queued." in preview or "Cancel 2 runs: 1 queued, 1 measuring." in preview
     assert "2 of those chosen have ended and are left." in preview
     assert Run.objects.filter(state="queued").count() == 1
-    done = olga.post("/runs/bulk/", {**form, "expected": "2"}, follow=True)
+    done = confirm(olga, form)
     assert done.redirect_chain == [("/runs/?q=ring", 302)]
     assert "Cancelled 2 runs" in done.content.decode()
     assert Run.objects.get(pk=house.runs["queued"].id).state == "cancelled"
@@ -190,10 +210,38 @@ def test_what_changed_since_the_preview_is_shown_again_instead_of_done(olga: Cli
     assert Run.objects.filter(state="done").count() == 8
 
 
+def test_as_many_others_as_were_shown_are_not_deleted_in_their_place(olga: Client, house: House) -> None:
+    form = {"all": "1", "q": "state = done", "action": "delete"}
+    shown = olga.post("/runs/bulk/", form).content.decode()
+    (mark,) = re.findall(r'name="expected" value="(\w+)"', shown)
+    Run.objects.filter(pk=house.runs["done"].id).update(state="failed")
+    Run.objects.filter(pk=house.runs["failed"].id).update(state="done")
+    page = olga.post("/runs/bulk/", {**form, "expected": mark})
+    assert "nothing has been done" in page.content.decode()
+    assert Run.objects.filter(state="done").count() == 8
+
+
+def test_runs_of_a_report_that_is_being_made_are_not_deleted(olga: Client, house: House, operator: User) -> None:
+    reports.create(runs=[Run.objects.get(pk=house.runs["done"].id)], owner=operator)
+    form = {"all": "1", "q": "state = done", "action": "delete"}
+    preview = olga.post("/runs/bulk/", form).content.decode()
+    assert "Delete 7 runs: 7 done." in preview
+    assert "1 of those chosen is in a report that is being made and is left." in preview
+    confirm(olga, form)
+    assert [run.id for run in Run.objects.filter(state="done")] == [house.runs["done"].id]
+
+
+def test_a_run_that_is_gone_meanwhile_is_not_tagged(house: House) -> None:
+    gone, there = Run.objects.filter(state="done")[:2]
+    Run.objects.filter(pk=gone.pk).delete()
+    labels.tag_all([gone.pk, there.pk], "nightly")
+    assert [run.pk for run in Tag.objects.get().runs.all()] == [there.pk]
+
+
 def test_all_that_match_are_tagged_and_found_by_it(olga: Client, house: House) -> None:
     form = {"all": "1", "q": "state = done", "action": "tag", "tag": "Baseline"}
     assert "Put the tag baseline on 8 runs: 8 done." in olga.post("/runs/bulk/", form).content.decode()
-    olga.post("/runs/bulk/", {**form, "expected": "8"})
+    confirm(olga, form)
     assert len(listed(olga, "q=tag+%3D+baseline")) == 8
     assert "8 of those chosen have that tag already." in olga.post("/runs/bulk/", form).content.decode()
     wrong = olga.post("/runs/bulk/", {**form, "tag": "two words"}, follow=True).content.decode()
@@ -209,7 +257,7 @@ def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Cl
     assert "Delete 1 run: 1 done." in preview
     assert "1 of those chosen has not ended and is left" in preview
     assert "1 of those chosen is kept and is left" in preview
-    olga.post("/runs/bulk/", {**form, "expected": "1"})
+    confirm(olga, form)
     assert not Run.objects.filter(pk=done.pk).exists()
     assert not (var / "runs" / done.pk).exists()
     assert not list((var / "lake").glob(f"*/run={done.pk}"))
@@ -219,7 +267,7 @@ def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Cl
 def test_running_many_again_says_how_long_it_takes(olga: Client, house: House) -> None:
     form = {"runs": [house.runs["done"].id, house.runs["failed"].id], "action": "rerun"}
     assert "Run 2 runs again: 1 " in olga.post("/runs/bulk/", form).content.decode()
-    olga.post("/runs/bulk/", {**form, "expected": "2"})
+    confirm(olga, form)
     assert Run.objects.filter(rerun_of__isnull=False, state="queued").count() == 2
 
 
