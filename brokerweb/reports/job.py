@@ -66,7 +66,7 @@ def _run(report: Report) -> dict:
     chosen.write_text(json.dumps([{"run": run} for run in runs]))
     command = [sys.executable, "-m", "telemetry", "report", "--kind", report.kind, "--runs", str(chosen)]
     command += ["--lake", str(settings.LAKE), "--out", str(out), "--var", str(settings.VAR)]
-    command += ["--title", services.title(report)]
+    command += [f"--title={services.title(report)}"]  # in one word, as a name may begin like an option
     with _log(report).open("wb") as output:
         _watch(report, command, output.fileno())
     return json.loads((out / "result.json").read_text())
