@@ -122,7 +122,20 @@ def _estimate(
         disk_bytes=disk_bytes,
         ahead=ahead(),
         to_make=list(to_make),
-        warning=capacity.warning(disk_bytes, machine.here()),
+        warning=". ".join(filter(None, (capacity.warning(disk_bytes, machine.here()), _hardly_asked(chosen)))),
+    )
+
+
+def _hardly_asked(chosen: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of configurations that end before each consumer has asked; empty where there are none."""
+    asking = [configuration["workload"] for configuration in chosen if configuration["workload"]["consumers"]]
+    if not (short := [one for one in asking if one["request_interval_s"] > one["duration_s"]]):
+        return ""
+    worst = max(short, key=lambda one: float(one["request_interval_s"] / one["duration_s"]))
+    return (
+        f"A consumer asks every {worst['request_interval_s']:g} s and {worst['duration_s']:g} s are measured: some "
+        "never ask, and a run with few consumers may hold no request at all. A shorter request interval or a longer "
+        "duration gives figures"
     )
 
 

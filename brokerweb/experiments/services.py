@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
+from django.utils import timezone
 
 from brokerweb.definitions.references import References
 from brokerweb.errors import NotPossible
@@ -95,9 +96,11 @@ def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
     # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
+    now = timezone.now()  # one moment for all: within a launch lists go by position
     runs = [
         Run(
             experiment=experiment,
+            created=now,
             position=position,
             configuration=configuration,
             configuration_hash=sweeps.configuration_hash(configuration),

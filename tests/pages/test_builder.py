@@ -302,6 +302,21 @@ def test_the_launch_bar_says_how_long_behind_what_and_how_much_disk(olga: Client
     assert "live, one after the other" in bar
 
 
+def test_a_run_that_ends_before_each_consumer_has_asked_is_said_before_launching(olga: Client, ring: Topology) -> None:
+    bar = olga.post("/experiments/estimate/", sweep(ring.pk)).content.decode()
+    assert "A consumer asks every 30 s and 5 s are measured: some never ask" in bar
+    often = sweep(ring.pk, **{"workload-request_interval_s": "1"})
+    assert "A consumer asks every" not in olga.post("/experiments/estimate/", often).content.decode()
+
+
+def test_the_runs_of_a_launch_are_listed_in_the_order_in_which_they_are_carried_out(
+    olga: Client, ring: Topology
+) -> None:
+    page = olga.post("/experiments/new/", sweep(ring.pk, do="launch"), follow=True).content.decode()
+    shown = [page.index(f">Run {number}, replicate") for number in range(1, 7)]
+    assert shown == sorted(shown)
+
+
 def test_a_threshold_that_cannot_be_read_is_explained_beside_its_field(olga: Client, ring: Topology) -> None:
     answer = olga.post("/experiments/new/", {**sweep(ring.id, thresholds="p95 < 2ms\nspeed > 3"), "do": "launch"})
     assert answer.status_code == 400
