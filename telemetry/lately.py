@@ -13,13 +13,11 @@ from typing import Any
 import msgpack
 
 from overlay.addresses import Address, format_address
-from overlay.broker.extensions import HopData
 from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement
-from overlay.broker.wire import CODES, AnyMessage, code_of, parse
-from overlay.errors import WireError
+from overlay.broker.wire import CODES, AnyMessage, code_of
 from overlay.frames import HEAD, MAX_FRAME_BYTES
 from overlay.recording import SUFFIX, BadRecording, Begin, Record, Recording, What
-from telemetry.messages import TEXT_BYTES, UNREADABLE, kind_of
+from telemetry.messages import TEXT_BYTES, UNREADABLE, kind_of, unwrapped
 from telemetry.runs import RunFiles
 
 MESSAGES = 20
@@ -47,7 +45,7 @@ def lately(files: RunFiles, index: int, names: Mapping[str, int]) -> dict[str, A
         return None
     records = last_records(path)[-LOOKED_AT:]
     offset = _wall_offset(begin, records)
-    read = [(record, _read(record[-1])) for record in records if record[0] in (What.RECEIVED, What.SENT)]
+    read = [(record, unwrapped(record[-1])) for record in records if record[0] in (What.RECEIVED, What.SENT)]
     as_of_ns = max((record[1] for record, _ in read), default=begin.zero_ns)
     shown = [_message(record, message, begin, names) for record, message in read[-MESSAGES:]]
     return {
@@ -96,15 +94,6 @@ def _unpacked(body: bytes) -> list[Record]:
 def _wall_offset(begin: Begin, records: list[Record]) -> int:
     """Unix nanoseconds minus the broker's ``now``, as it was set last."""
     return next((record[1] for record in reversed(records) if record[0] == What.CLOCK), begin.wall_offset_ns)
-
-
-def _read(data: bytes) -> AnyMessage | None:
-    """The message, or the one that is wrapped in it; ``None`` where it is none."""
-    try:
-        message = parse(data)
-        return parse(message.message) if isinstance(message, HopData) else message
-    except WireError:
-        return None
 
 
 def _message(record: Record, message: AnyMessage | None, begin: Begin, names: Mapping[str, int]) -> dict[str, Any]:

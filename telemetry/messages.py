@@ -206,7 +206,7 @@ class _Joined:
                 self._arrivals[number] = at_us
 
     def _add(self, at_us: int, source: Address, to: Address, data: bytes) -> None:
-        message = _read(data)
+        message = unwrapped(data)
         self._times.append(at_us)
         self._arrivals.append(-1)
         self._ends.extend((self._index.get(source, OUTSIDE), self._index.get(to, OUTSIDE)))
@@ -287,15 +287,16 @@ def _index_of(recording: Recording) -> int:
     return OUTSIDE if index is None else index
 
 
-def _read(data: bytes) -> AnyMessage | None:
+# ---- reading
+
+
+def unwrapped(data: bytes) -> AnyMessage | None:
+    """The message of a datagram, or the one that is wrapped in it; ``None`` where it is none."""
     try:
         message = parse(data)
         return parse(message.message) if isinstance(message, HopData) else message
     except WireError:
         return None
-
-
-# ---- reading
 
 
 def kind_of(code: int) -> tuple[str, str]:
