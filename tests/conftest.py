@@ -13,6 +13,10 @@ from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("unhurried")
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 240.0

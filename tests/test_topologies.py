@@ -40,7 +40,7 @@ def edges(graph: Graph) -> set[tuple[int, int]]:
 
 
 @given(st.sampled_from(DRAWN), st.integers(2, 30), seeds)
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_every_kind_is_connected_checked_placed_and_the_same_again(kind: str, brokers: int, seed: int) -> None:
     try:
         graph = generate(kind, brokers, {}, seed)
@@ -76,7 +76,6 @@ def test_the_measures_of_known_topologies(kind: str, brokers: int, params: dict,
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30))
-@settings(deadline=None)
 def test_measures_agree_with_networkx(brokers: int, pairs: list[tuple[int, int]]) -> None:
     ends = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1] and max(pair) < brokers}
     graph = Graph(brokers, tuple(Link(*pair) for pair in ends))
@@ -276,7 +275,7 @@ def test_every_kind_and_parameter_is_described() -> None:
 
 
 @given(st.sampled_from(DRAWN), seeds)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_topology_survives_both_formats(kind: str, seed: int) -> None:
     graph = generate(kind, 12, {"delay_ms": 1.5, "delay_spread_ms": 3, "jitter_ms": 0.5, "loss": 0.01}, seed)
     assert from_json(to_json(graph)) == graph
@@ -384,7 +383,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["nodes", "edges", "links", "directed"]), values) | values)
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_any_json_is_a_sound_topology_or_a_clear_refusal(document: object) -> None:
     try:
         graph = from_json(document)

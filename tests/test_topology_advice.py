@@ -54,7 +54,7 @@ def free(graph: Graph) -> list[tuple[int, int]]:
 
 
 @given(st.integers(3, 8), st.integers(0, 10_000), st.sampled_from(sorted(LENGTHS)))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_each_link_is_as_good_as_the_best_of_all(brokers: int, seed: int, goal: str) -> None:
     graph = generate("waxman", brokers, {"mean_degree": 2.0 if brokers > 3 else 4 / 3}, seed)
     length = LENGTHS[goal]

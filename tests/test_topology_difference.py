@@ -25,7 +25,7 @@ def without(graph: Graph, broker: int) -> Graph:
 
 
 @given(st.integers(3, 12), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_broker_taken_out_is_the_only_one_that_went(brokers: int, data: st.DataObject) -> None:
     ring = generate("ring", brokers, {"delay_ms": 1.0})
     gone = data.draw(st.integers(0, brokers - 1))
@@ -87,7 +87,7 @@ def test_the_structure_of_known_topologies(graph: Graph, cycles: int, bridges: i
 
 
 @given(st.integers(3, 20), st.integers(0, 1000))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_structure_agrees_with_networkx(brokers: int, seed: int) -> None:
     graph = generate("waxman", brokers, {"links_per_broker": 2}, seed)
     whole = nx.Graph([link.ends for link in graph.links])

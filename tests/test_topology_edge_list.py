@@ -30,7 +30,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @given(graphs())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_goes_out_as_a_file_comes_back_exactly(graph: Graph) -> None:
     assert from_json(to_json(graph)) == graph
     assert from_graphml(to_graphml(graph)) == graph
@@ -39,7 +39,7 @@ def test_what_goes_out_as_a_file_comes_back_exactly(graph: Graph) -> None:
 
 
 @given(st.text(max_size=200) | st.text("ab,;01\n\t\"'.-#", max_size=60))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_text_is_a_graph_or_a_sentence(text: str) -> None:
     try:
         assert from_csv(text).brokers >= 1

@@ -79,7 +79,7 @@ class Told:
         return broker.datagrams_to_send(), broker.statistics(now), broker.traces(), broker.events(), broker.next_timer()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(steps, max_size=40),
     st.sampled_from([0, 1, 3, 1_000_000]),

@@ -215,6 +215,4 @@ class AnythingGoes(RuleBasedStateMachine):
 
 
 TestAnything = AnythingGoes.TestCase
-TestAnything.settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+TestAnything.settings = settings(max_examples=150, stateful_step_count=40, suppress_health_check=list(HealthCheck))

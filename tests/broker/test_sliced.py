@@ -50,7 +50,7 @@ def agree(data):
     return not (request is answer is entry is None)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(MOST | damaged(MOST) | damaged(damaged(MOST)))
 def test_a_reader_says_what_parse_says_or_nothing(data):
     agree(data)

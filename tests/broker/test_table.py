@@ -81,7 +81,7 @@ class TableAgainstModel(RuleBasedStateMachine):
 
 
 TestTable = TableAgainstModel.TestCase
-TestTable.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+TestTable.settings = settings(max_examples=200, stateful_step_count=40)
 
 
 def test_the_prototypes_hash_collides_and_the_linear_table_keeps_both():

@@ -19,7 +19,7 @@ def parse_or_none(data):
         return None
 
 
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=10_000)
 @given(st.binary(max_size=200) | st.integers(0, 35).flatmap(lambda c: st.binary().map(lambda b: b"%d|" % c + b)))
 def test_any_bytes_give_a_message_or_the_one_error(data):
     parse_or_none(data)
@@ -27,7 +27,7 @@ def test_any_bytes_give_a_message_or_the_one_error(data):
     timestamp_of(data)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=2_000)
 @given(damaged(encoded))
 def test_a_damaged_message_is_refused_or_reads_as_another_that_is_written_so(data):
     message = parse_or_none(data)
@@ -35,7 +35,7 @@ def test_a_damaged_message_is_refused_or_reads_as_another_that_is_written_so(dat
         assert parse(encode(message)) == message
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(messages)
 def test_what_is_written_is_read(message):
     data = encode(message)

@@ -196,7 +196,7 @@ def test_with_all_ports_busy_requests_wait_and_their_lateness_shows() -> None:
     assert counters["starts_late_1000_ms"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_however_replies_are_delayed_and_lost_each_answer_is_of_its_own_request(data: st.DataObject) -> None:
     delays = st.one_of(st.none(), st.floats(0, 2500), st.floats(0, 15_000))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.addresses import parse_address
@@ -170,7 +170,6 @@ RECORDS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(records=RECORDS, flushes=st.sets(st.integers(0, 20)), cut=st.integers(0, 2000), noise=st.binary(max_size=40))
 def test_however_a_recording_was_cut_what_was_flushed_before_is_read(
     tmp_path_factory: pytest.TempPathFactory, records: list, flushes: set[int], cut: int, noise: bytes
@@ -231,7 +230,6 @@ def test_recordings_of_an_earlier_run_are_not_taken_for_brokers_of_this_one(tmp_
     assert len(recordings_in(tmp_path / "journal")) == 3
 
 
-@settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_no_recording(tmp_path_factory: pytest.TempPathFactory, noise: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.1.recording"

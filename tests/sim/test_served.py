@@ -175,7 +175,7 @@ def test_delays_are_drawn_from_the_seed() -> None:
 arrivals = st.lists(st.integers(0, 2000), min_size=1, max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(arrivals)
 def test_everything_is_answered_in_the_order_in_which_it_came_and_never_before(times: list[int]) -> None:
     stage = Stage()

@@ -44,7 +44,7 @@ def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api,
         assert readiness.status_code == 503
         assert "No worker has answered for" in readiness.json()["missing"][0]
         assert api.get(f"/runs/{behind}/")["waiting_for"].startswith("No worker has answered for")
-        wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease", 10)
+        wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease", 30)
     assert ended(api, behind)["state"] == "done"
 
 

@@ -150,7 +150,7 @@ measured = st.lists(
 )
 
 
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow])
 """The machine may be busy with other tests."""
 
 

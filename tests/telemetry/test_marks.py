@@ -117,7 +117,7 @@ def test_of_churn_without_end_neighbouring_marks_become_one_that_says_how_many_t
     assert {"all links +5 ms", "measuring"} < {mark["label"] for mark in marks}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.builds(

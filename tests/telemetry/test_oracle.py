@@ -160,7 +160,7 @@ def expected(request, provided, events, valid_ms):
     return {"timed_out": "lost", "refused": "refused"}[request.outcome]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(samples(), max_size=25), st.lists(events, max_size=6), st.integers(1, 40))
 def test_the_oracle_and_a_dictionary_agree(samples, events, valid_ms):
     provided = [one for one in samples if one.role == "provider" and one.outcome == "answered"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from telemetry.paired import Estimate, pair
@@ -64,7 +64,6 @@ def test_two_runs_without_requests_have_no_difference() -> None:
     assert (found.pairs, found.mean, found.curve) == (0, Estimate(None, None, None), [])
 
 
-@settings(deadline=None)
 @given(before=REQUESTS, after=REQUESTS)
 def test_told_in_the_other_order_every_difference_is_the_negative(
     before: list[tuple[int, str, int]], after: list[tuple[int, str, int]]
@@ -79,7 +78,6 @@ def test_told_in_the_other_order_every_difference_is_the_negative(
     assert there.curve == pytest.approx([-value for value in reversed(back.curve)], abs=1e-6)
 
 
-@settings(deadline=None)
 @given(before=REQUESTS, gain=st.integers(-500, 500))
 def test_the_interval_holds_a_gain_that_all_requests_have(before: list[tuple[int, str, int]], gain: int) -> None:
     after = [(client, outcome, took + gain) for client, outcome, took in before]

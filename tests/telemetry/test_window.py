@@ -119,7 +119,7 @@ def encoded(values):
     return histogram.encode().decode()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(1, 50_000_000), min_size=1, max_size=20), min_size=1, max_size=8))
 def test_merging_histograms_is_recording_everything_in_one(parts):
     everything = [value for part in parts for value in part]
