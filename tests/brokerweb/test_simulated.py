@@ -61,6 +61,10 @@ def test_a_launch_is_simulated_and_its_pages_say_so(api: APIClient, ring: dict, 
     assert (run["state"], run["engine"], run["progress"], run["verdict"]) == ("done", "simulated", 1.0, "valid")
     assert (run["summary"]["requests"], run["summary"]["answered"]) == (15, 15)
     assert shown(api, second)["state"] == "done"
+    brokers = api.get(f"/api/runs/{first.pk}/brokers/").json()["results"]
+    assert len(brokers) == first.configuration["topology"]["brokers"]
+    assert {one.get("state") for one in brokers} == {"stopped"}, "of each it is known what became of it, and where"
+    assert len({one["address"] for one in brokers}) == len(brokers)
     course = [event["name"] for event in api.get(f"/api/runs/{first.pk}/events/").json()["results"]]
     assert [name for name in course if name in RunState.values][:5] == [
         "queued",
