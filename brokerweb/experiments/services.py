@@ -19,7 +19,8 @@ from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, move, note
 from brokerweb.ids import is_id, new_id
-from brokerweb.storage import disk
+from brokerweb.reports.services import is_being_made
+from brokerweb.storage import disk, files
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
@@ -200,11 +201,16 @@ def cancel_all(experiment: Experiment) -> int:
 
 
 def delete(experiment: Experiment) -> None:
-    """Deletes an experiment and its runs. Raises ``NotPossible`` while one of them has not ended."""
+    """Deletes an experiment, its runs and their files. Raises ``NotPossible`` while one of them has not ended."""
     with transaction.atomic():
         if experiment.runs.exclude(state__in=ENDED).exists():
             raise NotPossible("This experiment still has runs that have not ended; cancel them first.")
+        if experiment.runs.filter(is_being_made()).exists():
+            raise NotPossible("A report is being made of runs of this experiment; wait for it, or cancel it first.")
+        runs = list(experiment.runs.values_list("pk", flat=True))
         experiment.delete()
+    for run in runs:  # rows first: files without a row are out of sight, rows without files would promise what is gone
+        files.remove_whole_run(run)
 
 
 def seed_of(run: Run) -> int:

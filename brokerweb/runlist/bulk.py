@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -20,8 +17,8 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import duration
 from brokerweb.reports.services import is_being_made
+from brokerweb.storage import files
 from overlay.errors import InvalidSetting
-from telemetry.runs import Lake, RunFiles
 
 CANCEL, RERUN, TAG, UNTAG, KEEP, UNKEEP, DELETE = "cancel", "rerun", "tag", "untag", "keep", "unkeep", "delete"
 ACTIONS: Mapping[str, str] = {
@@ -36,7 +33,6 @@ ACTIONS: Mapping[str, str] = {
 """By name, as a button says it."""
 MOST_RUNS = 5_000
 _AT_ONCE = 500
-_TABLES = ("samples", "ticks", "events", "manifests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +229,4 @@ def _delete(ids: Sequence[str]) -> None:
             going = list(free.values_list("pk", flat=True))
             Run.objects.filter(pk__in=going).delete()
         for run in going:
-            _remove_files(run)
-
-
-def _remove_files(run: str) -> None:
-    lake = Lake(Path(settings.LAKE))
-    shutil.rmtree(RunFiles(Path(settings.RUNS) / run).directory, ignore_errors=True)
-    for table in _TABLES:
-        shutil.rmtree(lake.part(table, run).parent, ignore_errors=True)
+            files.remove_whole_run(run)

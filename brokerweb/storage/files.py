@@ -20,6 +20,7 @@ from telemetry.simulation import MADE_BY, Places, simulator_version
 
 REMOVED_TABLES = ("samples", "ticks")
 """Of the lake; events and manifests, which tell what the run was, stay."""
+TABLES = (*REMOVED_TABLES, "events", "manifests")
 STAYS = "manifest.json"
 ASIDE = ".aside-"
 """How the names begin of kept simulations that are being removed. Nobody looks for them there."""
@@ -43,8 +44,7 @@ def _files(directory: Path) -> Iterator[Path]:
 def weigh_run(run: str) -> tuple[int, int]:
     """Bytes of a run under ``runs/`` and in the lake."""
     lake = Lake(Path(settings.LAKE))
-    tables = (*REMOVED_TABLES, "events", "manifests")
-    return weigh(Path(settings.RUNS) / run), sum(weigh(lake.part(table, run).parent) for table in tables)
+    return weigh(Path(settings.RUNS) / run), sum(weigh(lake.part(table, run).parent) for table in TABLES)
 
 
 def remove_run(run: str) -> None:
@@ -58,6 +58,14 @@ def remove_run(run: str) -> None:
             elif path.name != STAYS:
                 path.unlink(missing_ok=True)
     for table in REMOVED_TABLES:
+        shutil.rmtree(lake.part(table, run).parent, ignore_errors=True)
+
+
+def remove_whole_run(run: str) -> None:
+    """Removes all files of a run that has no row any more."""
+    lake = Lake(Path(settings.LAKE))
+    shutil.rmtree(Path(settings.RUNS) / run, ignore_errors=True)
+    for table in TABLES:
         shutil.rmtree(lake.part(table, run).parent, ignore_errors=True)
 
 

@@ -231,6 +231,21 @@ def test_runs_of_a_report_that_is_being_made_are_not_deleted(olga: Client, house
     assert [run.id for run in Run.objects.filter(state="done")] == [house.runs["done"].id]
 
 
+def test_an_experiment_is_deleted_with_the_files_of_its_runs_and_not_below_a_report(
+    olga: Client, house: House, operator: User, var: Path
+) -> None:
+    Run.objects.exclude(state="done").delete()
+    run = Run.objects.get(pk=house.runs["done"].id)
+    report = reports.create(runs=[run], owner=operator)
+    address = f"/experiments/{house.experiment.id}/delete/"
+    assert "A report is being made of runs of this experiment" in olga.post(address, follow=True).content.decode()
+    assert (var / "runs" / run.pk).is_dir()
+    reports.cancel(report)
+    olga.post(address)
+    assert not Run.objects.exists()
+    assert list((var / "runs").iterdir()) == []
+
+
 def test_a_run_that_is_gone_meanwhile_is_not_tagged(house: House) -> None:
     gone, there = Run.objects.filter(state="done")[:2]
     Run.objects.filter(pk=gone.pk).delete()
