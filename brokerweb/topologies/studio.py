@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from threading import Semaphore
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -22,6 +23,9 @@ from overlay.topologies.structure import structure
 
 MAX_NOTE = 200
 UNPLACED = {"x", "y"}
+ADVICE_WAIT_S = 10.0
+_advising = Semaphore()
+"""Ten links for a thousand brokers keep all processors for seconds and take 100 MB: one at a time, whoever asks."""
 
 
 def read_graph(nodes: Any, links: Any) -> Graph:
@@ -81,8 +85,13 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
 
 
 def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:
-    """The ``k`` links that shorten walks (or paths) most. Raises ``InvalidSetting``."""
-    return {"goal": goal, "links": [asdict(link) for link in advice.links_to_add(graph, k, goal)]}
+    """The ``k`` links that shorten walks (or paths) most. Raises ``InvalidSetting`` and ``NotPossible``."""
+    if not _advising.acquire(timeout=ADVICE_WAIT_S):
+        raise NotPossible("Advice is being worked out for somebody else; ask again in a moment.")
+    try:
+        return {"goal": goal, "links": [asdict(link) for link in advice.links_to_add(graph, k, goal)]}
+    finally:
+        _advising.release()
 
 
 @transaction.atomic

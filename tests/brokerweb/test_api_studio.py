@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from brokerweb.experiments import services as experiments
 from brokerweb.topologies import services as topologies
-from brokerweb.topologies import versions
+from brokerweb.topologies import studio, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +115,15 @@ def test_what_is_wrong_with_a_drawing_is_named_and_nothing_is_saved(
     assert answer.json()["field"] == field
     assert told in answer.json()["sentence"]
     assert api.get(f"/api/topologies/{ring['id']}/").json()["version"] == 1
+
+
+def test_advice_is_worked_out_for_one_at_a_time(api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studio, "ADVICE_WAIT_S", 0.01)
+    address = f"/api/topologies/{ring['id']}/advice/?k=1"
+    with studio._advising:
+        busy = api.get(address)
+    assert (busy.status_code, "somebody else" in busy.json()["sentence"]) == (409, True)
+    assert api.get(address).status_code == 200
 
 
 def test_a_drawing_is_measured_and_advised_on_before_it_is_saved(api: APIClient, ring: dict) -> None:
