@@ -73,9 +73,11 @@ def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
     """Configurations by hash; ``representatives`` names, for each hash, a run that has it."""
     if len(_kept) > MOST_KEPT:
         _kept.clear()
-    # By run and not by hash: topologies that are alike may have other names.
-    missing = [run for run in representatives.values() if run not in _kept]
-    found = {run: _kept[run] for run in representatives.values() if run in _kept}
+    # By run and not by hash: topologies that are alike may have other names. Asked once of each: another request, in
+    # another thread, may forget them in between.
+    asked = {run: _kept.get(run) for run in representatives.values()}
+    found = {run: one for run, one in asked.items() if one is not None}
+    missing = [run for run in asked if run not in found]
     for at in range(0, len(missing), AT_ONCE):
         some = missing[at : at + AT_ONCE]
         rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", "configuration_hash", "configuration")

@@ -138,12 +138,12 @@ def _bytes_of(rest: str, wanted: int | None) -> bytes:
     if wanted is None:  # of the last line nobody says how many there are: a wide gap ends them
         rest = re.split(r"(?<=\S)\s{3,}", rest, maxsplit=1)[0]
     most = _LINE_BYTES if wanted is None else wanted
-    data = b""
+    data = bytearray()
     for token in rest.split():
         if not _GROUP.fullmatch(token) or len(data) + len(token) // 2 > most:
             break
         data += bytes.fromhex(token)
-    return data
+    return bytes(data)
 
 
 _READERS = {TEXT: _as_text, HEX: _hexadecimal, DUMP: _dump, BASE64: _base64}
