@@ -19,7 +19,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.figures import Figure, Unavailable, figure
 from benchmarks.house import House, house
-from benchmarks.live import load
+from benchmarks.live import loaded_house
 from benchmarks.pages import percentile
 
 TITLE = (
@@ -84,12 +84,7 @@ def _usable_ms(visitor: Any, here: House, address: str) -> float:
 def _live(browser: Any, rounds: int) -> Iterator[Figure]:
     tasks: list[float] = []
     with ExitStack() as stack:
-        here = stack.enter_context(house())
-        here.start_redis()
-        run = here.furnish("live")["run"]
-        stack.enter_context(load(here.var / "runs" / run))
-        here.start_web()
-        here.start("livefeed")
+        here, run = stack.enter_context(loaded_house())
         frames = stack.enter_context(_viewers(here, run))
         visitor = stack.enter_context(_visitor(browser, here))
         page = visitor.new_page()

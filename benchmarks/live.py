@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -109,13 +109,7 @@ class Watched:
 
 def _pages(rounds: int) -> Iterator[Figure]:
     watched: dict[int, list[Watched]] = {pages: [] for pages in PAGES}
-    with ExitStack() as stack:
-        here = stack.enter_context(house())
-        here.start_redis()
-        run = here.furnish("live")["run"]
-        stack.enter_context(load(here.var / "runs" / run))
-        here.start_web()
-        here.start("livefeed")
+    with loaded_house() as (here, run):
         asyncio.run(_watch(here, run, 1))  # until livefeed has begun
         for _ in range(rounds):
             for pages in PAGES:
@@ -156,6 +150,18 @@ async def _watch(here: House, run: str, pages: int) -> Watched:
 async def _read(socket: ClientConnection, frames: list[int]) -> None:
     async for frame in socket:
         frames.append(len(frame))
+
+
+@contextmanager
+def loaded_house() -> Iterator[tuple[House, str]]:
+    """A house with Redis, web and livefeed, and its run that measures the published load until the block ends."""
+    with house() as here:
+        here.start_redis()
+        run = here.furnish("live")["run"]
+        with load(here.var / "runs" / run):
+            here.start_web()
+            here.start("livefeed")
+            yield here, run
 
 
 @contextmanager

@@ -44,6 +44,12 @@ from telemetry.traces import OUTCOMES
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""
+A_TABLE: dict[tuple[int, str], OpenApiTypes] = {
+    (200, "application/json"): OpenApiTypes.OBJECT,
+    (200, "text/csv"): OpenApiTypes.STR,
+    (200, PARQUET): OpenApiTypes.BINARY,
+}
+"""The answer that is JSON, CSV or Parquet, as ``format`` asks."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -103,11 +109,7 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
             OpenApiParameter("format", str, enum=list(exports.CONTENT_TYPES), description="csv where it is left out"),
         ],
-        responses={
-            (200, "application/json"): OpenApiTypes.OBJECT,
-            (200, "text/csv"): OpenApiTypes.STR,
-            (200, PARQUET): OpenApiTypes.BINARY,
-        },
+        responses=A_TABLE,
         filters=False,
     )
     @action(detail=False)
@@ -144,11 +146,7 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="At most 10,000"),
         ],
-        responses={
-            (200, "application/json"): OpenApiTypes.OBJECT,
-            (200, "text/csv"): OpenApiTypes.STR,
-            (200, PARQUET): OpenApiTypes.BINARY,
-        },
+        responses=A_TABLE,
         filters=False,
     )
     @action(detail=True)
