@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect, sync_playwright
 
 from tests.waiting import wait_for
 
@@ -28,6 +30,7 @@ CUT_OFF = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
 START_S = 90.0
 PATIENCE_MS = 20_000
 PASSWORD = "correct horse"
+WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
 
 FURNISH = """
 import django; django.setup()
@@ -148,11 +151,26 @@ def session(chromium: Browser, shown: Shown) -> StorageState:
         return context.storage_state()
 
 
+@contextmanager
+def opened(
+    chromium: Browser, session: StorageState, width: int = 1440, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Page]:
+    """A page of a screen so wide, for the operator; nothing in it fades."""
+    with chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session, reduced_motion="reduce"
+    ) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
 @dataclass
 class Complaints:
     """What a page said in its console, and whom it asked."""
 
     said: list[str] = field(default_factory=list)
+    expected: str | None = None
+    """What the browser may say because a test wants it to happen."""
 
     def listen(self, page: Page, url: str) -> None:
         page.on("console", self._hear)
@@ -160,8 +178,35 @@ class Complaints:
         page.on("request", lambda request: None if _ours(request.url, url) else self.said.append(request.url))
 
     def _hear(self, message: ConsoleMessage) -> None:
+        if self.expected is not None and self.expected in message.text:
+            return
         if message.type in ("error", "warning") and not message.text.startswith(CUT_OFF):
             self.said.append(f"{message.location.get('url')}: {message.text}")
+
+
+@pytest.fixture
+def complaints() -> Complaints:
+    """Those of ``page``, to be overridden where some are wanted."""
+    return Complaints()
+
+
+@pytest.fixture(params=[WIDE, NARROW])
+def page(
+    request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState, complaints: Complaints
+) -> Iterator[Page]:
+    """A page of the operator, once wide and light and once narrow and dark; whatever it complains of fails the test."""
+    with opened(chromium, session, *request.param) as page:
+        complaints.listen(page, shown.url)
+        yield page
+    assert complaints.said == []
+
+
+@pytest.fixture
+def patience() -> Iterator[None]:
+    """What is asked for or saved as one types may take a while where other things are at work."""
+    expect.set_options(timeout=PATIENCE_MS)
+    yield
+    expect.set_options(timeout=5_000)
 
 
 def _ours(address: str, url: str) -> bool:

@@ -77,21 +77,21 @@ def look(context: BrowserContext, url: str, address: str) -> Look:
         seen = page.evaluate(SEEN)
         found = Look(answer.status, seen["title"], seen["headings"], under_rail=seen["under"], said=complaints.said)
         found.shifted = page.evaluate(SHIFTED)
-        found.axe += serious(page, LIGHT_RULES, "light")
+        found.axe += [f"light, {one}" for one in serious(page)]
         page.set_viewport_size({"width": NARROW, "height": HEIGHT})
         page.emulate_media(color_scheme="dark")
         page.wait_for_selector("html[data-bs-theme=dark]", state="attached")
         over = {WIDE: seen["over"], NARROW: page.evaluate(SEEN)["over"]}
         found.too_wide = {width: pixels for width, pixels in over.items() if pixels > 0}
-        found.axe += serious(page, DARK_RULES, "dark")
+        found.axe += [f"dark, {one}" for one in serious(page, DARK_RULES)]
         return found
 
 
-def serious(page: Page, options: dict[str, Any], theme: str) -> list[str]:
+def serious(page: Page, options: dict[str, Any] = LIGHT_RULES) -> list[str]:
     """What axe calls serious or critical: the rule and the elements, a line each."""
     violations = Axe().run(page, options=options).response["violations"]
     return [
-        f"{theme}, {one['id']}: {node['html'][:160]} {_why(node)}"
+        f"{one['id']}: {node['html'][:160]} {_why(node)}"
         for one in violations
         if one["impact"] in SERIOUS
         for node in one["nodes"][:3]

@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import pytest
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
-
-
-@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
-def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    """A page of an operator, with no complaint in its console by the end."""
-    width, scheme = request.param
-    complaints = Complaints()
-    with chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        complaints.listen(page, shown.url)
-        yield page
-    assert complaints.said == []
+from tests.browser.conftest import Shown
 
 
 def test_a_preset_becomes_a_sweep_of_one_s_own_by_keyboard_alone(page: Page, shown: Shown) -> None:

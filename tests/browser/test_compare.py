@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, StorageState, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
+from tests.browser.conftest import NARROW, WIDE, Complaints, Shown
+from tests.browser.looking import serious
 
 ALL = "/compare/?q=state+%3D+done"
 
 
-WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
-
-
-@pytest.fixture(params=[WIDE, NARROW])
-def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    """A page of somebody who is logged in; whatever it complains of fails the test."""
-    width, scheme = request.param
-    complaints = Complaints()
-    with chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        complaints.listen(page, shown.url)
-        yield page
-    # That an answer is a 400 the browser says by itself.
-    assert [said for said in complaints.said if "400 (Bad Request)" not in said] == []
+@pytest.fixture
+def complaints() -> Complaints:
+    """That an answer is a 400 the browser says by itself."""
+    return Complaints(expected="400 (Bad Request)")
 
 
 def chart(page: Page) -> Locator:
@@ -156,6 +142,4 @@ def test_every_state_of_it_can_be_read_by_everybody_and_fits_the_screen(page: Pa
             figure.scroll_into_view_if_needed()
             expect(figure.locator("svg").first).to_be_attached()
         assert too_wide(page) == 0, address
-        found = Axe().run(page)
-        serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
-        assert [(one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in serious] == [], address
+        assert serious(page) == [], address

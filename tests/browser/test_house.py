@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
+from tests.browser.conftest import Shown
 
-
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """What is asked for as one types may take a while where other things are at work."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
-def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    width, scheme = request.param
-    with chromium.new_context(
-        viewport={"width": width, "height": 844}, color_scheme=scheme, storage_state=session
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        complaints = Complaints()
-        complaints.listen(page, shown.url)
-        yield page
-        assert complaints.said == []
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 def test_the_keyboard_stays_where_it_was_while_the_home_page_moves(page: Page, shown: Shown) -> None:

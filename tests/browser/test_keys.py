@@ -8,16 +8,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import PATIENCE_MS, Shown
+from tests.browser.conftest import Shown, opened
 
 ROW_HERE = "document.activeElement.closest('[data-row]')?.sectionRowIndex ?? -1"
 
 
 @pytest.fixture
 def page(chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": 1440, "height": 900}, storage_state=session) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+    with opened(chromium, session) as page:
         page.goto(shown.url)
         yield page
 

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
-
-
-@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
-def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    """The list; whatever it complains of fails the test."""
-    width, scheme = request.param
-    complaints = Complaints()
-    with chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        complaints.listen(page, shown.url)
-        page.goto(f"{shown.url}/runs/?q=state+%3D+done&sort=-p95")
-        yield page
-    assert complaints.said == []
+from tests.browser.conftest import Shown
+from tests.browser.looking import serious
 
 
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found if one["impact"] in ("serious", "critical")
-    ]
+@pytest.fixture
+def page(page: Page, shown: Shown) -> Page:
+    """The list."""
+    page.goto(f"{shown.url}/runs/?q=state+%3D+done&sort=-p95")
+    return page
 
 
 def test_by_keyboard_alone_a_filter_is_typed_rows_are_chosen_and_compared(page: Page) -> None:

@@ -7,48 +7,28 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import PASSWORD, PATIENCE_MS, Complaints, Shown, log_in
+from tests.browser.conftest import Complaints, Shown, opened
+from tests.browser.looking import serious
 
 PLACE = "id => document.querySelector('#canvas')._cyreg.cy.getElementById(id).renderedPosition()"
 DRAWN = "() => document.querySelector('#canvas')._cyreg.cy.edges().not('.hint').length"
 
 
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """What is measured or saved may take a while where other things are at work."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-@pytest.fixture(scope="module")
-def session(chromium: Browser, shown: Shown) -> StorageState:
-    """The cookies of somebody who logged in by the form."""
-    with chromium.new_context() as context:
-        log_in(context, shown.url, "olga", PASSWORD)
-        return context.storage_state()
-
-
-def opened(chromium: Browser, session: StorageState, width: int, scheme: str) -> Iterator[Page]:
-    with chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session, reduced_motion="reduce"
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        yield page
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 @pytest.fixture
 def page(chromium: Browser, session: StorageState) -> Iterator[Page]:
-    yield from opened(chromium, session, 1440, "light")
+    with opened(chromium, session) as page:
+        yield page
 
 
 @pytest.fixture
 def narrow(chromium: Browser, session: StorageState) -> Iterator[Page]:
-    yield from opened(chromium, session, 390, "dark")
+    with opened(chromium, session, 390, "dark") as page:
+        yield page
 
 
 @pytest.fixture
@@ -254,9 +234,7 @@ def test_the_studio_fits_a_narrow_screen_and_is_read_aloud(narrow: Page, shown: 
             narrow.get_by_label("Choose link 0 – 1").check()
         over = narrow.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over == 0, path
-        found = Axe().run(narrow)
-        serious = [one for one in found.response["violations"] if one["impact"] in ("serious", "critical")]
-        assert [(path, one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in serious] == []
+        assert serious(narrow) == [], path
     assert complaints.said == []
 
 

@@ -8,27 +8,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import PATIENCE_MS, Complaints, Shown
+from tests.browser.conftest import Shown
 from tests.browser.looking import SCREEN, look
 from tests.runtime.daemons import Daemon
 
 REQUEST = b"3|1795338000000|room|r1|temp"
 WRONG = b"3|05|room||temp|nowhere"
 LONG = b"4|5|9|p1|room|r1|temp|1|2|degC=21.5|127.0.0.1|40000|127.0.0.1|7001|*"
-
-
-@pytest.fixture(params=[(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"])
-def page(request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState) -> Iterator[Page]:
-    width, scheme = request.param
-    with chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session
-    ) as context:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        complaints = Complaints()
-        complaints.listen(page, shown.url)
-        yield page
-        assert complaints.said == []
 
 
 @pytest.fixture(scope="module")
