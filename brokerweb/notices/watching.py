@@ -29,7 +29,7 @@ READ = 500
 """Rows of a kind that are looked at."""
 SPELL_S = 600
 """Of the runs of an experiment that fail one after the other only the first in so long is told of; the notice that
-says that all have ended counts them."""
+says that all have ended counts them. So it is with a network whose brokers come and go."""
 KEEP_DAYS = 30
 
 
@@ -88,7 +88,11 @@ def _ended(since: datetime, **more: Any) -> Iterator[Run]:
 
 def _spell(run: Run, word: str) -> str:
     assert run.ended_at is not None
-    return f"{word}:{run.experiment_id}:{int(run.ended_at.timestamp()) // SPELL_S}"
+    return f"{word}:{run.experiment_id}:{_spell_of(run.ended_at)}"
+
+
+def _spell_of(moment: datetime) -> int:
+    return int(moment.timestamp()) // SPELL_S
 
 
 def _name(run: Run) -> str:
@@ -160,7 +164,7 @@ def _failed_reports(since: datetime, now: datetime) -> Iterator[Seen]:
 def _unwell_networks(since: datetime, now: datetime) -> Iterator[Seen]:
     unwell = (NetworkState.DEGRADED, NetworkState.FAILED)
     for network in Network.objects.filter(state__in=unwell, changed__gte=since).order_by("changed")[:READ]:
-        key = f"network:{network.pk}:{network.changed:%Y%m%d%H%M%S%f}"
+        key = f"network:{network.pk}:{network.state}:{_spell_of(network.changed)}"
         facts = {"network": network.pk, "state": network.state, "reason": network.reason}
         title = f"The network {network.name} is {network.state}"
         path = f"/networks/{network.pk}/"

@@ -6,9 +6,10 @@ import hashlib
 import hmac
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,19 @@ def test_reports_and_networks_are_told(target: dict, ring: dict) -> None:
     assert seen["report_done"] == "The report of chosen runs is done"
     assert seen["report_failed"] == "The report of chosen runs failed"
     assert seen["network_degraded"] == "The network campus is degraded"
+
+
+def test_of_a_network_whose_brokers_come_and_go_the_first_time_is_told(target: dict, ring: dict) -> None:
+    network = Network.objects.create(name="campus", topology_id=ring["id"], state=NetworkState.DEGRADED)
+    begun = datetime.fromtimestamp(time.time() // watching.SPELL_S * watching.SPELL_S, UTC)
+    Target.objects.update(since=begun - timedelta(minutes=12))
+    for second in range(3):
+        Network.objects.filter(pk=network.pk).update(changed=begun + timedelta(seconds=second))
+        watching.look(begun + timedelta(seconds=second))
+    assert Delivery.objects.count() == 1
+    Network.objects.filter(pk=network.pk).update(state=NetworkState.FAILED)
+    watching.look(begun + timedelta(seconds=3))
+    assert Delivery.objects.count() == 2
 
 
 def test_a_target_is_told_of_what_it_asked_for_and_of_nothing_before_it(
