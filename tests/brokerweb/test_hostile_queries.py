@@ -1,4 +1,4 @@
-"""Hostile queries to lists and to the comparison in REST: answered, or refused in the one shape, and never our error."""
+"""Hostile queries to lists and to the comparison in REST: answered, or refused in the one shape, never our error."""
 
 from __future__ import annotations
 
