@@ -28,6 +28,9 @@ WORDS = {
 }
 """How a factor reads behind its value."""
 
+ONE = {"brokers": "broker", "providers": "provider", "consumers": "consumer", "entities": "entity", "holders": "holder"}
+"""The same behind 1, where that is another word."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChosenRun:
@@ -212,5 +215,5 @@ def label_of(factors: Mapping[str, Any], differing: Sequence[str]) -> str:
 def in_words(name: str, value: Any) -> str:
     """A factor with its value: ``50 providers``, ``walk_ttl 3``."""
     shown = f"{value:g}" if isinstance(value, float) else str(value)
-    word = "broker" if name == "brokers" and value == 1 else WORDS.get(name, "")
+    word = ONE[name] if name in ONE and value == 1 else WORDS.get(name, "")
     return f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}"

@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
 from brokerweb.reports.models import Report, ReportState
 
@@ -114,10 +114,10 @@ def _take_up_lost() -> None:
 
 
 def _make_due() -> None:
-    """A comparison for each experiment that wants one and whose runs have all ended."""
+    """A comparison for each experiment that wants one and whose runs have all ended, one of them done."""
     from brokerweb.reports import services
 
-    wanting = Experiment.objects.filter(report_when_done=True, reports__isnull=True, runs__isnull=False)
+    wanting = Experiment.objects.filter(report_when_done=True, reports__isnull=True, runs__state=RunState.DONE)
     for experiment in wanting.exclude(runs__state__in=UNFINISHED).distinct():
         with transaction.atomic():  # IMMEDIATE: another thread may be about to do the same
             if not experiment.reports.exists():

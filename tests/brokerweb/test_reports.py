@@ -104,6 +104,18 @@ def test_an_attempt_that_was_given_up_on_changes_nothing(api: APIClient, done: R
     assert api.get(f"/api/reports/{report['id']}/").json()["state"] == "running"
 
 
+def test_no_report_is_made_by_itself_of_an_experiment_that_has_nothing_to_compare(api: APIClient, ring: dict) -> None:
+    body = {"name": "e", "topology": ring["id"], "report_when_done": True, "replicates": 2}
+    made = api.post("/api/experiments/", body, format="json").json()
+    api.post(f"/api/experiments/{made['id']}/launch/")
+    Run.objects.update(state=RunState.CANCELLED)
+    queue.ask_due()
+    assert not Report.objects.exists(), "it could only fail, and its owner be told of a failure that is none"
+    Run.objects.filter(position=0).update(state=RunState.DONE)
+    queue.ask_due()
+    assert Report.objects.count() == 1
+
+
 def test_a_report_that_nobody_takes_says_so(api: APIClient, done: Run) -> None:
     report = order(api, runs=[done.pk]).json()
     for _ in range(5):

@@ -5,7 +5,7 @@ import pytest
 from overlay.profiles import PROFILES
 from overlay.systems import SYSTEMS
 from telemetry.comparison import Measured, compare
-from telemetry.configurations import choose, differing, grouped, label, links_in_words, without_repeats
+from telemetry.configurations import choose, differing, grouped, in_words, label, links_in_words, without_repeats
 from telemetry.errors import TelemetryError
 from telemetry.html import duration, figures, size
 
@@ -56,6 +56,12 @@ def test_profiles_are_told_by_their_name_and_what_else_differs_beside_it():
 def test_a_profile_and_its_settings_spelt_out_are_one_configuration():
     spelt = of_profile("b", "plain", **PROFILES["improved"])
     assert spelt.key() == of_profile("a", "improved").key() != of_profile("c", "plain").key()
+
+
+def test_a_factor_is_said_in_the_singular_where_there_is_one():
+    assert [in_words("providers", 1), in_words("providers", 50)] == ["1 provider", "50 providers"]
+    assert [in_words("brokers", 1), in_words("entities", 1)] == ["1 broker", "1 entity"]
+    assert [in_words("walk_ttl", 1), in_words("duration_s", 1)] == ["walk_ttl 1", "1 s measured"]
 
 
 def test_the_same_topology_with_other_links_is_another_configuration():
