@@ -40,6 +40,7 @@ def index(request: HttpRequest) -> HttpResponse:
         experiment.run_count = sum(counts.values())
         experiment.ended_count = sum(counts.get(state, 0) for state in ENDED)
         experiment.failed_count = counts.get(RunState.FAILED, 0)
+        experiment.cancelled_count = counts.get(RunState.CANCELLED, 0)
         experiment.varies = [axis(name) for name in axes(experiment.definition)]
     return render(request, "experiments/list.html", {"page": page})
 

@@ -373,6 +373,15 @@ def test_the_page_of_an_experiment_says_what_each_configuration_has_come_to(olga
     assert f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20state%20%3D%20failed" in text
 
 
+def test_an_experiment_that_was_cancelled_does_not_look_complete_in_the_list(olga: Client, ring: Topology) -> None:
+    olga.post("/experiments/new/", sweep(ring.pk, do="launch"))
+    assert "cancelled" not in olga.get("/experiments/").content.decode()
+    olga.post(f"/experiments/{Experiment.objects.get().pk}/cancel/")
+    page = olga.get("/experiments/").content.decode()
+    assert "6 of 6" in page
+    assert "6 of them cancelled" in page
+
+
 def test_what_failed_is_run_again_once(olga: Client, ring: Topology) -> None:
     olga.post("/experiments/new/", {**sweep(ring.id), "do": "launch"})
     failed = Run.objects.all()[0]
