@@ -1,7 +1,7 @@
 """What runs need of the machine that carries them out, and what would not fit, said before anything is launched. Pure.
 
-Every figure is a measured one, rounded up (``docs/experiments.md`` says how): a launch is refused only for what could
-not go well, and warned of where it would become tight.
+Figures are measured ones rounded up, but for those of clients, which are cautious guesses (``docs/experiments.md`` says
+which): a launch is refused only for what could not go well, and warned of where it would become tight.
 """
 
 from __future__ import annotations
