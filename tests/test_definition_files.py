@@ -47,6 +47,7 @@ def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
         ("a: &x [*x]", "refers to an anchor"),
         ("a: &x 1\nb: *x", "refers to an anchor"),
         ("seed: 1\nseed: 2", "says “seed” twice"),
+        ("".join(f"k{i}: 1\n" for i in range(30_000)) + "k7: 2", "says “k7” twice"),
         ("a: 2026-01-01", "no text, number, list or object"),
         ("a: !!python/object/apply:os.system [ls]", "is not YAML"),
         ("a: .nan", "cannot be read"),

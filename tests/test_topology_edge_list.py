@@ -82,3 +82,9 @@ def test_what_is_wrong_names_its_line(text: str, told: str) -> None:
     with pytest.raises(InvalidSetting) as caught:
         from_csv(text, Limits(brokers=20, file_bytes=2_000))
     assert told in str(caught.value)
+
+
+def test_no_more_lines_are_read_than_there_may_be() -> None:
+    lines = "".join(f"{a},{b}\n" for a in range(6) for b in range(a)) + "this line, is, no, link, at, all\n"
+    with pytest.raises(InvalidSetting, match="links: more lines than the limits of 8 links and 6 brokers"):
+        from_csv(lines, Limits(brokers=6, links=8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import yaml
@@ -25,8 +26,8 @@ class _Loader(_LOADER):  # type: ignore[misc, valid-type]
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         values: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(values) < len(node.value):
-            names = [str(name.value) for name, _ in node.value]
-            twice = next((name for name in names if names.count(name) > 1), names[-1])
+            times = Counter(str(name.value) for name, _ in node.value)
+            twice = times.most_common(1)[0][0]
             raise _wrong(f"says “{twice:.40}” twice in the object of line {node.start_mark.line + 1}")
         return values
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from overlay.errors import InvalidSetting
 from overlay.topologies.files import NUMBERS, assemble, require_size
@@ -26,7 +27,12 @@ Line = tuple[int, dict[str, str]]
 def from_csv(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
     """The graph of an edge list. Raises ``InvalidSetting`` whose field is the line."""
     require_size(text, limits)
-    lines = list(_lines(_decoded(text)))
+    most = limits.links + limits.brokers  # each line has a link, or a broker without any
+    lines = list(islice(_lines(_decoded(text)), most + 1))
+    if len(lines) > most:
+        raise InvalidSetting(
+            "links", f"more lines than the limits of {limits.links} links and {limits.brokers} brokers"
+        )
     if not lines:
         raise InvalidSetting("file", "has no links: an edge list has a line such as 0,1 for each")
     nodes = _brokers(lines)

@@ -101,7 +101,7 @@ class HostileBodies(TestCase):
         experiment = Experiment.objects.create(id=EXPERIMENT, name="e", definition={})
         Run.objects.create(id=RUN, experiment=experiment, configuration={}, seed="1", state=RunState.DONE)
 
-    @settings(max_examples=300, deadline=None, derandomize=True)
+    @settings(max_examples=300, derandomize=True)
     @given(mutations())
     @example(("/api/experiments/", {"name": "n", "topology": {}}))
     @example(("/api/experiments/", {"name": "n", "topology": ["\ud800"]}))
@@ -114,7 +114,7 @@ class HostileBodies(TestCase):
         address, body = sent
         self.send(address, json.dumps(body).encode())
 
-    @settings(max_examples=100, deadline=None, derandomize=True)
+    @settings(max_examples=100, derandomize=True)
     @given(st.sampled_from(sorted(BODIES)), st.binary(max_size=60))
     @example("/api/topologies/", b"[" * 100_000)
     @example("/api/experiments/", b'{"name":' + b"[" * 500 + b"]" * 500 + b"}")
