@@ -165,7 +165,7 @@ def test_brokers_that_churn_sends_away_come_back_on_their_ports_and_the_run_fini
 
     again = ("up", 1), ("up", 1), ("up", 0)
     after = wait_for(lambda: brokers(("away", 0), *again), "two brokers were away and are back, a third one is away")
-    assert not any(is_alive(broker["pid"]) for broker in before[:3])
+    wait_for(lambda: not any(is_alive(broker["pid"]) for broker in before[:3]), "their former processes are gone")
     assert [broker["address"] for broker in after] == [broker["address"] for broker in before]
     assert after[2]["reason"] == CRASHED
     ring = {parse_address(after[broker]["address"]) for broker in (1, 3)}
