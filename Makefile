@@ -23,7 +23,7 @@ down: ## end everything that `make up` started here
 	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "nothing is installed, so nothing runs"; fi
 
 test: test-environment ## install what is missing, then run the whole test suite (PYTEST_ARGS="-k walk")
-	@exec $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@exec $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 check: test-environment ## format, lint, types, import contracts, OpenAPI, migrations
 	$(BIN)/ruff format --check .
