@@ -208,7 +208,7 @@ def _latest_valid(entries: Iterable[Entry], wall_ms: int) -> Entry | None:
     """The first of those with the latest timestamp. A loop, as this is what a linear table spends its time on."""
     latest, at = None, -1
     for entry in entries:
-        if entry.valid_begin <= wall_ms < entry.valid_end and (stamp := entry.timestamp) > at:
+        if entry.is_valid(wall_ms) and (stamp := entry.timestamp) > at:
             latest, at = entry, stamp
     return latest
 

@@ -55,7 +55,7 @@ class Core:
         return max(0, now - self.free_at)
 
 
-class Host:
+class Machine:
     """The machine that all processes of a run share as far as waking goes: its processors sleep, the deeper the longer
     nothing ran on any of them, and wake for the first of what comes next.
     """
@@ -85,8 +85,8 @@ class Served(ABC):
     """Whether somebody may change it between its inputs, and wake it to have that sent."""
     leaves_at = 0
 
-    def __init__(self, host: Host, core: Core, chance: Chance, timer: Delays) -> None:
-        self._on = host
+    def __init__(self, machine: Machine, core: Core, chance: Chance, timer: Delays) -> None:
+        self._machine = machine
         self._core = core
         self._chance = chance
         self._timer = timer
@@ -147,7 +147,7 @@ class Served(ABC):
         core = self._core
         if core.free_at > now:
             return core.free_at
-        slept = min(now - core.free_at, self._on.slept(now))
+        slept = min(now - core.free_at, self._machine.slept(now))
         return now + delays.ns(slept, self._chance.random())
 
     def _take_time(self, cost_ns: int, now: int) -> None:
@@ -156,7 +156,7 @@ class Served(ABC):
         begin = max(core.free_at, now)
         core.free_at = begin + cost_ns
         core.busy += cost_ns
-        self._on.ran(begin, core.free_at)
+        self._machine.ran(begin, core.free_at)
 
 
 class ServedBroker(Served, NodeActor):
@@ -167,11 +167,11 @@ class ServedBroker(Served, NodeActor):
         address: Address,
         broker: Broker,
         model: ServiceModel,
-        host: Host,
+        machine: Machine,
         chance: Chance,
         brokers: Collection[Address],
     ) -> None:
-        Served.__init__(self, host, Core(), chance, model.timer)
+        Served.__init__(self, machine, Core(), chance, model.timer)
         NodeActor.__init__(self, address, broker)
         self._model = model
         self._brokers = brokers
@@ -218,7 +218,7 @@ class ServedClient(Served, ClientActor):
         client: ScheduledClient,
         host: str,
         model: ServiceModel,
-        machine: Host,
+        machine: Machine,
         core: Core,
         chance: Chance,
     ) -> None:
@@ -250,17 +250,17 @@ class Services:
         self._model = model
         self._seed = seed
         self._brokers = frozenset(brokers)
-        self._host = Host()
+        self._machine = Machine()
         self._fleets: dict[str, Core] = {}
 
     def broker(self, address: Address, broker: Broker, incarnation: int = 0) -> ServedBroker:
         chance = Stream(derive_seed(self._seed, "service", *address, incarnation))
-        return ServedBroker(address, broker, self._model, self._host, chance, self._brokers)
+        return ServedBroker(address, broker, self._model, self._machine, chance, self._brokers)
 
     def client(self, simulator: Simulator, client: ScheduledClient, host: str) -> ServedClient:
         core = self._fleets.setdefault(fleet_of(client.plan), Core())
         chance = Stream(derive_seed(self._seed, "service", client.plan.role, client.plan.client))
-        return ServedClient(simulator, client, host, self._model, self._host, core, chance)
+        return ServedClient(simulator, client, host, self._model, self._machine, core, chance)
 
 
 def _code(data: bytes) -> int:
