@@ -2,7 +2,7 @@
 
 - ``documents``   a definition as YAML and back, its topologies with it
 - ``references``  what it says of its topologies: an id, a name, or what makes one
-- ``axes``        what varies between its configurations; ``spelling``: numbers in one way, so that like ones are one
+- ``spelling``    numbers in one way, so that like ones are one
 - ``relevance``   which settings a choice uses
 - ``presets``     definitions to begin with, from ``docs/examples``
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerweb.definitions import references
-from brokerweb.definitions.axes import axes
 from brokerweb.definitions.references import References
 from brokerweb.definitions.spelling import with_numbers
 from brokerweb.experiments import capacity, machine
@@ -17,6 +16,7 @@ from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
+from overlay.experiment.sweeps import axes
 from telemetry import thresholds
 from telemetry.manifest import usable_cores
 

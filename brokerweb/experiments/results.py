@@ -13,9 +13,9 @@ from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
 from brokerweb.definitions import relevance
-from brokerweb.definitions.axes import axes
 from brokerweb.experiments.models import Experiment, Run, RunState
 from overlay.engines import SIMULATED
+from overlay.experiment.sweeps import axes
 from overlay.systems import SYSTEMS
 from telemetry.intervals import interval
 

@@ -8,7 +8,7 @@ union of their products, each configuration once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import product
 from math import prod
@@ -16,6 +16,8 @@ from typing import Any
 
 from overlay.errors import InvalidSetting
 from overlay.profiles import PROFILE
+from overlay.settings import SettingInfo
+from overlay.systems import SYSTEMS
 
 SWEPT_GROUPS = ("settings", "workload")
 
@@ -32,13 +34,31 @@ def count(definition: Mapping[str, Any]) -> int:
 
 
 def axes(definition: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What varies: dotted names and the values each takes over all blocks."""
-    found: dict[str, list[Any]] = {}
-    for block in _blocks(definition):
-        for (group, name), values in _axes(block):
-            known = found.setdefault(f"{group}.{name}" if name else group, [])
-            known.extend(value for value in values if value not in known)
+    """What varies: dotted names and the values each takes over all blocks.
+
+    A block that names a setting varies it even where it has one value only, if another block leaves it as it is.
+    """
+    system = SYSTEMS[definition["system"]]
+    usual = {"settings": _defaults(system.settings), "workload": _defaults(system.workload)}
+    blocks = list(_blocks(definition))
+    found = {"topology": _values(block["topology"] for block in blocks)}
+    for group in SWEPT_GROUPS:
+        layered = [{**usual[group], **block[group]} for block in blocks]
+        for name in dict.fromkeys(name for layer in layered for name in layer):
+            found[f"{group}.{name}"] = _values(layer[name] for layer in layered if name in layer)
     return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _defaults(infos: Iterable[SettingInfo]) -> dict[str, Any]:
+    return {info.name: info.default for info in infos}
+
+
+def _values(given: Iterable[Any]) -> list[Any]:
+    """Each once, lists taken apart."""
+    found: list[Any] = []
+    for value in given:
+        found += [one for one in (value if isinstance(value, list) else [value]) if one not in found]
+    return found
 
 
 def configuration_hash(configuration: Mapping[str, Any]) -> str:
