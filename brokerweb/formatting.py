@@ -307,6 +307,11 @@ def axis(name: Any) -> str:
     return words(str(name).rpartition(".")[2]).lower()
 
 
+def counted(number: int, word: str) -> str:
+    """ "1 run", "2,510 runs": for sentences; a number in a column is ``count``'s."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 @register.filter
 def axes_counted(values: Any, name: Any) -> str:
     """What varies, counted: "4 topologies", "3 request intervals"."""

@@ -17,6 +17,7 @@ from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References
 from brokerweb.doors import changes, form_page, person
 from brokerweb.experiments import reckoning, services
+from brokerweb.formatting import counted
 from brokerweb.ids import new_id
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
@@ -45,7 +46,7 @@ def new(request: HttpRequest) -> HttpResponse:
         form.blame(error)
         return _page(request, form, status=400)
     if launched is not None:
-        messages.success(request, f"Launched {launched.count:,} run{'s' if launched.count != 1 else ''}.")
+        messages.success(request, f"Launched {counted(launched.count, 'run')}.")
     return redirect("experiments:detail", experiment.id)
 
 

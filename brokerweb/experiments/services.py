@@ -145,21 +145,19 @@ def cancel(run: Run) -> Run:
 
 def rerun(run: Run, owner: User | None = None) -> Run:
     """The same configuration with the same seed again, as a new run."""
-    again = _again(run, owner)
-    again.save()
-    note(again, RunState.QUEUED, f"The same as run {run.pk}, with its seed.")
-    return again
+    return rerun_all([run], owner)[0]
 
 
-def rerun_all(runs: Iterable[Run], owner: User | None = None) -> int:
-    """``rerun`` of each, in their order; how many."""
+@transaction.atomic
+def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
+    """``rerun`` of each, in their order."""
     again = [_again(run, owner) for run in runs]
     Run.objects.bulk_create(again, batch_size=500)
     RunEvent.objects.bulk_create(
         RunEvent(run=run, name=RunState.QUEUED, detail=f"The same as run {run.rerun_of_id}, with its seed.")
         for run in again
     )
-    return len(again)
+    return again
 
 
 def _again(run: Run, owner: User | None) -> Run:
@@ -182,7 +180,7 @@ def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
     Raises ``NotPossible`` where there is none.
     """
     failed = experiment.runs.filter(state=RunState.FAILED, reruns=None).defer("observed", "summary")
-    again = [rerun(run, owner) for run in failed.order_by("position")]
+    again = rerun_all(failed.order_by("position"), owner)
     if not again:
         raise NotPossible("None of its runs has failed, or each was run again already.")
     return Launch(again, round(pace_of(experiment.definition["engine"]).all_s([run.estimated_s for run in again]), 1))

@@ -12,16 +12,16 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.definitions.axes import axes
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue, with_outlook
 from brokerweb.experiments.states import ENDED, UNFINISHED
-from brokerweb.formatting import axis
+from brokerweb.formatting import axis, counted
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
+from overlay.experiment.sweeps import axes
 
 RUNS_SHOWN = 10
 LEFT_READ = ("experiment", "engine", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
@@ -151,7 +151,7 @@ def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     try:
         launched = services.launch(experiment, person(request))
-        messages.success(request, f"Launched {launched.count:,} run{'s' if launched.count != 1 else ''}.")
+        messages.success(request, f"Launched {counted(launched.count, 'run')}.")
     except InvalidSetting as error:
         messages.error(request, f"{error.field}: {error.sentence}")
     except NotPossible as error:
@@ -163,7 +163,7 @@ def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
 def cancel(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """Cancels all its runs that have not ended."""
     cancelled = services.cancel_all(get_object_or_404(Experiment, pk=experiment_id))
-    messages.success(request, f"Cancelled {cancelled:,} run{'s' if cancelled != 1 else ''}; what was measured is kept.")
+    messages.success(request, f"Cancelled {counted(cancelled, 'run')}; what was measured is kept.")
     return redirect("experiments:detail", experiment_id)
 
 
@@ -172,7 +172,7 @@ def retry_failed(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """Its failed runs again."""
     try:
         again = services.retry_failed(get_object_or_404(Experiment, pk=experiment_id), person(request))
-        messages.success(request, f"Queued {again.count:,} run{'s' if again.count != 1 else ''} again.")
+        messages.success(request, f"Queued {counted(again.count, 'run')} again.")
     except NotPossible as error:
         messages.error(request, str(error))
     return redirect("experiments:detail", experiment_id)

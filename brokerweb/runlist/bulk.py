@@ -15,7 +15,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments import labels, services, states
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.formatting import duration
+from brokerweb.formatting import counted, duration
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import files
 from overlay.errors import InvalidSetting
@@ -70,7 +70,7 @@ class Plan:
 
     @property
     def _does(self) -> str:
-        runs = _runs(len(self.runs))
+        runs = counted(len(self.runs), "run")
         return {
             CANCEL: f"Cancel {runs}",
             RERUN: f"Run {runs} again",
@@ -94,7 +94,7 @@ class Plan:
     @property
     def was_done(self) -> str:
         """Once it was carried out."""
-        runs = _runs(len(self.runs))
+        runs = counted(len(self.runs), "run")
         return {
             CANCEL: f"Cancelled {runs}; what was measured is kept.",
             RERUN: f"Queued {runs} again, each with its configuration and its seed.",
@@ -110,10 +110,6 @@ class Plan:
             f"{number:,} of those chosen {_OF_ONE[why] if number == 1 else why}" for why, number in self.left.items()
         ]
         return f"{', '.join(said)}."
-
-
-def _runs(number: int) -> str:
-    return f"{number:,} run{'' if number == 1 else 's'}"
 
 
 ENDED_ALREADY, NOT_ENDED = "have ended and are left", "have not ended and are left"
