@@ -2,19 +2,12 @@
 // legend and the list of its marks stand below, since both are part of what it says.
 import { colour } from "./format.js";
 import { lookOf, timeOf } from "./marks.js";
+import { NS, node } from "./svg.js";
 
-const NS = "http://www.w3.org/2000/svg";
 const DASHES = { dashed: "6 4", dotted: "2 3" };
 const LINE = 16, PAD = 12;
 
 const round = (value) => Math.round(value * 100) / 100;
-
-function node(tag, attributes, text) {
-  const made = document.createElementNS(NS, tag);
-  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 // The stretches of a series in which nothing is missing, as points of the picture.
 function stretches(values, point) {

@@ -61,9 +61,6 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-// The fixed colour of a topology's kind or of a strategy; a name that has none is grey.
-export const seriesColour = (name) => colour(`series-${name}`) || colour("series-custom");
-
 // Hands a text or blob to the reader as a file.
 export function saveAs(filename, content, type = "text/csv") {
   const blob = content instanceof Blob ? content : new Blob([content], { type });

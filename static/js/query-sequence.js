@@ -2,8 +2,8 @@
 // that falls by what it took. At its milliseconds, or at equal steps. Everything is drawn with attributes and no style
 // sheet, so that the picture taken away looks as it does here.
 import { colour, saveAs, us } from "./format.js";
+import { NS, node } from "./svg.js";
 
-const NS = "http://www.w3.org/2000/svg";
 const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
 const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
 const FONT = "system-ui, sans-serif";
@@ -13,13 +13,6 @@ const PRECISE_MS = 4;
 
 const name = (lane) => (lane === null ? "consumer" : `broker ${lane}`);
 const took = ({ ms }) => (ms === null ? "how long it took was not reported" : `took ${us(ms * 1000)}`);
-
-function node(tag, attributes, text) {
-  const made = document.createElementNS(NS, tag);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 export class Sequence {
   constructor(box, data, onChoose) {

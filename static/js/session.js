@@ -7,7 +7,7 @@ let typed = false;
 let told = null;
 
 // A log-in in another tab renews the token: a form sends the one that is valid when it is sent.
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+export const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
 
 document.addEventListener("submit", ({ target }) => {
   const field = target.querySelector?.("input[name=csrfmiddlewaretoken]");

@@ -1,7 +1,8 @@
 // What the studio asks of REST. An answer that is no answer becomes a sentence; nothing typed or drawn depends on it.
+import { token } from "./session.js";
 
 // A log-in in another tab renews the token: the one that is valid when it is sent counts.
-const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] || document.querySelector("#save-form input[name=csrfmiddlewaretoken]").value;
+const tokenOfPage = () => token() || document.querySelector("#save-form input[name=csrfmiddlewaretoken]").value;
 const GONE = "The server did not answer. Nothing is lost: try again in a moment.";
 const LOGGED_OUT = "You are logged out. Log in again in another tab; nothing is lost here.";
 
@@ -16,7 +17,7 @@ export class Refused extends Error {
 export async function ask(method, path, body, signal) {
   let answer;
   try {
-    answer = await fetch(`/api/topologies/${path}`, { method, signal, body: body && JSON.stringify(body), headers: { "Content-Type": "application/json", "X-CSRFToken": token() } });
+    answer = await fetch(`/api/topologies/${path}`, { method, signal, body: body && JSON.stringify(body), headers: { "Content-Type": "application/json", "X-CSRFToken": tokenOfPage() } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused({});
