@@ -8,6 +8,7 @@ from typing import Any
 
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import words
+from brokerweb.ids import in_chunks
 from overlay.engines import SIMULATED
 from overlay.systems import RECORD, SYSTEMS
 from telemetry.configurations import choose
@@ -15,7 +16,6 @@ from telemetry.published import Published, same
 
 MOST_KEPT = 5_000
 """Configurations, of about 3 kB each."""
-AT_ONCE = 500
 _UNITS = {
     **{info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)},
     RECORD.name: RECORD.unit,
@@ -78,8 +78,7 @@ def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
     asked = {run: _kept.get(run) for run in representatives.values()}
     found = {run: one for run, one in asked.items() if one is not None}
     missing = [run for run in asked if run not in found]
-    for at in range(0, len(missing), AT_ONCE):
-        some = missing[at : at + AT_ONCE]
+    for some in in_chunks(missing):
         rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", "configuration_hash", "configuration")
         for run, name, document in rows.iterator(chunk_size=20):
             found[run] = _kept[run] = _read(name, document)

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from brokerweb.experiments.models import Run, Tag
+from brokerweb.ids import in_chunks
 from overlay.errors import InvalidSetting
 from telemetry.filters.values import ANY, NONE
 
@@ -86,16 +87,16 @@ def tag_all(runs: Sequence[str], name: str) -> None:
     wanted, through = tag_name(name), Run.tags.through
     with transaction.atomic():  # IMMEDIATE: nobody deletes a run, or the tag as one that no run bears, in between
         tag, _ = Tag.objects.get_or_create(name=wanted)
-        for begin in range(0, len(runs), 500):
-            there = Run.objects.filter(pk__in=runs[begin : begin + 500]).values_list("pk", flat=True)
+        for some in in_chunks(runs):
+            there = Run.objects.filter(pk__in=some).values_list("pk", flat=True)
             through.objects.bulk_create([through(run_id=run, tag=tag) for run in there], ignore_conflicts=True)
 
 
 def untag_all(runs: Sequence[str], name: str) -> None:
     """Takes a tag off the runs of these ids."""
     with transaction.atomic():
-        for begin in range(0, len(runs), 500):
-            Run.tags.through.objects.filter(tag__name=name, run_id__in=runs[begin : begin + 500]).delete()
+        for some in in_chunks(runs):
+            Run.tags.through.objects.filter(tag__name=name, run_id__in=some).delete()
         _forget_unused()
 
 

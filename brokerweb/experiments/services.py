@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -17,8 +17,8 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
-from brokerweb.experiments.states import ENDED, NEVER_BEGAN, move, note
-from brokerweb.ids import is_id, new_id
+from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
+from brokerweb.ids import in_chunks, is_id, new_id
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
 from brokerweb.topologies import services as topologies
@@ -187,14 +187,21 @@ def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
 
 
 def cancel_all(experiment: Experiment) -> int:
-    """Cancels what has not ended, the last queued first so that nothing begins meanwhile; how many that were."""
-    cancelled = 0
-    for run in experiment.runs.exclude(state__in=ENDED).order_by("-position"):
-        try:
-            cancel(run)
-            cancelled += 1
-        except NotPossible:
-            continue  # it ended between the list and now
+    """Cancels what has not ended; how many that were."""
+    return cancel_each(list(experiment.runs.exclude(state__in=ENDED).values_list("pk", flat=True)))
+
+
+def cancel_each(ids: Sequence[str]) -> int:
+    """``cancel`` of each: first the queued ones at once, so that none begins meanwhile. How many had not ended."""
+    queued = {pk for chunk in in_chunks(ids) for pk in cancel_queued(chunk)}
+    cancelled = len(queued)
+    for chunk in in_chunks([pk for pk in ids if pk not in queued]):
+        for run in Run.objects.filter(pk__in=chunk).exclude(state__in=ENDED).defer("summary", "observed"):
+            try:
+                cancel(run)
+                cancelled += 1
+            except NotPossible:
+                continue  # it ended between the list and now
     return cancelled
 
 

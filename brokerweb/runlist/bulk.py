@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from brokerweb.errors import NotPossible
-from brokerweb.experiments import labels, services, states
+from brokerweb.experiments import labels, services
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import counted, duration
+from brokerweb.ids import in_chunks
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import files
 from overlay.errors import InvalidSetting
@@ -32,7 +32,6 @@ ACTIONS: Mapping[str, str] = {
 }
 """By name, as a button says it."""
 MOST_RUNS = 5_000
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +175,7 @@ def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_rep
 def carry_out(planned: Plan, owner: User | None = None) -> None:
     """Does what was planned; runs that changed meanwhile are left as they are."""
     if planned.action == CANCEL:
-        _cancel(planned.runs)
+        services.cancel_each(planned.runs)
     elif planned.action == RERUN:
         _rerun(planned.runs, owner)
     elif planned.action == TAG:
@@ -186,40 +185,25 @@ def carry_out(planned: Plan, owner: User | None = None) -> None:
     elif planned.action == DELETE:
         _delete(planned.runs)
     else:
-        for ids in _chunks(planned.runs):
+        for ids in in_chunks(planned.runs):
             Run.objects.filter(pk__in=ids).update(kept=planned.action == KEEP)
 
 
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """A statement holds so many names."""
-    for begin in range(0, len(ids), _AT_ONCE):
-        yield ids[begin : begin + _AT_ONCE]
-
-
 def _rows(ids: Sequence[str]) -> Iterator[Run]:
-    for chunk in _chunks(ids):
+    for chunk in in_chunks(ids):
         rows = Run.objects.select_related("experiment").defer("summary", "observed").in_bulk(list(chunk))
         yield from (rows[pk] for pk in chunk if pk in rows)
 
 
-def _cancel(ids: Sequence[str]) -> None:
-    queued = {pk for chunk in _chunks(ids) for pk in states.cancel_queued(chunk)}
-    for run in _rows([pk for pk in ids if pk not in queued]):
-        try:
-            services.cancel(run)
-        except NotPossible:
-            continue  # it ended since it was planned
-
-
 @transaction.atomic
 def _rerun(ids: Sequence[str], owner: User | None) -> None:
-    for chunk in _chunks(ids[::-1]):  # in the order in which they went
+    for chunk in in_chunks(ids[::-1]):  # in the order in which they went
         services.rerun_all(_rows(chunk), owner)
 
 
 def _delete(ids: Sequence[str]) -> None:
     """Rows first: files without a row are out of sight, a row without files would promise what is gone."""
-    for chunk in _chunks(ids):
+    for chunk in in_chunks(ids):
         with transaction.atomic():
             free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_being_made())
             going = list(free.values_list("pk", flat=True))
