@@ -48,8 +48,9 @@ def sig3(value: Any) -> str:
 
 def _significant(number: float) -> str:
     """Three figures also of a round number, so that a column of measurements lines up: 2.00."""
-    decimals = 2 - math.floor(math.log10(abs(number))) if number else 0
-    return f"{round(number, decimals):.{max(decimals, 0)}f}"
+    rounded = float(f"{number:.2e}")  # 0.9999 becomes 1.00, which has a digit less behind the point
+    decimals = 2 - math.floor(math.log10(abs(rounded))) if rounded else 0
+    return f"{rounded:.{max(decimals, 0)}f}"
 
 
 @register.filter
@@ -153,14 +154,20 @@ def state(word: Any) -> SafeString:
     return format_html('<span class="state state-{}">{}</span>', name, name)
 
 
+JUDGED = {"passed": "done", "broken": "failed", "open": "queued"}
+"""What came of thresholds, to the state that it looks like."""
+
+
+@register.filter
+def judged(word: str) -> SafeString:
+    """What came of thresholds as a badge."""
+    return format_html('<span class="state state-{}">{}</span>', JUDGED[word], word)
+
+
 @register.filter
 def kept_thresholds(passed: Any) -> SafeString | str:
     """Whether a run kept all that was demanded of it, as a badge; nothing where nothing was."""
-    if passed is None:
-        return ""
-    return format_html(
-        '<span class="state state-{}">{}</span>', *(("done", "passed") if passed else ("failed", "broken"))
-    )
+    return "" if passed is None else judged("passed" if passed else "broken")
 
 
 @register.filter

@@ -46,10 +46,10 @@ PROFILES: dict[str, Mapping[str, Value]] = {
 
 SUMMARIES: dict[str, str] = {
     PLAIN: "the wire protocol's defaults",
-    "prototype": "what the prototype of seed 000 did: walks that may turn on the spot, a linear table, one replica, "
+    "prototype": "what the published prototype did: walks that may turn on the spot, a linear table, one replica, "
     "nobody told of a death",
-    "design": "chapter 3 of seed 000: walks with lookahead, replicas at random wherever an answer passes, neighbours "
-    "by ping, notices of leave and crash",
+    "design": "what the published thesis designed (its chapter 3): walks with lookahead, replicas at random wherever "
+    "an answer passes, neighbours by ping, notices of leave and crash",
     "improved": "walks that turn back and so prove a not-found, replicas that follow their provider, what is lost "
     "between brokers sent again, nobody declared dead by loss alone",
     "structured": "a distributed hash table in place of searches: data lie where a hash says",

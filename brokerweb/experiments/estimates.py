@@ -6,11 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, FloatField, Sum
-from django.db.models.functions import Greatest
-
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.states import UNFINISHED
 from overlay.engines import LIVE, SIMULATED
 from overlay.workload import Workload, estimate_s
 from telemetry.manifest import usable_cores
@@ -57,27 +53,3 @@ def pace_of(engine: str) -> Pace:
     known = done.order_by("-ended_at").values_list("configuration", "observed__simulation__computed_s")[:LATELY]
     found = costs.pace((costs.exchanges(configuration), computed_s) for configuration, computed_s in known)
     return Pace(SIMULATED, found or costs.ROUGH_PER_S, MEASURED if found else ROUGH)
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """What was launched before and has not ended."""
-
-    runs: int = 0
-    left_s: float = 0.0
-    """Seconds that it takes still, as reckoned when it was launched."""
-
-
-def ahead() -> Ahead:
-    """As of now, in one query, however long the queue is."""
-    left = Greatest(F("estimated_s") * (1.0 - F("progress")), 0.0, output_field=FloatField())
-    found = {
-        row["engine"]: (row["runs"], row["left"] or 0.0)
-        for row in Run.objects.filter(state__in=UNFINISHED)
-        .order_by()
-        .values("engine")
-        .annotate(runs=Count("pk"), left=Sum(left))
-    }
-    side_by_side = {SIMULATED: max(1, min(usable_cores(), found.get(SIMULATED, (0, 0.0))[0]))}
-    seconds = sum(left_s / side_by_side.get(engine, 1) for engine, (_, left_s) in found.items())
-    return Ahead(sum(runs for runs, _ in found.values()), round(seconds, 1))

@@ -44,6 +44,7 @@ class Waiting(NamedTuple):
     estimated_s: float
     launched_at: datetime | None
     ends_at: datetime | None
+    lease_owner: str
     position: int
     experiment__name: str
 
@@ -59,6 +60,11 @@ class Queue:
     def _rows(self) -> list[Waiting]:
         unfinished = Run.objects.filter(state__in=UNFINISHED).order_by("created", "position", "pk")
         return [Waiting(*row) for row in unfinished.values_list(*Waiting._fields)]
+
+    @property
+    def runs(self) -> int:
+        """How many they are."""
+        return len(self._rows)
 
     @cached_property
     def active(self) -> list[Waiting]:
@@ -82,6 +88,11 @@ class Queue:
     @cached_property
     def _active_s(self) -> float:
         return sum(self._left_s(run) / self._at_a_time(run) for run in self.active)
+
+    @cached_property
+    def left_s(self) -> float:
+        """Seconds that all of them still take, once nothing holds them."""
+        return self._active_s + (self._reckoned_s[-1] if self.queued else 0.0)
 
     @cached_property
     def queue_ends_s(self) -> float | None:
@@ -139,9 +150,11 @@ class Queue:
         place = self._place.get(run.pk, 0)
         # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
         ahead = self._active_s + (self._reckoned_s[place] if self.queued else 0.0)
-        return Outlook(round(ahead, 1), self._waiting_for(place))
+        return Outlook(round(ahead, 1), self._waiting_for(run, place))
 
-    def _waiting_for(self, place: int) -> str:
+    def _waiting_for(self, run: Run | Waiting, place: int) -> str:
+        if run.engine == SIMULATED and run.lease_owner:
+            return "in the batch that is being simulated" if self.active else "the batch that it is in is starting"
         others = len(self.active) + place - 1
         if others < 0:
             return self._report

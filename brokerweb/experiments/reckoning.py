@@ -10,8 +10,9 @@ from brokerweb.definitions import references
 from brokerweb.definitions.references import References
 from brokerweb.definitions.spelling import with_numbers
 from brokerweb.experiments import capacity, machine
-from brokerweb.experiments.estimates import Ahead, ahead, pace_of
+from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.outlook import Queue
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
@@ -36,8 +37,10 @@ class Estimate:
     """What varies between the configurations, and the values it takes."""
     disk_bytes: float = 0.0
     """What its runs take of the disk, about."""
-    ahead: Ahead = field(default_factory=Ahead)
-    """What is queued or under way already."""
+    runs_ahead: int = 0
+    """Runs that are queued or under way already."""
+    ahead_s: float = 0.0
+    """Seconds that those still take."""
     to_make: list[str] = field(default_factory=list)
     """Names of topologies that are made with the experiment."""
     warning: str = ""
@@ -46,7 +49,7 @@ class Estimate:
     @property
     def ends_in_s(self) -> float:
         """Seconds until its last run has ended, as far as that can be known."""
-        return self.ahead.left_s + self.estimated_s
+        return self.ahead_s + self.estimated_s
 
 
 def estimate(body: Mapping[str, Any]) -> Estimate:
@@ -101,14 +104,15 @@ def repetition_of(experiment: Experiment) -> Repetition:
     if missing := references.missing(experiment.definition):
         raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
     replicates = experiment.definition["replicates"]
-    seconds = pace_of(experiment.definition["engine"]).all_s(seconds_each * replicates)
+    engine = experiment.definition["engine"]
+    seconds = pace_of(engine).all_s(seconds_each * replicates) * Queue().pace(engine)
     return Repetition(len(seconds_each), len(seconds_each) * replicates, round(seconds, 1))
 
 
 def _estimate(
     definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
 ) -> Estimate:
-    pace, replicates = pace_of(definition["engine"]), definition["replicates"]
+    pace, replicates, queue = pace_of(definition["engine"]), definition["replicates"], Queue()
     seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
     disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
     return Estimate(
@@ -116,11 +120,12 @@ def _estimate(
         configurations=len(chosen),
         replicates=replicates,
         count=len(chosen) * replicates,
-        estimated_s=round(seconds, 1),
+        estimated_s=round(seconds * queue.pace(definition["engine"]), 1),
         basis=pace.basis,
         axes=axes(definition),
         disk_bytes=disk_bytes,
-        ahead=ahead(),
+        runs_ahead=queue.runs,
+        ahead_s=round(queue.left_s, 1),
         to_make=list(to_make),
         warning=". ".join(filter(None, (capacity.warning(disk_bytes, machine.here()), _hardly_asked(chosen)))),
     )

@@ -5,11 +5,12 @@ Read from the columns beside the runs' documents; of those only what one page sh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Page, Paginator
+from django.db.models import Count
 from django.http import QueryDict
 
 from brokerweb.definitions import relevance
@@ -133,7 +134,14 @@ class Verdict:
 
 def verdict(experiment: Experiment) -> Verdict | None:
     """``None`` where it has no thresholds."""
-    if not experiment.definition.get("thresholds"):
-        return None
-    judged = list(experiment.runs.order_by().values_list("passed", flat=True))
-    return Verdict(judged.count(True), judged.count(False), judged.count(None))
+    return verdicts([experiment]).get(experiment.pk)
+
+
+def verdicts(experiments: Iterable[Experiment]) -> dict[str, Verdict]:
+    """By experiment's id, of those that have thresholds, in one query."""
+    judging = [experiment.pk for experiment in experiments if experiment.definition.get("thresholds")]
+    by_outcome = {experiment: dict.fromkeys((True, False, None), 0) for experiment in judging}
+    rows = Run.objects.filter(experiment__in=judging).order_by().values_list("experiment", "passed")
+    for experiment, passed, count in rows.annotate(Count("pk")):
+        by_outcome[experiment][passed] = count
+    return {name: Verdict(passed=by[True], broken=by[False], left=by[None]) for name, by in by_outcome.items()}

@@ -24,7 +24,17 @@ from overlay.errors import InvalidSetting
 from overlay.experiment.sweeps import axes
 
 RUNS_SHOWN = 10
-LEFT_READ = ("experiment", "engine", "state", "progress", "estimated_s", "launched_at", "ends_at", "position")
+LEFT_READ = (
+    "experiment",
+    "engine",
+    "state",
+    "progress",
+    "estimated_s",
+    "launched_at",
+    "ends_at",
+    "lease_owner",
+    "position",
+)
 """What is read of the runs that are left, of which there may be thousands."""
 
 
@@ -34,15 +44,16 @@ def index(request: HttpRequest) -> HttpResponse:
     if query := request.GET.get("q", "").strip():
         rows = rows.filter(name__icontains=query)
     page = page_of(request, rows.order_by("-created"))
-    by_state = services.runs_by_state(page.object_list)
+    by_state, verdicts = services.runs_by_state(page.object_list), results.verdicts(page.object_list)
     for experiment in page:
         counts = by_state[experiment.pk]
         experiment.run_count = sum(counts.values())
         experiment.ended_count = sum(counts.get(state, 0) for state in ENDED)
         experiment.failed_count = counts.get(RunState.FAILED, 0)
         experiment.cancelled_count = counts.get(RunState.CANCELLED, 0)
+        experiment.verdict = verdicts.get(experiment.pk)
         experiment.varies = [axis(name) for name in axes(experiment.definition)]
-    return render(request, "experiments/list.html", {"page": page})
+    return render(request, "experiments/list.html", {"page": page, "some_judged": bool(verdicts)})
 
 
 @login_required

@@ -53,6 +53,16 @@ def _attribute(name: str) -> Read:
     return lambda run: getattr(run, name)
 
 
+def _whole(name: str) -> Read:
+    """Of a count, which the database keeps as it keeps every figure: with a fraction."""
+
+    def read(run: Run) -> Value:
+        value: float | None = getattr(run, name)
+        return None if value is None else int(value)
+
+    return read
+
+
 def _moment(name: str) -> Read:
     def read(run: Run) -> Value:
         moment: datetime | None = getattr(run, name)
@@ -105,7 +115,7 @@ _OWN = (
     Column(
         "answered_of",
         "Answered",
-        (("answered", _attribute("figure_answered")), ("requests", _attribute("figure_requests"))),
+        (("answered", _whole("figure_answered")), ("requests", _whole("figure_requests"))),
         "figure_answer_ratio",
         is_number=True,
         help="Of how many requests; sorted by the share",
@@ -127,7 +137,8 @@ _OWN = (
 
 def _of_figure(field: Field) -> Column:
     measure = MEASURES[field.name]
-    read = ((with_unit(field.name, field.unit), _attribute(field.path)),)
+    value = (_whole if measure.is_count else _attribute)(field.path)
+    read = ((with_unit(field.name, field.unit), value),)
     shown: Callable[[Any], str] = count if measure.is_count else _SHOWN.get(field.unit, sig3)
     title = _SHORT.get(field.name, measure.title)
     return Column(field.name, title, read, field.path, is_number=True, shown=shown, help=measure.title)

@@ -8,30 +8,54 @@ what is expected here is divided by the pace of runs that were simulated before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import log2
 from statistics import median
 from typing import Any
 
-from overlay.broker.config import BrokerConfig
+from overlay.broker.config import MOST_HOPS
+from overlay.systems import SYSTEMS
 from overlay.workload import Workload, ramp_s
 
 ROUGH_PER_S = 30_000.0
 """Exchanges that a second of processor does, where nothing was simulated yet: an order of magnitude."""
-SEARCHED = 4.0
-"""Exchanges between brokers that a request leads to, about: fewer where data are near, more in a large overlay."""
+FLOODING = ("flood", "normalized-flood", "expanding-ring")
+"""Strategies that ask all neighbours, whoever has the data."""
+TURNING_BACK = 2.0
+"""How many steps a walk that may turn on the spot makes for one that does not."""
 
 
 def exchanges(configuration: Mapping[str, Any]) -> float:
     """How many exchanges a run of ``configuration`` has, about."""
-    workload, settings = Workload(**configuration["workload"]), configuration["settings"]
+    workload, topology = Workload(**configuration["workload"]), configuration["topology"]
+    settings = SYSTEMS[configuration["system"]].whole(configuration["settings"])
     seconds: float = ramp_s(workload) / 2 + workload.duration_s
     updates: float = workload.providers * (1 + seconds / workload.update_interval_s)
     requests: float = workload.consumers * (1 + seconds / workload.request_interval_s)
-    several: bool = configuration["topology"]["brokers"] > 1
-    interval_s: float = settings.get("ping_interval_ms", BrokerConfig.ping_interval_ms) / 1000
-    links: int = len(configuration["topology"]["links"])
-    pings: float = 2.0 * links * seconds / interval_s if settings.get("monitoring", True) and interval_s else 0.0
-    searched = SEARCHED if several else 0.0
-    return updates + requests * (1.0 + searched) + pings
+    links: int = len(topology["links"])
+    interval_s: float = settings["ping_interval_ms"] / 1000
+    pings: float = 2.0 * links * seconds / interval_s if settings["monitoring"] and interval_s else 0.0
+    return updates + requests * (1.0 + _asked(workload, settings, topology["brokers"], links)) + pings
+
+
+def _asked(workload: Workload, settings: Mapping[str, Any], brokers: int, links: int) -> float:
+    """How many brokers are asked for a request beside its first, about: until one is met that has the data.
+
+    A request that its own broker can answer asks nobody. Others leave replicas, and these answer later ones.
+    """
+    held_by = min(brokers, workload.holders or brokers)
+    having = held_by * (1 - (1 - 1 / held_by) ** (workload.providers / workload.entities))
+    if settings["replication"] != "none":
+        requests_per_s = workload.consumers / workload.request_interval_s / workload.entities
+        having += settings["replication_index"] * requests_per_s * workload.valid_ms / 1000
+    having = min(float(brokers), max(1.0, having))
+    if settings["arm"] == "structured":
+        to_meet = settings["dht_parallel"] * log2(brokers + 1)
+    elif settings["search"] in FLOODING:
+        to_meet = 2.0 * links
+    else:
+        steps = brokers / having * (TURNING_BACK if settings["walk_policy"] == "uniform" else 1.0)
+        to_meet = min(steps, settings["walk_ttl"] or MOST_HOPS)
+    return (1 - having / brokers) * to_meet
 
 
 def pace(known: Iterable[tuple[float, float]]) -> float | None:

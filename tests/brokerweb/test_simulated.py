@@ -124,6 +124,26 @@ def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClie
     assert (live["basis"], live["estimated_s"] > 1000) == ("", True)
 
 
+def test_what_goes_before_is_reckoned_as_the_queue_reckons_it(api: APIClient, ring: dict) -> None:
+    Host.objects.create(name="here", heartbeat=timezone.now())
+    runs = launched(api, ring, replicates=3)
+    took = {"launched_at": timezone.now() - timedelta(seconds=30), "ended_at": timezone.now(), "estimated_s": 15.0}
+    Run.objects.filter(pk=runs[0].pk).update(state=RunState.DONE, observed={"simulation": {"was_kept": False}}, **took)
+    body = {"name": "e", "topology": ring["id"], "workload": SMALL, "engine": "live"}
+    estimate = api.post("/api/experiments/estimate/", body, format="json").json()
+    assert estimate["runs_ahead"] == 2
+    assert estimate["ahead_s"] == max(shown(api, run)["eta_s"] for run in runs)
+
+
+def test_a_run_whose_batch_was_begun_waits_for_no_other(api: APIClient, ring: dict) -> None:
+    Host.objects.create(name="here", heartbeat=timezone.now())
+    first, second = launched(api, ring, replicates=2)
+    queue.begin("worker")
+    assert shown(api, second)["waiting_for"] == "the batch that it is in is starting"
+    Run.objects.filter(pk=first.pk).update(state=RunState.MEASURING)
+    assert shown(api, second)["waiting_for"] == "in the batch that is being simulated"
+
+
 def test_a_batch_waits_for_a_live_run_and_a_live_run_for_a_batch(api: APIClient, ring: dict) -> None:
     Host.objects.create(name="here", heartbeat=timezone.now())
     (simulated,) = launched(api, ring)

@@ -87,7 +87,7 @@ class Shown:
     forgotten: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     """Only the web: nothing runs, everything is there to be looked at."""
     var = tmp_path_factory.mktemp("shown")
@@ -133,8 +133,9 @@ def _wait_for(url: str) -> None:
     wait_for(answers, "the web process answers", START_S, every=0.1)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    """Ended with these tests: Playwright's event loop runs as long as it does, and others start one of their own."""
     if not CHROMIUM:
         pytest.skip("Debian's package chromium is missing: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -143,7 +144,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def session(chromium: Browser, shown: Shown) -> StorageState:
     """The cookies of somebody who logged in by the form."""
     with chromium.new_context() as context:

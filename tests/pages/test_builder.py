@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -423,6 +424,9 @@ def test_thresholds_turn_an_experiment_green_or_red_in_words(olga: Client, ring:
     assert '<span class="state state-failed">broken</span>' in page
     assert "5 runs kept" in page
     assert "1 did not" in page
+    services.create({"name": "Judged by nobody", "topology": ring.id, "workload": {"duration_s": 5}})
+    told = re.findall(r'data-label="Thresholds"[^>]*>(.*?)</td>', olga.get("/experiments/").content.decode())
+    assert told == ["–", '<span class="state state-failed">broken</span>']
 
 
 def test_an_experiment_is_deleted_only_when_nothing_of_it_is_left_to_run(olga: Client, ring: Topology) -> None:

@@ -83,8 +83,8 @@ class EstimateSerializer(serializers.Serializer):
     estimated_s = serializers.FloatField(help_text="Seconds that they take by themselves")
     basis = serializers.CharField(help_text="What a simulated run's seconds are reckoned from; empty for live ones")
     axes = ObjectField()
-    runs_ahead = serializers.IntegerField(source="ahead.runs", help_text="Runs that have not ended")
-    ahead_s = serializers.FloatField(source="ahead.left_s", help_text="Seconds that those still take")
+    runs_ahead = serializers.IntegerField(help_text="Runs that have not ended")
+    ahead_s = serializers.FloatField(help_text="Seconds that those still take")
     disk_bytes = serializers.FloatField()
     to_make = serializers.ListField(
         child=serializers.CharField(), help_text="Names of topologies that are made with the experiment"
