@@ -229,6 +229,10 @@ class Broker(Hits):
         """What the scans of a linear table have come to; see ``Table.compared``."""
         return self._storing.table.compared
 
+    def spare_scans(self) -> None:
+        """For a simulation whose model says how long scans take; see ``Table.spare_scans``. Before the first input."""
+        self._storing.table.spare_scans()
+
     def leave(self, now: int) -> None:
         """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
         self._next_timer = _UNKNOWN

@@ -1,4 +1,4 @@
-"""Both kinds of table against a plain model: a dict of every live entry, and a maximum."""
+"""Both kinds of table against a plain model, a dict of every live entry and a maximum; and a scan against its stand-in."""
 
 import pytest
 from hypothesis import settings
@@ -80,7 +80,49 @@ class TableAgainstModel(RuleBasedStateMachine):
             self.table.check_invariants()
 
 
+class ReckonedAgainstScanned(RuleBasedStateMachine):
+    """Two linear tables that are told the same: one scans, the other finds and counts what a scan would."""
+
+    keys = st.tuples(st.just("t"), st.sampled_from(["a", "b"]), st.sampled_from(["s", "as"]))
+
+    def __init__(self):
+        super().__init__()
+        self.scanned, self.reckoned = Table("linear", 12, 10_000), Table("linear", 12, 10_000)
+        self.reckoned.spare_scans()
+        self.wall = 0
+
+    @rule(
+        key=keys,
+        provider=st.sampled_from("pqrs"),
+        stamp=st.integers(0, 5),
+        begin=st.integers(0, 30),
+        length=st.integers(1, 30),
+    )
+    def store(self, key, provider, stamp, begin, length):
+        new = entry(key, provider, stamp, begin, begin + length)
+        assert self.scanned.store(new, self.wall) is self.reckoned.store(new, self.wall)
+
+    @rule(key=keys)
+    def find(self, key):
+        raw = raw_key(key)
+        assert self.reckoned.find(raw, self.wall) is self.scanned.find(raw, self.wall)
+
+    @rule(later=st.integers(1, 9))
+    def pass_time(self, later):
+        self.wall += later
+        self.scanned.expire(self.wall)
+        self.reckoned.expire(self.wall)
+
+    @invariant()
+    def they_hold_the_same_and_counted_the_same(self):
+        assert list(self.reckoned) == list(self.scanned)
+        assert self.reckoned.compared == self.scanned.compared
+        self.reckoned.check_invariants()
+
+
 TestTable = TableAgainstModel.TestCase
+TestReckoned = ReckonedAgainstScanned.TestCase
+TestReckoned.settings = settings(max_examples=200, stateful_step_count=40)
 TestTable.settings = settings(max_examples=200, stateful_step_count=40)
 
 
