@@ -1,4 +1,4 @@
-"""Both kinds of table against a plain model, a dict of every live entry and a maximum; and a scan against its stand-in."""
+"""Both kinds of table against a plain model, a dict of live entries and a maximum; and a scan against its stand-in."""
 
 import pytest
 from hypothesis import settings
