@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from itertools import count
 from operator import attrgetter
 from sys import intern
 from types import MappingProxyType
@@ -214,26 +215,33 @@ class Reckoned(Linear):
     With a thousand providers of one entity the searches themselves would be half of what a simulation costs.
     """
 
-    _hash = staticmethod(lru_cache(1 << 16)(Linear._hash))
+    _hash = staticmethod(lru_cache(1 << 12)(Linear._hash))
 
     def __init__(self) -> None:
         super().__init__()
         self._about: Counter[RawKey] = Counter()
         """How many entries there are of a key."""
         self._latest: dict[RawKey, Entry] = {}
-        """Of a key, the entry whose timestamp no other reaches; no entry where that is not known, or two are equal."""
+        """Of a key, the first of those with the latest timestamp, valid or not; no entry where that is not known."""
+        self._places: dict[int, int] = {}
+        """Of each slot, a number that grows in the order in which a scan comes to them."""
+        self._made = count()
 
     def put(self, entry: Entry) -> None:
         key, latest = entry.key, self._latest.get(entry.key)
         self._about[key] += self.get(key, entry.provider) is None
+        slot = self._hash(key, entry.provider)
+        if slot not in self._places:
+            self._places[slot] = next(self._made)
         super().put(entry)
-        if self._about[key] == 1 or (latest is not None and entry.timestamp > latest.timestamp):
+        if self._about[key] == 1 or (latest is not None and self._goes_before(entry, latest)):
             self._latest[key] = entry
-        elif latest is not None and entry.timestamp == latest.timestamp:
-            del self._latest[key]
 
     def remove(self, entry: Entry) -> None:
         super().remove(entry)
+        slot = self._hash(entry.key, entry.provider)
+        if slot not in self._map:
+            del self._places[slot]
         self._about[entry.key] -= 1
         if not self._about[entry.key]:
             del self._about[entry.key]
@@ -241,18 +249,33 @@ class Reckoned(Linear):
             del self._latest[entry.key]
 
     def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
+        if key not in self._about:
+            self._scanned += len(self._map)
+            return None
         latest = self._latest.get(key)
-        if latest is None or not latest.is_valid(wall_ms):
-            self._look_for_latest(key)
+        if latest is None:
+            about = (entry for entry in self if entry.key == key)
+            latest = self._latest[key] = max(about, key=attrgetter("timestamp"))
+        if not latest.is_valid(wall_ms):
             return super().newest(key, wall_ms)
         self._scanned += len(self._map)
         self._matched += self._about[key]
         return latest
 
-    def _look_for_latest(self, key: RawKey) -> None:
-        *_, second, latest = (None, None, *sorted((e for e in self if e.key == key), key=attrgetter("timestamp")))
-        if latest is not None and (second is None or second.timestamp < latest.timestamp):
-            self._latest[key] = latest
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the books are not those of what it keeps."""
+        assert self._about == Counter(entry.key for entry in self)
+        assert list(self._map) == sorted(self._places, key=self._places.__getitem__)
+        for key, latest in self._latest.items():
+            assert latest is max((entry for entry in self if entry.key == key), key=attrgetter("timestamp"))
+
+    def _goes_before(self, entry: Entry, latest: Entry) -> bool:
+        if entry.timestamp != latest.timestamp:
+            return entry.timestamp > latest.timestamp
+        one, other = (self._hash(each.key, each.provider) for each in (entry, latest))
+        if one == other:
+            return self._map[one].index(entry) < self._map[one].index(latest)
+        return self._places[one] < self._places[other]
 
 
 def _latest_valid(entries: Iterable[Entry], wall_ms: int) -> Entry | None:
@@ -286,6 +309,7 @@ class Table:
 
     def spare_scans(self) -> None:
         """Find what a scan would and count what it would look at, without looking. To be called while it is empty."""
+        assert not self.entries
         if isinstance(self._kind, Linear):
             self._kind = Reckoned()
 
@@ -391,3 +415,5 @@ class Table:
         assert len(self._expiries) <= 2 * self._most_entries + 64
         watched = {item[1:]: item[0] for item in sorted(self._expiries, reverse=True)}
         assert all(watched[e.key, e.provider] <= e.valid_end for e in kept)
+        if isinstance(self._kind, Reckoned):
+            self._kind.check_invariants()

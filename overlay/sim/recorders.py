@@ -17,7 +17,9 @@ from overlay.sim.simulator import WALL_OFFSET_NS
 
 def fresh_broker(config: BrokerConfig, address: Address, seed: int) -> Broker:
     """A broker that is not recorded, at the beginning of a life; ``seed`` is of its chance."""
-    return Broker(config, address, Stream(seed), WALL_OFFSET_NS)
+    broker = Broker(config, address, Stream(seed), WALL_OFFSET_NS)
+    broker.spare_scans()
+    return broker
 
 
 class Recorders:
@@ -54,7 +56,9 @@ class Recorders:
             life=life,
         )
         self._recorders.append(recorder)
-        return RecordedBroker(config, address, Stream(seed), WALL_OFFSET_NS, recorder=recorder, clock=self._clock)
+        broker = RecordedBroker(config, address, Stream(seed), WALL_OFFSET_NS, recorder=recorder, clock=self._clock)
+        broker.spare_scans()
+        return broker
 
     def close(self) -> None:
         """The run is over. Raises ``OSError`` when the disk is full."""

@@ -176,7 +176,6 @@ class ServedBroker(Served, NodeActor):
         self._model = model
         self._brokers = brokers
         self._broker = broker
-        self._broker.spare_scans()
         self._compared = (0, 0)
 
     def _take_time(self, cost_ns: int, now: int) -> None:
