@@ -1,8 +1,10 @@
 """From what was measured to the service-time model. Pure.
 
 Counterparts: ``probes`` measured costs, ``stages`` legs, ``overlay.services`` is the model. No parameter is searched
-for: each is what was measured, or a difference of two; of costs the least, of legs the median. A leg is the service of
-who sent it, which ``probes`` tell, and the delivery to who received it, which is the rest::
+for: each is what was measured, or a difference of two. Of costs those of the cheapest turn, since what else runs on a
+machine only adds, and all of one turn, since they are told apart by differences; of those after a rest the median,
+since how deep a processor sleeps then is what is asked; of legs the median. A leg is the service of who sent it, which
+``probes`` tell, and the delivery to who received it, which is the rest::
 
     relayed = relaying                  + to_client(since it asked)
     last    = answering    + cold(idle) + to_client(since it asked)      which gives cold(idle)
@@ -19,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
-from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, RESTS_S, SMALL, USUAL, Costs, rested
+from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, RESTS_S, SMALL, USUAL, Costs, is_rested, rested
 from telemetry.calibration.stages import FAST, FAST_QUIET, Stages
 from telemetry.errors import TelemetryError
 from telemetry.metrics import Numbers
@@ -40,8 +42,8 @@ def fit(
     costs: Costs, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages], measured: Mapping[str, Any]
 ) -> ServiceModel:
     """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``TelemetryError``."""
-    known = {name: min(values) for name, values in costs.items()}  # what else runs on the machine only adds
-    service = _service(known)
+    known = _taken(costs)
+    service, below_nothing = _service(known)
     acknowledged = {name: stages for name, stages in runs.items() if len(stages.last) >= LEAST and name != FAST_QUIET}
     if not any(len(stages.hop) >= LEAST for stages in acknowledged.values()):
         raise TelemetryError("Too few traced requests were answered to tell how long they take; calibrate for longer.")
@@ -59,14 +61,42 @@ def fit(
         to_client=back_to_client,
         timer=_level("timer", acknowledged),
         memory=Memory(**{name: max(0.0, _median(values)) for name, values in memory.items()}),
-        measured={**measured, "costs": _precision(costs), "stages": _stages(runs)},
+        measured={
+            **measured,
+            "costs": _precision(costs, known),
+            "below_nothing": below_nothing,
+            "stages": _stages(runs),
+        },
     )
 
 
-def _service(known: Mapping[str, float]) -> dict[str, Any]:
-    sent = max(0.0, (known["usual: request"] - known["usual: quiet"]) / 2)
-    batch = max(0.0, (known["usual: ping"] - known["usual: ping, halted"]) * HALTED / (HALTED - 1))
-    kilobyte = max(0.0, (known["usual: quiet, large"] - known["usual: quiet, small"]) * 1000 / (LARGE - SMALL))
+def _taken(costs: Costs) -> dict[str, float]:
+    """Of each kind what counts, as said above."""
+    together: dict[str, list[str]] = {}
+    for name in costs:
+        together.setdefault(name.partition(":")[0] if ":" in name else "scans", []).append(name)
+    taken = {}
+    for names in together.values():
+        turns = list(zip(*(costs[name] for name in names if not is_rested(name)), strict=True))
+        cheapest = min(range(len(turns)), key=lambda turn: sum(turns[turn]))
+        taken |= {name: _median(costs[name]) if is_rested(name) else costs[name][cheapest] for name in names}
+    return taken
+
+
+def _service(known: Mapping[str, float]) -> tuple[dict[str, Any], list[str]]:
+    """The costs of the model, and which of them came out below nothing and are taken as nothing."""
+    below: list[str] = []
+
+    def at_least_nothing(name: str, us: float) -> float:
+        if us < 0:
+            below.append(name)
+        return max(0.0, us)
+
+    sent = at_least_nothing("sent_us", (known["usual: request"] - known["usual: quiet"]) / 2)
+    awake = (known["usual: ping"] - known["usual: ping, halted"]) * HALTED / (HALTED - 1)
+    batch = at_least_nothing("batch_us", awake)
+    grown = (known["usual: quiet, large"] - known["usual: quiet, small"]) * 1000 / (LARGE - SMALL)
+    kilobyte = at_least_nothing("kilobyte_us", grown)
     usual = kilobyte * (USUAL + NAMES_BYTES) / 1000
     passed_on = known["usual: passed on"]
     handled = {
@@ -75,23 +105,25 @@ def _service(known: Mapping[str, float]) -> dict[str, Any]:
         3: known["usual: quiet"] - batch - sent - usual,
         4: known["usual: passed on and back"] - passed_on - batch - 2 * sent - 2 * usual,
     }
-    received = {code: max(0.0, us) for code, us in handled.items()}
+    received = {code: at_least_nothing(f"received_us.{code}", us) for code, us in handled.items()}
     received[32] = received[3]
     scanned = _by_rest("scanned", known)
     both = _by_rest("matched", known)
     matched = [max(0.0, all_of_it - scan) for all_of_it, scan in zip(both, scanned, strict=True)]
     slept = (WARM_S, *RESTS_S)
-    return {
+    forwarded = passed_on - batch - received[3] - 2 * sent
+    service = {
         "batch_us": batch,
         "sent_us": sent,
         "kilobyte_us": kilobyte,
         "received_us": received,
-        "other_us": float(np.mean(list(handled.values()))),
-        "forwarded_us": max(0.0, passed_on - batch - received[3] - 2 * sent),
-        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned[0] - matched[0]),
+        "other_us": float(np.mean([received[code] for code in handled])),
+        "forwarded_us": at_least_nothing("forwarded_us", forwarded),
+        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned[0] - matched[0]),  # of two brokers
         "scanned_us": Curve(slept, tuple(scanned)),
         "matched_us": Curve(slept, tuple(matched)),
     }
+    return service, below
 
 
 def _by_rest(what: str, known: Mapping[str, float]) -> list[float]:
@@ -150,10 +182,16 @@ def _median(values: Any) -> float:
     return round(float(np.median(np.asarray(values))), DIGITS)
 
 
-def _precision(costs: Costs) -> dict[str, Any]:
+def _precision(costs: Costs, known: Mapping[str, float]) -> dict[str, Any]:
     """Of each kind of message what was taken and the range of its turns: so few have no interval worth the name."""
     return {
-        name: {"us": min(values), "median": _median(values), "high": max(values), "turns": len(values)}
+        name: {
+            "us": known[name],
+            "low": min(values),
+            "median": _median(values),
+            "high": max(values),
+            "turns": len(values),
+        }
         for name, values in costs.items()
     }
 

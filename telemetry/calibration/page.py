@@ -142,6 +142,11 @@ def _costs(residuals: Mapping[str, Any]) -> Iterator[str]:
         cold = [f"{us:.2f} after {1000 * slept_s:g} ms of sleep" for slept_s, us in zip(*curve.values(), strict=True)]
         rows.append((text, ", ".join([f"{curve['values'][0]:.2f}", *cold[1:]])))
     yield _table(("", "µs"), rows)
+    if below := residuals["measured"].get("below_nothing"):
+        yield (
+            f"Came out below nothing, and is taken as nothing: {', '.join(f'`{name}`' for name in below)}. Costs are "
+            "told apart by differences, so other parts are too large or too small by as much."
+        )
     memory = residuals["memory"]
     yield (
         f"An idle forked broker has {memory['idle_pss'] / 1e6:.2f} MB (PSS; USS {memory['idle_uss'] / 1e6:.2f}, RSS "

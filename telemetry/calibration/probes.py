@@ -5,16 +5,16 @@ fast as they are answered. What a broker does anyhow, such as its report of each
 
 ::
 
-    n messages of one kind ──> broker          processor before and after ──> µs a message, round by round
+    a few messages of each kind, over and over ──> broker     processor before and after ──> µs a message, turn by turn
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import count
 
 from overlay.addresses import format_address
@@ -27,8 +27,13 @@ from telemetry.calibration.live import Standing, standing
 from telemetry.errors import TelemetryError
 
 TURNS = 3
-MESSAGES = 400
-"""Of one kind in one turn; a tenth of a second, most of it spent on sleeping and waking."""
+PORTIONS = 8
+"""Of a turn, in each of which all kinds have their share: whether a processor sleeps deeply or spins changes within
+seconds and makes messages two or three times as dear, and costs are told apart by differences."""
+MESSAGES = 50
+"""Of one kind in one portion; some ten milliseconds, most of it spent on sleeping and waking."""
+WARMING = 5
+"""Messages before those."""
 HALTED = 32
 """Sent to a broker that is halted, and received by it as one batch."""
 SMALL, USUAL, LARGE = 100, 1024, 8192
@@ -39,8 +44,8 @@ ENTRIES = (0, 1000)
 """That a linear table scans beside the one asked for."""
 RESTS_S = (0.003, 0.03)
 """For which a broker sleeps before each message, where it is asked how much more it costs with cold caches."""
-RESTED = 60
-"""Messages of such a turn."""
+RESTED = 8
+"""Messages of such a portion."""
 BESIDE = 10
 """Brokers that share their pages while the memory of one is looked at, which PSS depends on."""
 PATIENCE_S = 2.0
@@ -48,13 +53,14 @@ VALID_MS = 600_000
 
 UPKEEP_S = 2.0
 """For so long a broker is left alone, to see what it does anyhow."""
-BATCHES = 8
-"""Of halted messages in a turn."""
+_RESTED = ", rested "
 
 Costs = dict[str, list[float]]
 """Microseconds of processor a message, each time it was measured, by what was done."""
 Act = Callable[[], object]
 """Send one message and wait for what it leads to."""
+Measure = Callable[[], float]
+"""Microseconds of processor a message, of one portion."""
 
 
 def _unix_ms() -> int:
@@ -90,7 +96,7 @@ class Prober:
 
 
 def probe(client: SupervisorClient) -> Costs:
-    """Every kind of message, ``TURNS`` times, in turn. Raises ``TelemetryError``."""
+    """Every kind of message, ``TURNS`` times. Raises ``TelemetryError``."""
     costs: Costs = {}
     for name, settings in ((USUAL_ONES, {}), ("traced", {"trace_one_in": 1})):
         # What is passed on to who stays silent is not to be answered while something else is measured.
@@ -111,29 +117,43 @@ def probe(client: SupervisorClient) -> Costs:
                 }
                 if name == USUAL_ONES:
                     kinds |= _other_kinds(prober, broker)
-                for _ in range(TURNS):
-                    for kind, (measured, act) in kinds.items():
-                        _note(costs, f"{name}: {kind}", _cost_us(measured, act))
-                        _empty(silent)
-                    if name == USUAL_ONES:
-                        _note(costs, f"{name}: ping, halted", _halted_us(broker))
-    with standing(client, "calibrate-linear", 2, {"table": "linear"}) as brokers, _prober() as prober:
-        for what, broker in zip(("scanned", "matched"), brokers, strict=True):
-            filled = 0
-            for entries in ENTRIES:
-                _fill(prober, broker, range(filled, entries), is_same=what == "matched")
-                filled = entries
-                quiet = _quiet(prober, broker, "usual")
-                for _ in range(TURNS):
-                    _note(costs, f"{what} {entries}", _cost_us(broker, quiet))
-                    for rest_s in RESTS_S:
-                        _note(costs, rested(what, entries, rest_s), _cost_us(broker, quiet, RESTED, rest_s))
+                measures = {f"{name}: {kind}": partial(_cost_us, *each) for kind, each in kinds.items()}
+                if name == USUAL_ONES:
+                    measures[f"{name}: ping, halted"] = partial(_halted_us, broker)
+                _take_turns(costs, measures, partial(_empty, silent))
+    filled = [(what, entries) for what in ("scanned", "matched") for entries in ENTRIES]
+    with standing(client, "calibrate-linear", len(filled), {"table": "linear"}) as brokers, _prober() as prober:
+        measures = {}
+        for (what, entries), broker in zip(filled, brokers, strict=True):
+            _fill(prober, broker, range(entries), is_same=what == "matched")
+            quiet = _quiet(prober, broker, "usual")
+            measures[f"{what} {entries}"] = partial(_cost_us, broker, quiet)
+            for rest_s in RESTS_S:
+                measures[rested(what, entries, rest_s)] = partial(_cost_us, broker, quiet, RESTED, rest_s)
+        _take_turns(costs, measures)
     return costs
+
+
+def _take_turns(costs: Costs, measures: Mapping[str, Measure], after_each: Callable[[], object] = int) -> None:
+    """Note what every kind cost in each of ``TURNS``."""
+    for _ in range(TURNS):
+        spent = dict.fromkeys(measures, 0.0)
+        for _ in range(PORTIONS):
+            for kind, measure in measures.items():
+                spent[kind] += measure()
+                after_each()
+        for kind, us in spent.items():
+            costs.setdefault(kind, []).append(us / PORTIONS)
 
 
 def rested(what: str, entries: int, rest_s: float) -> str:
     """The name of a cost that was measured with sleep before each message."""
-    return f"{what} {entries}, rested {1000 * rest_s:g} ms"
+    return f"{what} {entries}{_RESTED}{1000 * rest_s:g} ms"
+
+
+def is_rested(name: str) -> bool:
+    """Whether that is the name of such a cost."""
+    return _RESTED in name
 
 
 def memory(client: SupervisorClient) -> Costs:
@@ -228,13 +248,9 @@ def _prober() -> Iterator[Prober]:
 # ---- what it costs
 
 
-def _note(costs: Costs, what: str, us: float) -> None:
-    costs.setdefault(what, []).append(us)
-
-
 def _cost_us(broker: Standing, act: Act, messages: int = MESSAGES, rest_s: float = 0.0) -> float:
     """Processor of one, less what the broker would have done without it."""
-    for _ in range(20):
+    for _ in range(WARMING):
         act()
     before, began = broker.processor_ns(), time.monotonic()
     for _ in range(messages):
@@ -257,9 +273,8 @@ def _halted_us(broker: Standing) -> float:
     """Processor of one ping of those that are received together."""
     with _prober() as prober:
         before = broker.processor_ns()
-        for _ in range(BATCHES):
-            with broker.halted():
-                for _ in range(HALTED):
-                    prober.sock.sendto(encode(Ping(next(_stamps))), broker.address)
-            prober.await_answers(broker, b"1|", HALTED)
-        return (broker.processor_ns() - before) / 1000 / BATCHES / HALTED
+        with broker.halted():
+            for _ in range(HALTED):
+                prober.sock.sendto(encode(Ping(next(_stamps))), broker.address)
+        prober.await_answers(broker, b"1|", HALTED)
+        return (broker.processor_ns() - before) / 1000 / HALTED

@@ -122,6 +122,20 @@ def test_what_cannot_be_is_not_made_of_noise() -> None:
     """Where noise makes a part come out below nothing, it is nothing."""
     model = fit(costs(**{"usual: quiet": 30.0, "scanned 1000": 10.0, "usual: passed on": 1.0}), MEMORY, RUNS, MEASURED)
     assert model.sent_us == model.scanned_us.values[0] == model.forwarded_us == 0.0
+    assert {"sent_us", "forwarded_us"} <= set(model.measured["below_nothing"])
+
+
+def test_costs_that_are_told_apart_are_of_one_turn() -> None:
+    """In the first turn processors slept deeply, in the second another process cost a little, and the third is taken."""
+    turns = {name: [3 * us, 1.1 * us, us] for name, (us, *_) in costs().items()}
+    turns["usual: ping"][1] = 5.0  # luck: of a turn that was dearer in all
+    assert fit(turns, MEMORY, RUNS, MEASURED).received_us == fit(costs(), MEMORY, RUNS, MEASURED).received_us
+
+
+def test_costs_after_a_rest_are_of_the_median_turn() -> None:
+    turns = costs()
+    turns["matched 1000, rested 3 ms"] = [100.0, 760.0, 790.0]
+    assert fit(turns, MEMORY, RUNS, MEASURED).matched_us == fit(costs(), MEMORY, RUNS, MEASURED).matched_us
 
 
 def test_too_few_requests_are_no_calibration() -> None:
@@ -138,7 +152,8 @@ def test_the_interval_of_a_median_holds_it_and_narrows() -> None:
 
 
 def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MESSAGES": 30, "TURNS": 1, "UPKEEP_S": 0.1, "BATCHES": 1, "ENTRIES": (0, 100)}.items():
+    small = {"MESSAGES": 30, "TURNS": 1, "PORTIONS": 1, "RESTED": 5, "UPKEEP_S": 0.1, "ENTRIES": (0, 100)}
+    for name, value in small.items():
         monkeypatch.setattr(probes, name, value)
     with own_supervisor() as client:
         measured = probes.probe(client)
@@ -182,6 +197,7 @@ def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path)
     text = page.read_text()
     assert f"**Not within 20 % of the live median: {ANCHORS[1].name}.**" in text
     assert "+55 %" in text and "+9 %" in text
+    assert "Came out below nothing" not in text
     assert (tmp_path / "calibration.svg").read_text().count("<circle") == 2 + 2 * 2  # the legend's, and each median
 
 
