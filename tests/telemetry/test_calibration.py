@@ -126,7 +126,7 @@ def test_what_cannot_be_is_not_made_of_noise() -> None:
 
 
 def test_costs_that_are_told_apart_are_of_one_turn() -> None:
-    """In the first turn processors slept deeply, in the second another process cost a little, and the third is taken."""
+    """In the first turn processors slept deeply, in the second something else ran, and the third is taken."""
     turns = {name: [3 * us, 1.1 * us, us] for name, (us, *_) in costs().items()}
     turns["usual: ping"][1] = 5.0  # luck: of a turn that was dearer in all
     assert fit(turns, MEMORY, RUNS, MEASURED).received_us == fit(costs(), MEMORY, RUNS, MEASURED).received_us
