@@ -222,7 +222,7 @@ class ExperimentForm:
     def _mark_unused(self) -> None:
         """Says of each input what would use it, where no block does."""
         infos = (*self.system.settings, *self.system.workload)
-        chosen = {**self.settings.values, **self.workload.values}
+        chosen = {relevance.ENGINE: self.engine, **self.settings.values, **self.workload.values}
         layers = [{**(block.get("settings") or {}), **(block.get("workload") or {})} for block in self.blocks] or [{}]
         found = [relevance.unused(infos, {**chosen, **layer}) for layer in layers]
         for one in (*self.settings.inputs, *self.workload.inputs):

@@ -10,19 +10,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.engines import LIVE
 from overlay.profiles import PROFILE, PROFILES
 from overlay.settings import SettingInfo
+
+ENGINE = "engine"
+"""Among the values what carries the runs out, which is no setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A setting is used where another one has certain values."""
+    """A setting is used where another one, or the engine, has certain values."""
 
     by: str
     values: tuple[str, ...] = ()
     """With which it is used; empty where a number, or a switch, says so."""
     more_than: int = 0
     """Of a number: beyond which it is used."""
+    at_default: bool = False
+    """Whether that is so only of its default: another value is used in any case."""
 
     def fits(self, value: Any) -> bool:
         if self.values:
@@ -75,6 +81,8 @@ USES: dict[str, Use] = {
     "request_interval_s": Use("consumers"),
     "acknowledgements": Use("consumers"),
     "popularity": Use("entities", more_than=1),
+    # Whom a broker listens to. In a simulation there is nobody but those that it made, all of them in 127.0.0.0/8.
+    **{name: Use(ENGINE, (LIVE,), at_default=True) for name in ("controller_networks", "trusted_networks")},
 }
 """By name of the setting that may be unused."""
 
@@ -82,10 +90,15 @@ USES: dict[str, Use] = {
 def unused(infos: Sequence[SettingInfo], values: Mapping[str, Any]) -> dict[str, str]:
     """By name, the settings that ``values`` (single ones, or lists of a sweep) do not use, and with what they would be.
 
-    What is not among ``values`` has the default, or what the profiles in it say.
+    What is not among ``values`` has the default, or what the profiles in it say. Without ``engine`` among them any of
+    the engines may carry the runs out.
     """
     taken = {info.name: _taken(info, values) for info in infos}
-    return {name: use.words for name in taken if (use := _missing(name, taken)) is not None}
+    changed = {info.name for info in infos if taken[info.name] != [info.default]}
+    if ENGINE in values:
+        taken[ENGINE] = _listed(values[ENGINE])
+    found = {info.name: use for info in infos if (use := _missing(info.name, taken)) is not None}
+    return {name: use.words for name, use in found.items() if not (use.at_default and name in changed)}
 
 
 def _missing(name: str, taken: Mapping[str, Sequence[Any]]) -> Use | None:

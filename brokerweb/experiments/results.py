@@ -109,7 +109,7 @@ def _tell_values(experiment: Experiment, shown: list[Configuration]) -> None:
     rows = Run.objects.filter(pk__in=[one.run for one in shown]).order_by().values_list("pk", *paths)
     by_run = {pk: list(values) for pk, *values in rows}
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
-    base = {**definition["settings"], **definition["workload"]}
+    base = {relevance.ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
     bare = [name.rpartition(".")[2] for name in names]
     for one in shown:
         told = dict(zip(bare, by_run[one.run], strict=True))

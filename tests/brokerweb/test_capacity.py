@@ -10,6 +10,7 @@ import pytest
 from brokerweb.definitions import relevance
 from brokerweb.experiments import capacity
 from brokerweb.experiments.capacity import Machine
+from overlay.engines import ENGINES
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import FIELDS, MAX_RUNS
 from overlay.systems import SYSTEMS
@@ -103,6 +104,9 @@ def test_rules_are_about_settings_that_there_are() -> None:
     names = {info.name: info for info in INFOS}
     for name, use in relevance.USES.items():
         assert name in names
+        if use.by == relevance.ENGINE:
+            assert set(use.values) < set(ENGINES), name
+            continue
         assert use.by in names
         assert set(use.values) <= set(names[use.by].choices), name
 
@@ -123,6 +127,9 @@ def test_rules_are_about_settings_that_there_are() -> None:
         ({"entities": 1}, set(), {"popularity"}),
         ({"providers": 0}, set(), {"update_interval_s", "entities", "popularity"}),
         ({"hop_ack": True}, {"hop_tries"}, set()),
+        ({"engine": "live"}, {"trusted_networks", "controller_networks"}, set()),
+        ({"engine": "simulated"}, {"trace_steps"}, {"trusted_networks", "controller_networks"}),
+        ({"engine": "simulated", "trusted_networks": "10.0.0.0/8"}, {"trusted_networks"}, {"controller_networks"}),
     ],
 )
 def test_a_setting_is_shown_where_something_chosen_uses_it(values: dict, used: set, unused: set) -> None:

@@ -131,6 +131,8 @@ def test_only_what_the_choice_uses_is_shown_and_the_rest_keeps_its_value(olga: C
     table = hidden_after(olga, {**walk, "settings-profile": "structured"})
     assert {"Search", "Walk policy", "Replication"} <= table.keys()
     assert "Dht replicas" not in table
+    assert "Trusted networks" not in table
+    assert hidden_after(olga, {**walk, "engine": "simulated"})["Trusted networks"].startswith("with engine live")
     olga.post("/experiments/new/", {**walk, "do": "save"})
     assert Experiment.objects.get().definition["settings"] == {"flood_ttl": 3, "walkers": 9}
 
