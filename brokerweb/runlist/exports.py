@@ -29,6 +29,7 @@ MOST_ROWS = 10_000
 _FIRST: tuple[tuple[str, Read], ...] = (
     ("run", lambda run: str(run.pk)),
     ("experiment", lambda run: run.experiment.name),
+    ("engine", lambda run: str(run.engine)),
 )
 """What tells a row from the others, whatever the columns."""
 

@@ -99,7 +99,7 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
             "replicas": query["replicas"],
             "passages": query["passages"],
         },
-        "sequence": {**asdict(sequence), "query": query["id"], "run": run.pk},
+        "sequence": {**asdict(sequence), "query": query["id"], "run": run.pk, "engine": run.engine},
         "left_out": sequence.left_out,
     }
     return render(request, "runs/query.html", context)

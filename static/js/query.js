@@ -58,7 +58,7 @@ document.addEventListener("keydown", (event) => {
 
 document.getElementById("sequence-tools").addEventListener("click", ({ target }) => {
   const { spacing, save, step: by } = target.dataset;
-  const file = `run-${drawn.run}-query-${drawn.query}`;
+  const file = `run-${drawn.run}${drawn.engine === "simulated" ? "-simulated" : ""}-query-${drawn.query}`;
   if (spacing) {
     target.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === target)));
     diagram.setLinear(spacing === "linear");

@@ -60,6 +60,16 @@ def test_a_query_is_followed_from_its_trace(olga: Client, run: Run) -> None:
     assert [row["family"] for row in between].count("request") == trace["hops"]
 
 
+def test_what_is_simulated_says_so_wherever_it_is_shown_and_in_files_of_it(olga: Client, run: Run) -> None:
+    trace = olga.get(f"/api/runs/{run.id}/traces/").json()["results"][0]
+    page = olga.get(f"/runs/{run.id}/queries/{trace['id']}/").content.decode()
+    assert 'class="simulated"' in page
+    assert data_of(page, "sequence-data")["engine"] == "simulated"
+    rows = olga.get("/runs/export/?format=json").json()
+    assert list(rows[0])[:3] == ["run", "experiment", "engine"]
+    assert {row["engine"] for row in rows} == {"simulated"}
+
+
 def test_a_run_that_was_not_recorded_says_how_to_record_it(olga: Client, viktor: Client, run: Run) -> None:
     replay.path_of(run).unlink()
     Run.objects.filter(pk=run.pk).update(configuration={k: v for k, v in run.configuration.items() if k != "record_mb"})
