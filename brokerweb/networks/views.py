@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -29,6 +30,8 @@ def index(request: HttpRequest) -> HttpResponse:
     rows = Network.objects.select_related("topology")
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
+    if query := request.GET.get("q", "").strip():
+        rows = rows.filter(Q(name__icontains=query) | Q(deployed__name__icontains=query))
     return render(request, "networks/list.html", {"page": page_of(request, rows)})
 
 
@@ -151,7 +154,10 @@ def delete(request: HttpRequest, network_id: str) -> HttpResponse:
 
 @login_required
 def hosts(request: HttpRequest) -> HttpResponse:
-    page = page_of(request, Host.objects.all())
+    rows = Host.objects.all()
+    if query := request.GET.get("q", "").strip():
+        rows = rows.filter(name__icontains=query)
+    page = page_of(request, rows)
     limits = {"brokers": django_settings.MAX_BROKERS, "least_free": disk.least_free()}
     context = {"page": page, "rows": hosting.now(list(page)), "shared": hosting.shared(), "limits": limits}
     return render(request, "hosts/now.html" if request.headers.get("HX-Request") else "hosts/list.html", context)

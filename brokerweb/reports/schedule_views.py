@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -26,7 +27,11 @@ EXAMPLES = ("0 6 * * 1", "0 3 * * *", "30 1 * * 1-5", "0 */2 * * *", "0 4 1 * *"
 
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    page = page_of(request, schedules.with_hours().prefetch_related("experiments"))
+    found = schedules.with_hours().prefetch_related("experiments")
+    if query := request.GET.get("q", "").strip():
+        named = Q(name__icontains=query) | Q(experiments__name__icontains=query)
+        found = found.filter(pk__in=Schedule.objects.filter(named).values("pk"))
+    page = page_of(request, found)
     last, now = schedules.last_firings(page.object_list), timezone.now()
     rows = [{**_shown(schedule), "next": schedules.next_times(schedule, now)} for schedule in page]
     for row in rows:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -29,6 +29,9 @@ def index(request: HttpRequest) -> HttpResponse:
     rows = Report.objects.select_related("owner", "schedule").prefetch_related("experiments").defer("result")
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
+    if query := request.GET.get("q", "").strip():
+        named = Q(experiments__name__icontains=query) | Q(schedule__name__icontains=query)
+        rows = rows.filter(pk__in=Report.objects.filter(named).values("pk"))
     page = page_of(request, rows)
     runs = services.own_runs(page.object_list)
     for report in page:
