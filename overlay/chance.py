@@ -8,7 +8,8 @@ number generators, OOPSLA 2014).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 from overlay.hashes import blake2b
 
@@ -63,3 +64,27 @@ class Stream:
             j = i + self.randrange(len(pool) - i)
             pool[i], pool[j] = pool[j], pool[i]
         return pool[:k]
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """What a broker draws from, by purpose."""
+
+    walks: Chance
+    """Which way a search turns."""
+    replicas: Chance
+    """Who keeps a replica."""
+    members: Chance
+    """Whom it asks about a suspect, and which candidates it joins."""
+    upkeep: Chance
+    """What the structured arm looks for to keep its contacts."""
+
+    @classmethod
+    def streams(cls, seed: int) -> Self:
+        """A ``Stream`` for each."""
+        return cls(*(Stream(derive_seed(seed, purpose)) for purpose in cls.__slots__))
+
+    @classmethod
+    def of_one(cls, chance: Chance) -> Self:
+        """The same for all: a live broker's draws are not to be repeated, and a Mersenne state is 2.5 kB."""
+        return cls(chance, chance, chance, chance)

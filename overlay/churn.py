@@ -123,13 +123,18 @@ def _life(broker: int, workload: Workload, session: Draw, chance: Chance) -> Ite
     downtime = _exponential(workload.downtime_mean_s)
     at = -EARLIER * workload.session_mean_s
     while at <= 0:
-        at += session(chance)
+        at = _later(at, session(chance))
     while at < workload.duration_s:
         yield Change(at, broker, LEAVE if chance.random() < workload.churn_leave_share else CRASH)
-        at += downtime(chance)
+        at = _later(at, downtime(chance))
         if at < workload.duration_s:
             yield Change(at, broker, UP)
-        at += session(chance)
+        at = _later(at, session(chance))
+
+
+def _later(at_s: float, by_s: float) -> float:
+    """To the millisecond: the last digit of a logarithm differs between machines, and a run must not."""
+    return round(at_s + by_s, 3)
 
 
 # ---- written

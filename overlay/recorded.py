@@ -17,7 +17,7 @@ from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.tracing import Step
-from overlay.chance import Chance
+from overlay.chance import Chances
 from overlay.hashes import digest_of_code
 from overlay.recording import MEGABYTE, Begin, Recorder, What
 
@@ -29,13 +29,13 @@ class RecordedBroker(Broker):
         self,
         config: BrokerConfig,
         address: Address,
-        chance: Chance,
+        chances: Chances,
         wall_offset_ns: int,
         *,
         recorder: Recorder,
         clock: Callable[[], int],
     ) -> None:
-        super().__init__(config, address, chance, wall_offset_ns)
+        super().__init__(config, address, chances, wall_offset_ns)
         self.recorder = recorder
         self._clock = clock
 
@@ -90,7 +90,7 @@ def recorder_of(
     life: int = 1,
     zero_ns: int = 0,
 ) -> Recorder:
-    """The recorder of a broker that is made with the same; ``chance`` is the kind and the seed of its chance."""
+    """The recorder of a broker that is made with the same; ``chance`` is the kind of its chances and their seed."""
     begin = Begin(
         process=process,
         life=life,

@@ -78,7 +78,7 @@ class Begin:
     config: dict[str, Any]
     """The fields of its ``BrokerConfig``."""
     chance: str
-    """``random`` for ``random.Random`` or ``stream`` for ``overlay.chance.Stream``."""
+    """``random`` for one ``random.Random`` or ``streams`` for one ``overlay.chance.Stream`` for each purpose."""
     seed: int
     """Of that."""
     wall_offset_ns: int

@@ -22,7 +22,7 @@ from overlay.broker.config import BrokerConfig
 from overlay.broker.messages import Key
 from overlay.broker.search import STRATEGIES
 from overlay.broker.walks import POLICIES
-from overlay.chance import Stream, derive_seed
+from overlay.chance import Chances, derive_seed
 from overlay.node import MILLISECOND, SECOND
 from overlay.topologies import Graph, generate
 
@@ -75,7 +75,7 @@ def config_of(graph: Graph, settings: Mapping[str, Any]) -> BrokerConfig:
 
 def broker_of(config: BrokerConfig, addresses: Sequence[Address], index: int, seed: int, wall_offset_ns: int) -> Broker:
     """One of the overlay's brokers, which knows nobody yet."""
-    return Broker(config, addresses[index], Stream(derive_seed(seed, "broker", index)), wall_offset_ns)
+    return Broker(config, addresses[index], Chances.streams(derive_seed(seed, "broker", index)), wall_offset_ns)
 
 
 def introduce(broker: Broker, neighbours: Iterable[Address], now: int) -> None:

@@ -180,14 +180,16 @@ def plan_clients(workload: Workload, brokers: int, seed: int, positions: Positio
     Within its slot of the stagger each client starts at a random instant: an interval that is a multiple of the
     stagger would otherwise make many clients send at the same instant for the whole run.
     """
-    chance = Stream(derive_seed(seed, "workload"))
-    provider_brokers, consumer_brokers = _assign(workload, brokers, positions, chance)
+    assigning, provider, consumer = (
+        Stream(derive_seed(seed, "workload", purpose)) for purpose in ("assignment", "providers", "consumers")
+    )
+    provider_brokers, consumer_brokers = _assign(workload, brokers, positions, assigning)
     providers = [
-        ClientPlan("provider", i, provider_brokers[i], _start_us(workload, i, 0.0, chance), i % workload.entities)
+        ClientPlan("provider", i, provider_brokers[i], _start_us(workload, i, 0.0, provider), i % workload.entities)
         for i in range(workload.providers)
     ]
     consumers = [
-        ClientPlan("consumer", i, consumer_brokers[i], _start_us(workload, i, LEAD_S, chance), -1)
+        ClientPlan("consumer", i, consumer_brokers[i], _start_us(workload, i, LEAD_S, consumer), -1)
         for i in range(workload.consumers)
     ]
     return providers + consumers

@@ -6,7 +6,7 @@ import pytest
 
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.deployment import Deployment
 from overlay.errors import InvalidSetting
 from overlay.profiles import PROFILES, SUMMARIES, differing, resolved
@@ -22,7 +22,7 @@ SYSTEM = SYSTEMS["context-broker"]
 def test_every_profile_is_made_of_settings_and_makes_a_broker(profile: str) -> None:
     assert set(PROFILES[profile]) <= {info.name for info in describe(BrokerConfig)}
     config = build(BrokerConfig, resolved({"profile": profile}))
-    Broker(config, ("127.0.0.1", 7000), Stream(1)).check_invariants()
+    Broker(config, ("127.0.0.1", 7000), Chances.streams(1)).check_invariants()
     assert SUMMARIES[profile]
     for brokers in (1, 10):
         SYSTEM.check(SYSTEM.whole({"profile": profile}), None, brokers)

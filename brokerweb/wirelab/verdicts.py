@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from random import Random
 
 from brokerweb.wirelab.dissecting import Dissection
 from overlay.addresses import Address
@@ -17,6 +16,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.messages import Nack, Status
 from overlay.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
+from overlay.chance import Chances
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, SECOND
 
@@ -59,7 +59,7 @@ def judge(dissection: Dissection, now_ms: int) -> Verdict:
     else:
         wrong = ""
     settings: Mapping[str, int | bool | str] = layout.needs if layout is not None else {}
-    broker = Broker(BrokerConfig(**settings), ITSELF, Random(0), now_ms * MILLISECOND - SECOND)  # type: ignore[arg-type]
+    broker = Broker(BrokerConfig(**settings), ITSELF, Chances.streams(0), now_ms * MILLISECOND - SECOND)
     broker.receive_datagram(data, ASKER, SECOND)
     answers = tuple(sent for sent, to in broker.datagrams_to_send() if to == ASKER)
     counters = broker.counters()

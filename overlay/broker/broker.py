@@ -61,7 +61,7 @@ from overlay.broker.structured import Structured
 from overlay.broker.suspicion import Suspecting
 from overlay.broker.tracing import Step
 from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
-from overlay.chance import Chance
+from overlay.chance import Chances
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, NEVER, Event
 
@@ -82,10 +82,10 @@ class Timed(Protocol):
 class Broker(Hits):
     """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``."""
 
-    def __init__(self, config: BrokerConfig, address: Address, chance: Chance, wall_offset_ns: int = 0) -> None:
+    def __init__(self, config: BrokerConfig, address: Address, chances: Chances, wall_offset_ns: int = 0) -> None:
         self._members = Members(address, config.neighbour_capacity)
         self._awaited: set[Address] = set()
-        station = Station(config, address, chance, wall_offset_ns, self._is_known)
+        station = Station(config, address, chances, wall_offset_ns, self._is_known)
         self._joining = Joining(station, self._members, self._awaited)
         preference = MEMBERSHIPS[config.membership]
         self._neighbour_search = NeighbourSearch(station, self._members, self._joining, preference)
@@ -230,7 +230,7 @@ class Broker(Hits):
         return self._storing.table.compared
 
     def spare_scans(self) -> None:
-        """For a simulation, whose model says how long a scan takes; see ``Table.spare_scans``. Before the first input."""
+        """For simulations, whose model says how long a scan takes; see ``Table.spare_scans``. Before the first input."""
         self._storing.table.spare_scans()
 
     def leave(self, now: int) -> None:

@@ -66,7 +66,7 @@ class Forwards:
         data = b"3|%d|%b" % (timestamp, route)
         if len(hops) > self._ttl or len(data) > MAX_DATAGRAM or not pending.admits(timestamp, route, now):
             return None
-        neighbour = self._policy.choose(members.neighbours, hops, station.chance)
+        neighbour = self._policy.choose(members.neighbours, hops, station.chances.walks)
         if neighbour is None:
             return None
         query = pending.walk((hops[0], timestamp, key), hops, route, is_quiet, neighbour, now)

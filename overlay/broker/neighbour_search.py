@@ -143,7 +143,7 @@ class NeighbourSearch:
         if not known:
             self._named = frozenset(named)
             few = len(named) <= MOST_CANDIDATES
-            self._listed = tuple(named if few else self._station.chance.sample(named, MOST_CANDIDATES))
+            self._listed = tuple(named if few else self._station.chances.members.sample(named, MOST_CANDIDATES))
             self._learned.clear()
         self._gap = self._timeout
         if self._join is not None:
@@ -263,7 +263,7 @@ class NeighbourSearch:
             for address, trial in self._trials.items()
             if trial.round_trips and not trial.was_asked and address not in self._members
         }
-        chosen = tuple(self._preference.rank(means, self._station.chance)[: self._missing()])
+        chosen = tuple(self._preference.rank(means, self._station.chances.members)[: self._missing()])
         if not chosen:
             self._conclude(now)
             return

@@ -225,8 +225,8 @@ class Searching:
         return False
 
     def _view(self, query: Query) -> View:
-        members = self._members
-        return View(members.neighbours, query.hops, query.tried, query.moves, self._station.chance, members.suspects)
+        members, chance = self._members, self._station.chances.walks
+        return View(members.neighbours, query.hops, query.tried, query.moves, chance, members.suspects)
 
     def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
         data = query.request
@@ -288,7 +288,7 @@ class Searching:
         if entry.valid_end - entry.valid_begin < config.replication_threshold_ms:
             return {}
         slots = slots_between(request.hops, source, station.address)
-        chosen = self._replication.choose(tuple(slots), config.replication_index, station.chance)
+        chosen = self._replication.choose(tuple(slots), config.replication_index, station.chances.replicas)
         return {position: slots[position] for position in chosen}
 
     def _deliver(self, response: bytes, consumer: Address, now: int, *, is_quiet: bool) -> None:

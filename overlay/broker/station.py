@@ -15,7 +15,7 @@ from overlay.broker.messages import OPERATIONS, Hops, Nack, Status
 from overlay.broker.opennet import OpenNetwork
 from overlay.broker.tracing import make_tracer
 from overlay.broker.wire import CODES, AnyMessage, encode, encode_ack
-from overlay.chance import Chance
+from overlay.chance import Chances
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, SECOND, Event
 
@@ -74,7 +74,7 @@ class Station:
         "_limits",
         "_trusted_hosts",
         "address",
-        "chance",
+        "chances",
         "config",
         "counters",
         "open_network",
@@ -89,13 +89,13 @@ class Station:
         self,
         config: BrokerConfig,
         address: Address,
-        chance: Chance,
+        chances: Chances,
         wall_offset_ns: int,
         is_exempt: Callable[[Address], bool],
     ) -> None:
         self.config = config
         self.address = address
-        self.chance = chance
+        self.chances = chances
         self.wall_offset_ns = wall_offset_ns
         self.open_network = OpenNetwork(config)
         self.tracer = make_tracer(config.trace_one_in, config.trace_steps)

@@ -81,7 +81,7 @@ class Suspecting:
 
     def _ask_others(self, suspect: Address, suspicion: Suspicion, now: int) -> None:
         others = [n for n in self._members.neighbours if n != suspect and n not in self._members.suspects]
-        helpers = self._station.chance.sample(others, min(self._helpers, len(others)))
+        helpers = self._station.chances.members.sample(others, min(self._helpers, len(others)))
         stamp = self._station.wall_ms(now)
         suspicion.asked = dict.fromkeys(helpers, stamp)
         for helper in helpers:

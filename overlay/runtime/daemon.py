@@ -20,7 +20,7 @@ from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.broker.reports import make_holdings, make_traces
-from overlay.chance import Chance, derive_seed
+from overlay.chance import Chance, Chances, derive_seed
 from overlay.facts import Event
 from overlay.links import LinkShape, Shaper
 from overlay.runtime.clock import wall_offset_ns
@@ -76,7 +76,7 @@ class BrokerProcess:
         self._sock = open_socket(bind)
         known_as = address or bound_address(self._sock)
         walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
-        chance = random.Random(walks_seed)
+        chances = Chances.of_one(random.Random(walks_seed))
         if journal and record_mb:
             # Only here: other brokers would carry it.
             from overlay.recorded import RecordedBroker, recorder_of
@@ -94,10 +94,10 @@ class BrokerProcess:
                 zero_ns=zero_ns,
             )
             self._broker: Broker = RecordedBroker(
-                config, known_as, chance, offset, recorder=self._recorder, clock=time.monotonic_ns
+                config, known_as, chances, offset, recorder=self._recorder, clock=time.monotonic_ns
             )
         else:
-            self._broker = Broker(config, known_as, chance, offset)
+            self._broker = Broker(config, known_as, chances, offset)
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()

@@ -9,7 +9,7 @@ from pathlib import Path
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.recorded import RecordedBroker, recorder_of
 from overlay.recording import Recorder, recording_path, recordings_in
 from overlay.sim.simulator import WALL_OFFSET_NS
@@ -17,7 +17,7 @@ from overlay.sim.simulator import WALL_OFFSET_NS
 
 def fresh_broker(config: BrokerConfig, address: Address, seed: int) -> Broker:
     """A broker that is not recorded, at the beginning of a life; ``seed`` is of its chance."""
-    broker = Broker(config, address, Stream(seed), WALL_OFFSET_NS)
+    broker = Broker(config, address, Chances.streams(seed), WALL_OFFSET_NS)
     broker.spare_scans()
     return broker
 
@@ -48,7 +48,7 @@ class Recorders:
         recorder = recorder_of(
             config,
             address,
-            ("stream", seed),
+            ("streams", seed),
             WALL_OFFSET_NS,
             path=path,
             most_mb=self._most_mb,
@@ -56,7 +56,8 @@ class Recorders:
             life=life,
         )
         self._recorders.append(recorder)
-        broker = RecordedBroker(config, address, Stream(seed), WALL_OFFSET_NS, recorder=recorder, clock=self._clock)
+        chances = Chances.streams(seed)
+        broker = RecordedBroker(config, address, chances, WALL_OFFSET_NS, recorder=recorder, clock=self._clock)
         broker.spare_scans()
         return broker
 

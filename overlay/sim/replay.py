@@ -17,13 +17,16 @@ from typing import Any
 from overlay.addresses import Address, format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
-from overlay.chance import Chance, Stream
+from overlay.chance import Chances
 from overlay.errors import InvalidSetting
 from overlay.recorded import broker_code
 from overlay.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
 from overlay.settings import build
 
-CHANCES: dict[str, Callable[[int], Chance]] = {"random": Random, "stream": Stream}
+CHANCES: dict[str, Callable[[int], Chances]] = {
+    "random": lambda seed: Chances.of_one(Random(seed)),
+    "streams": Chances.streams,
+}
 BEFORE = 5
 """Inputs before a difference that are told."""
 SHOWN_BYTES = 160
@@ -178,14 +181,14 @@ def _make(begin: Begin) -> Broker:
         raise BadRecording(
             f"the recording of {begin.name} was made with {begin.chance!r:.40}, which is not known here."
         )
-    chance = CHANCES[begin.chance](begin.seed)
+    chances = CHANCES[begin.chance](begin.seed)
     try:
         config = build(BrokerConfig, begin.config)
     except InvalidSetting as error:
         raise BadRecording(
             f"the recording of {begin.name} has settings that are not of this version: {error}"
         ) from None
-    return Broker(config, begin.address, chance, begin.wall_offset_ns)
+    return Broker(config, begin.address, chances, begin.wall_offset_ns)
 
 
 def _input_in_words(record: Record) -> str:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from overlay.addresses import format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.node import MILLISECOND
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
 
@@ -64,7 +64,7 @@ class Told:
 
     def __init__(self, *, plainly, **chosen):
         config = BrokerConfig(controller_networks=INSIDE, trusted_networks=INSIDE, **chosen)
-        self.broker = Broker(config, A, Stream(3), WALL * MILLISECOND)
+        self.broker = Broker(config, A, Chances.streams(3), WALL * MILLISECOND)
         if plainly:
             self.broker._lanes.clear()
             self.broker._index = {}

@@ -12,7 +12,7 @@ from overlay.addresses import format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.broker.wire import encode
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.node import MILLISECOND
 from tests.broker.strategies import damaged, messages
 from tests.broker.transcript import STRANGER, WALL, A, B, C, D, E, K, hop
@@ -26,7 +26,8 @@ class Wires:
     def __init__(self, count, links, config=CONFIG):
         self.addresses = [("10.1.0.1", 5000 + i) for i in range(count)]
         self.brokers = {
-            address: Broker(config, address, Stream(i), WALL * MILLISECOND) for i, address in enumerate(self.addresses)
+            address: Broker(config, address, Chances.streams(i), WALL * MILLISECOND)
+            for i, address in enumerate(self.addresses)
         }
         self.inbox = deque()
         self.datagrams = 0
@@ -132,7 +133,7 @@ class AnythingGoes(RuleBasedStateMachine):
             pending_deadline_ms=500, ping_interval_ms=100, walk_ttl=3, replication_index=2,
             controller_networks="10.0.0.0/8", trusted_networks="10.0.0.0/8",
         )  # fmt: skip
-        self.broker = Broker(config, A, Stream(seed), WALL * MILLISECOND)
+        self.broker = Broker(config, A, Chances.streams(seed), WALL * MILLISECOND)
         self.now = 0
         self.sent = []
 

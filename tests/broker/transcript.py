@@ -8,7 +8,7 @@ from itertools import count
 from overlay.addresses import format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.node import MILLISECOND
 
 WALL = 1_700_000_000_000
@@ -30,7 +30,7 @@ class Talk:
 
     def __init__(self, *neighbours, address=A, seed=1, **settings):
         settings = {"controller_networks": INSIDE, "trusted_networks": INSIDE, **settings}
-        self.broker = Broker(BrokerConfig(**settings), address, Stream(seed), WALL * MILLISECOND)
+        self.broker = Broker(BrokerConfig(**settings), address, Chances.streams(seed), WALL * MILLISECOND)
         self.now = 0
         self._stamps = count(1)
         for neighbour in neighbours:

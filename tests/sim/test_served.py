@@ -18,7 +18,7 @@ from overlay.broker.messages import (
     StartNeighborsMonitoring,
 )
 from overlay.broker.wire import encode
-from overlay.chance import Stream
+from overlay.chance import Chances
 from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.facts import Sample
@@ -67,7 +67,7 @@ class Stage:
         self.sent: list[tuple[float, bytes, Address]] = []
         self.simulator = Simulator(Network(1, LinkShape()), strict=False)
         self.simulator.on_sent.append(self._note)
-        self.broker = Broker(BrokerConfig(**config), BROKER, Stream(1), WALL_OFFSET_NS)
+        self.broker = Broker(BrokerConfig(**config), BROKER, Chances.streams(1), WALL_OFFSET_NS)
         self.actor = Services(model, 1, [BROKER, OTHER]).broker(BROKER, self.broker)
         self.simulator.listen(BROKER, self.actor)
 
@@ -145,7 +145,7 @@ def test_a_processor_sleeps_less_deeply_while_anybody_on_the_machine_is_awake() 
         stage = Stage(model)
         services = Services(model, 1, [BROKER, OTHER])
         stage.actor = services.broker(BROKER, stage.broker)
-        beside = services.broker(OTHER, Broker(BrokerConfig(), OTHER, Stream(2), WALL_OFFSET_NS))
+        beside = services.broker(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
         stage.simulator.listen(OTHER, beside)
         for at in neighbours_at_us:
             stage.simulator.at(at * 1000, lambda now=at * 1000: beside.receive(ping(), CLIENT, OTHER, now))

@@ -196,14 +196,14 @@ class Upkeep:
         if address in self._asked:
             return
         is_new = address not in self._contacts
-        target = self._contacts.own_id if is_new or self._station.chance.randrange(2) else self._anything()
+        target = self._contacts.own_id if is_new or self._station.chances.upkeep.randrange(2) else self._anything()
         message = FindBrokers(self._questions.stamp(now), identifiers.to_text(target), is_new)
         ended = partial(self._settle, address)
         if self._questions.ask(message, address, now, ended, counter="dht_upkeep", tries=tries):
             self._asked.add(address)
 
     def _anything(self) -> int:
-        return identifiers.by_chance(self._station.chance)
+        return identifiers.by_chance(self._station.chances.upkeep)
 
     def _settle(self, address: Address, answer: Answer | None, now: int) -> None:
         self._asked.discard(address)
