@@ -23,7 +23,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -43,9 +43,12 @@ from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles, read_manifest
-from telemetry.storage import whole_file, write_json
+from telemetry.storage import plain, whole_file, write_json
 
 MADE_BY = "simulator"
+
+IDENTICAL, DIFFERENT, NOT_COMPARABLE = "identical", "different", "not comparable"
+"""What a run that repeats another came to beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ class Order:
     experiment: str = ""
     anew: bool = False
     """Simulate it even if it is kept, to see that the same comes out."""
+    repeats: Mapping[str, Any] = field(default_factory=dict)
+    """``{run, key, digest}`` of the run that this one is the same as: a result's names, and whose it is. Its digest is
+    compared even where nothing of that run is kept; empty where it had none, or did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,9 @@ class Result:
     """Whether it was simulated before, and only linked now."""
     was_stopped: bool
     differs_from: str = ""
-    """The digest that was kept, if it was simulated anew and another came out; that is a bug."""
+    """The digest that it had before, if it was simulated anew and another came out; that is a bug."""
+    repeat: Mapping[str, str] = field(default_factory=dict)
+    """Of a run that repeats another: ``{run, digest, outcome, why}``, as ``held_against`` found."""
 
 
 Tell = Callable[[str, float], None]
@@ -117,10 +125,47 @@ def simulate_run(
         return Result(**{**known, "was_kept": True})
     tell("measuring", 0.0)
     result = _fetch(order, key, services, places, files, lambda share: tell("measuring", share), should_stop)
+    if order.repeats:
+        result = held_against(result, order.repeats, lambda: _changed_since(order.repeats, services, lake))
     files.write_manifest(_manifest(order, result, services, now))
     tell("collecting", 1.0)
     collect(files, lake)
     return result
+
+
+def held_against(result: Result, original: Mapping[str, Any], changed: Callable[[], str]) -> Result:
+    """``result`` with what came of comparing it with the run that it repeats; ``changed`` says what is not as it was.
+
+    Equal digests are ``identical`` whatever made them. Others are ``different`` where both follow from the same, and
+    ``not comparable``, saying why, where they do not.
+    """
+    before = str(original.get("digest") or "")
+    outcome, why = NOT_COMPARABLE, ""
+    if not before:
+        why = "that run did not come to its end, so that there is no digest of it"
+    elif result.was_stopped:
+        why = "this run was stopped before its end"
+    elif result.digest == before:
+        outcome = IDENTICAL
+    elif result.key == original.get("key"):
+        outcome = DIFFERENT
+    else:
+        why = changed()
+    repeat = {"run": str(original.get("run", "")), "digest": before, "outcome": outcome, "why": why}
+    return replace(result, repeat=repeat, differs_from=before if outcome == DIFFERENT else result.differs_from)
+
+
+def _changed_since(original: Mapping[str, Any], services: ServiceModel | None, lake: Lake) -> str:
+    """What a run followed from that is another now, as far as its manifest is still there to tell."""
+    manifest = read_manifest(lake.manifest_path(str(original["run"])))
+    model = plain(services.to_json()) if services else None
+    changed = []
+    if manifest.get("simulator") != simulator_version():
+        changed.append("the code of the simulator")
+    if manifest.get("service_times") != model:
+        changed.append("the calibrated service times")
+    words = (" and " if manifest else " or ").join(changed) or "what it followed from"
+    return f"since that run, something has changed: {words}"
 
 
 def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceModel | None) -> str:

@@ -180,8 +180,22 @@ class _Job:
 def _order(run: Run) -> Order:
     """A run that is the same again is simulated anew, to see that the same comes out."""
     return Order(
-        run.pk, run.configuration, seed_of(run), run.replicate, run.experiment_id, anew=run.rerun_of_id is not None
+        run.pk,
+        run.configuration,
+        seed_of(run),
+        run.replicate,
+        run.experiment_id,
+        anew=run.rerun_of_id is not None,
+        repeats=_came_to(run.rerun_of) if run.rerun_of else {},
     )
+
+
+def _came_to(original: Run) -> dict[str, str]:
+    """What is known of how a run came out that is repeated, whatever of its files is still kept."""
+    known = original.observed.get("simulation") or {}
+    is_whole = original.state == RunState.DONE and not known.get("was_stopped")
+    result = {name: known.get(name, "") if is_whole else "" for name in ("key", "digest")}
+    return {"run": original.pk, **result}
 
 
 def _brokers(run: Run) -> list[dict[str, Any]]:

@@ -94,7 +94,8 @@ def begin(owner: str) -> list[Run]:
             lease_epoch=F("lease_epoch") + 1,
             lease_expires=_lease_end(),
         )
-    return list(Run.objects.filter(pk__in=chosen).order_by("created", "position", "pk"))
+    repeated = Run.objects.select_related("rerun_of").defer("rerun_of__configuration", "rerun_of__summary")
+    return list(repeated.filter(pk__in=chosen).order_by("created", "position", "pk"))
 
 
 def renew(owner: str, runs: Collection[str]) -> None:

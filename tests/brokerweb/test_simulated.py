@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from datetime import timedelta
 from typing import Any
 
@@ -112,6 +113,31 @@ def test_the_same_again_is_computed_again_and_its_digest_compared(api: APIClient
     run = api.get(f"/api/runs/{other['id']}/").json()
     assert run["state"] == "failed"
     assert "its digest is" in run["reason"]
+
+
+def test_the_same_again_says_how_it_compares_after_what_was_kept_is_gone(
+    api: APIClient, ring: dict, looking: Client
+) -> None:
+    (first,) = launched(api, ring)
+    job.compute()
+    assert shown(api, first)["simulated"]["repeat"] is None
+
+    def again() -> tuple[dict[str, Any], str]:
+        shutil.rmtree(settings.VAR / "simulated")
+        made = api.post(f"/api/runs/{first.pk}/rerun/").json()
+        job.compute()
+        return shown(api, Run(pk=made["id"])), looking.get(f"/runs/{made['id']}/").content.decode()
+
+    run, page = again()
+    assert (run["state"], run["simulated"]["repeat"]["outcome"]) == ("done", "identical")
+    assert run["simulated"]["repeat"]["run"] == first.pk
+    assert "<strong>identical</strong> to that of" in page
+    known = Run.objects.get(pk=first.pk).observed["simulation"]
+    earlier = {"simulation": {**known, "key": "of other code", "digest": "0" * 32}}
+    Run.objects.filter(pk=first.pk).update(observed=earlier)
+    run, page = again()
+    assert (run["state"], run["simulated"]["repeat"]["outcome"]) == ("done", "not comparable")
+    assert "<strong>not comparable</strong> with" in page
 
 
 def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClient, ring: dict) -> None:

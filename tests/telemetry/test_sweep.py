@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,30 @@ def test_equal_runs_are_simulated_once_and_a_change_of_anything_is_another(order
     assert (other.was_kept, other.digest != first.digest) == (False, True)
     summaries = [read_manifest(Lake(places.lake).manifest_path(run))["summary"] for run in (order.run, "twin")]
     assert summaries[0] == summaries[1]
+
+
+def test_a_repetition_is_held_against_the_digest_that_it_had_though_nothing_is_kept(
+    order: Order, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = simulate_run(order, places, now())
+
+    def again(run: str, **changed: str) -> simulation.Result:
+        shutil.rmtree(places.kept)
+        had = {"run": order.run, "key": first.key, "digest": first.digest, **changed}
+        return simulate_run(replace(order, run=run, anew=True, repeats=had), places, now())
+
+    same = again("same")
+    assert (same.repeat["outcome"], same.repeat["run"], same.differs_from) == ("identical", order.run, "")
+    assert read_manifest(Lake(places.lake).manifest_path("same"))["simulated"]["repeat"] == same.repeat
+    other = again("other", digest="0" * 32)
+    assert (other.repeat["outcome"], other.differs_from) == ("different", "0" * 32)
+    unknown = again("unknown", digest="")
+    assert (unknown.repeat["outcome"], "did not come to its end" in unknown.repeat["why"]) == ("not comparable", True)
+    monkeypatch.setattr(simulation, "simulator_version", lambda: "a later one")
+    assert again("later").repeat["outcome"] == "identical", "whatever made them, the bytes are the same"
+    later = again("changed", digest="0" * 32)
+    assert (later.repeat["outcome"], later.differs_from) == ("not comparable", "")
+    assert later.repeat["why"] == "since that run, something has changed: the code of the simulator"
 
 
 def test_what_was_left_unfinished_is_begun_anew(order: Order, places: Places) -> None:

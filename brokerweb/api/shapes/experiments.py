@@ -16,6 +16,7 @@ from telemetry.measures import MEASURES
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
+from telemetry.simulation import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 class ExperimentBody(serializers.Serializer):
     """Any workload field, setting or topology may be a list; see ``overlay.experiment.sweeps``."""
 
@@ -182,9 +183,40 @@ class RunSerializer(RunSummarySerializer):
     @extend_schema_field(OBJECT)
     def get_configuration(self, run: Run) -> dict[str, Any]:
         return {**run.configuration, "seed": int(run.seed), "replicate": run.replicate}
+class RepeatSerializer(serializers.Serializer):
+    """How a simulated run compares with the one that it repeats."""
 
+    run = serializers.CharField()
+    digest = serializers.CharField(help_text="Of that run; empty where it did not come to its end")
+    outcome = serializers.ChoiceField(choices=(IDENTICAL, DIFFERENT, NOT_COMPARABLE))
+    why = serializers.CharField(help_text="Why they are not comparable; empty where they are")
+
+
+class SimulatedSerializer(serializers.Serializer):
+    """What simulating it came to."""
+
+    digest = serializers.CharField(help_text="BLAKE2b of every datagram delivered")
+    events = serializers.IntegerField()
+    simulated_s = serializers.FloatField(help_text="Virtual seconds")
+    computed_s = serializers.FloatField(help_text="Seconds of one core, when it was computed")
+    was_kept = serializers.BooleanField(help_text="Whether it had been simulated before and was only shown again")
+    was_stopped = serializers.BooleanField(help_text="Its digest is then of what had been simulated")
+    repeat = serializers.SerializerMethodField()
+
+    @extend_schema_field(RepeatSerializer(allow_null=True))
+    def get_repeat(self, simulated: dict[str, Any]) -> dict[str, Any] | None:
+        return simulated.get("repeat") or None
+
+
+
+    simulated = serializers.SerializerMethodField(help_text="Null of a live run, and before a simulated one has ended")
     class Meta(RunSummarySerializer.Meta):
-        fields = [*RunSummarySerializer.Meta.fields, "configuration", "summary"]
+        fields = [*RunSummarySerializer.Meta.fields, "simulated", "configuration", "summary"]
+
+    @extend_schema_field(SimulatedSerializer(allow_null=True))
+    def get_simulated(self, run: Run) -> dict[str, Any] | None:
+        found = run.observed.get("simulation") or {}
+        return SimulatedSerializer(found).data if found.get("digest") else None
 
 
 class TraceSummarySerializer(serializers.Serializer):
