@@ -13,10 +13,10 @@ from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.services import runs_by_state
 from telemetry.endings import ENDINGS
 from telemetry.measures import MEASURES
+from telemetry.simulation import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 
-from telemetry.simulation import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 class ExperimentBody(serializers.Serializer):
     """Any workload field, setting or topology may be a list; see ``overlay.experiment.sweeps``."""
 
