@@ -7,7 +7,8 @@
 
 ``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss), ``simulated`` (in
 virtual time, which its name says too) or ``published``; ``topology`` gives the colour. With ``categories``, x is a
-position in that list. ``y`` is ``None`` for a gap.
+position in that list. ``y`` is ``None`` for a gap. A chart with a ``band``, which says what it is, has points with
+``x_low`` and ``x_high``, its ends along x; ``None`` where there is none.
 """
 
 from __future__ import annotations

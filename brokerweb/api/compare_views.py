@@ -84,6 +84,9 @@ class DistributionView(APIView):
                 "missing": one.missing,
                 "skipped": one.skipped,
                 "us": one.curve,
+                "n": one.n,
+                "low_us": one.low,
+                "high_us": one.high,
             }
             for one in some
         ]

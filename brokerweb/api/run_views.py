@@ -17,8 +17,9 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from brokerweb import tables
 from brokerweb.api.paging import links, whole
-from brokerweb.api.resources import Resource
+from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.run_brokers import RunBrokers
 from brokerweb.api.run_lists import RunFilter, RunOrdering
 from brokerweb.api.shapes import experiments as shapes
@@ -30,7 +31,7 @@ from brokerweb.experiments import history, labels, replay, samples, traces, what
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
-from brokerweb.runlist import bulk, exports, listing
+from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
@@ -67,10 +68,10 @@ class RunViewSet(RunBrokers, Resource):
             return rows
         return rows.defer(*DOCUMENTS)
 
-    @extend_schema(request=label_shapes.LabelsBody, responses=shapes.RunSerializer)
+    @extend_schema(request=label_shapes.LabelsBody, responses=shapes.RunSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
         """Its note, its tags, and whether retention passes it by."""
-        labels.change(run := self.get_object(), self.parsed(label_shapes.LabelsBody))
+        labels.change(run := self.get_object(), self.parsed(label_shapes.LabelsBody), seen=seen(request))
         return self.shown(Run.objects.get(pk=run.pk))
 
     @extend_schema(request=label_shapes.BulkBody, responses=label_shapes.BulkSerializer)
@@ -107,7 +108,7 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("q", str, description=FILTER_HELP),
             OpenApiParameter("columns", str, description="With commas; see the list's page"),
             OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
-            OpenApiParameter("format", str, enum=list(exports.CONTENT_TYPES), description="csv where it is left out"),
+            OpenApiParameter("format", str, enum=list(tables.FORMS), description="csv where it is left out"),
         ],
         responses=A_TABLE,
         filters=False,
@@ -116,7 +117,7 @@ class RunViewSet(RunBrokers, Resource):
     def export(self, request: Request) -> HttpResponseBase:
         """The list of runs as a file: its columns in its order, units in their names, at most 10,000 rows."""
         asked = listing.of_address(request.query_params)
-        return exported(request, asked, request.query_params.get("format", exports.CSV))
+        return exported(request, asked, request.query_params.get("format", tables.CSV))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])

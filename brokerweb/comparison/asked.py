@@ -38,6 +38,8 @@ class Asked:
     metrics: tuple[str, ...] = (DEFAULT_METRIC,)
     x: str = ""
     """The parameter along the axis; empty for the one that suits."""
+    y: str = ""
+    """The parameter down the heat map; empty for the one that suits."""
     by: tuple[str, ...] = ()
     """Parameters to group by; none: all but the seed."""
     aggregate: str = "mean"
@@ -71,6 +73,7 @@ def read(query: QueryDict) -> Asked:
         runs=_listed(query, "runs", MOST_RUN_IDS, "runs"),
         metrics=_metrics(query),
         x=query.get("x", "").strip(),
+        y=query.get("y", "").strip(),
         by=_listed(query, "by", MOST_BY, "parameters"),
         aggregate=_one_of("aggregate", query.get("aggregate", ""), AGGREGATES) or "mean",
         baseline=_filter("baseline", query.get("baseline", "")),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from brokerweb.comparison.parameters import Parameter
+from brokerweb.comparison.parameters import Parameter, order
 from brokerweb.comparison.services import Comparison, Group, grouped
 from overlay.engines import SIMULATED
 from telemetry.charts import axis
@@ -19,13 +19,42 @@ UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}
 SAID_IN_TITLE = ("providers", "consumers", "request_interval_s", "duration_s")
 
 
-def x_of(found: Comparison) -> Parameter | None:
-    """The parameter along the axis: the one that was asked for, else the one that people ask about first."""
-    numbers = {one.name: one for one in found.numbers}
-    for name in (found.asked.x, *X_FIRST):
-        if name in numbers and (name == found.asked.x or name not in found.asked.by):
-            return numbers[name]
-    return next((one for one in numbers.values() if one.name not in found.asked.by), None)
+BROKERS = "brokers"
+LAST = (BROKERS, "links", "engine")
+"""Parameters that tell little along an axis: chosen where there is nothing else."""
+
+
+def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
+    """The parameter along the axis: the one that was asked for, else the one that people ask about first: a number
+    before a word, and none that is grouped by while there is another. ``None`` where nothing differs."""
+    known = {one.name: one for one in found.differing if one.name not in but}
+    if found.asked.x in known:
+        return known[found.asked.x]
+    numbers = [one.name for one in found.numbers if one.name != BROKERS or _are_swept(found)]
+    words = sorted((name for name in known if name not in numbers), key=LAST.__contains__)
+    first = [name for name in X_FIRST if name in numbers]
+    suits = [name for name in (*first, *numbers, *words) if name in known]
+    free = [name for name in suits if name not in found.asked.by]
+    return known[(free or suits)[0]] if suits else None
+
+
+def _are_swept(found: Comparison) -> bool:
+    """Whether some kind of topology has several sizes; otherwise how many brokers there are says which topology it is,
+    and the topology says it better."""
+    configurations = found.configurations.values()
+    return len({one.factors["topology"] for one in configurations}) > len({one.kind for one in configurations})
+
+
+def places(x: Parameter, groups: Iterable[Group]) -> list[Any]:
+    """The values of a parameter that groups have, in order: the categories of an axis of words."""
+    return sorted({group.factors[x.name] for group in groups}, key=order)
+
+
+def said(value: Any) -> str:
+    """A value of a parameter, as the name of a category."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def over_groups(found: Comparison) -> str:

@@ -1,10 +1,19 @@
-"""How response times are distributed, exactly: from the samples of the runs, all replicates of a group together."""
+"""How response times are distributed, exactly: from the samples of the runs, all replicates of a group together.
+
+Beside the curve of all stands a band: at each share, from the fastest to the slowest of the replicates' own curves. The
+curve of all is the mean of these, weighted by answers, and so lies in it. The band says by how much runs differed, not
+how sure their mean is: that is the interval of the other charts. An interval at each share was rejected, as it is about
+the mean of the replicates' quantiles, which is not the curve that is drawn, and as that of two replicates would fill
+the picture.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -13,6 +22,7 @@ from django.conf import settings
 
 from brokerweb.comparison import axes
 from brokerweb.comparison.asked import MOST_DISTRIBUTIONS
+from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
 from telemetry.charts import Chart, axis, chart, point, series
 from telemetry.comparison import CURVE
@@ -23,6 +33,8 @@ MOST_SAMPLES = 3_000_000
 """Read for one picture; where runs have more, fewer of their replicates are read, and it is said."""
 SHARES = tuple(sorted({*CURVE, *(at / 100 for at in range(101))}))
 """At which the curve is drawn; each value there is exact."""
+BAND = "range of the replicates"
+"""What the area beside a curve is, as the legend says it."""
 _COLUMNS = ["role", "phase", "outcome", "intended_us", "ended_us"]
 
 
@@ -33,6 +45,12 @@ class Distribution:
     group: Group
     curve: list[float]
     """A value for each of ``SHARES``; empty where no samples are left."""
+    low: list[float]
+    """The least that a replicate has at each of ``SHARES``; empty with fewer than two replicates."""
+    high: list[float]
+    """And the most."""
+    n: int
+    """Replicates that the band is of: runs of one configuration; of several, seeds that all of them ran with."""
     answers: int
     read: int
     """Runs whose samples are in it."""
@@ -63,18 +81,34 @@ def distributions(groups: Iterable[Group]) -> list[Distribution]:
 
 def _distribution(group: Group, room: int) -> Distribution:
     lake = Lake(settings.LAKE)
-    paths = [path for one in group.runs if (path := lake.part("samples", one.run)).is_file()]
-    parts: list[Numbers] = []
+    found = [(one, path) for one in group.runs if (path := lake.part("samples", one.run)).is_file()]
+    parts: list[tuple[Figures, Numbers]] = []
     left = room
-    for path in paths:
+    for one, path in found:
         rows = pq.ParquetFile(path).metadata.num_rows
         if parts and rows > left:
             break
-        parts.append(_answered(path))
+        parts.append((one, _answered(path)))
         left -= rows
-    times = np.concatenate(parts) if parts else np.array([])
+    times = np.concatenate([some for _, some in parts]) if parts else np.array([])
     curve = np.quantile(times, SHARES).tolist() if len(times) else []
-    return Distribution(group, curve, len(times), len(parts), len(group.runs) - len(paths), len(paths) - len(parts))
+    own = [np.quantile(some, SHARES) for some in replicates(parts) if len(some)]
+    low, high = (np.min(own, axis=0).tolist(), np.max(own, axis=0).tolist()) if len(own) > 1 else ([], [])
+    missing, skipped = len(group.runs) - len(found), len(found) - len(parts)
+    return Distribution(group, curve, low, high, len(own), len(times), len(parts), missing, skipped)
+
+
+def replicates(parts: Sequence[tuple[Figures, Numbers]]) -> list[Numbers]:
+    """The samples of each replicate: of one configuration those of a run, of several those of all with one seed. Seeds
+    that not all of them ran with would differ by which configurations they have."""
+    configurations = {one.configuration for one, _ in parts}
+    if len(configurations) < 2:
+        return [some for _, some in parts]
+    by_seed: dict[str, list[tuple[str, Numbers]]] = {}
+    for one, some in parts:
+        by_seed.setdefault(one.seed, []).append((one.configuration, some))
+    whole = [found for found in by_seed.values() if {name for name, _ in found} == configurations]
+    return [np.concatenate([some for _, some in found]) for found in whole]
 
 
 def _answered(path: Path) -> Numbers:
@@ -86,25 +120,18 @@ def _answered(path: Path) -> Numbers:
 
 def drawn(found: Comparison, some: Sequence[Distribution]) -> Chart:
     """As a chart of ``telemetry.charts``: which share of the answers, in per cent (y), took at most so long (x)."""
-    lines = [
-        series(
-            one.group.label,
-            one.group.role,
-            one.group.kind,
-            [point(value, share * 100, n=one.read) for share, value in zip(SHARES, one.curve, strict=True)],
-        )
-        for one in some
-        if one.curve
-    ]
+    lines = [series(one.group.label, one.group.role, one.group.kind, _points(one)) for one in some if one.curve]
     across, up = axis("Response time", "µs", log=True), axis("Share of the answers", "%", zero=True)
-    return chart(
-        "ecdf",
-        axes.title("Share of the answers", found, "response time"),
-        across,
-        up,
-        lines,
-        _notes(some),
-    )
+    title = axes.title("Share of the answers", found, "response time")
+    return {**chart("ecdf", title, across, up, lines, _notes(some)), "band": BAND}
+
+
+def _points(one: Distribution) -> list[dict[str, Any]]:
+    ends = zip(one.low, one.high, strict=True) if one.low else repeat((None, None))
+    return [
+        point(value, share * 100, n=one.n, x_low=low, x_high=high)
+        for share, value, (low, high) in zip(SHARES, one.curve, ends, strict=False)
+    ]
 
 
 def _notes(some: Sequence[Distribution]) -> list[str]:
@@ -112,6 +139,15 @@ def _notes(some: Sequence[Distribution]) -> list[str]:
         "Exact, from the samples: answered requests of all replicates together, from the intended sending; "
         f"drawn at {len(SHARES)} shares."
     ]
+    if any(one.low for one in some):
+        notes.append(
+            "Band: at each share, from the fastest to the slowest of the n replicates' own distributions; more "
+            "replicates make it wider, not narrower."
+        )
+    if single := [one.group.label for one in some if one.curve and not one.low]:
+        notes.append(f"No band, as there are not two replicates to hold against each other: {'; '.join(single)}.")
+    if any(len(one.group.configurations) > 1 for one in some):
+        notes.append("Where configurations are taken together, a replicate is all of them with one seed.")
     missing, skipped = sum(one.missing for one in some), sum(one.skipped for one in some)
     if missing:
         notes.append(f"{missing} of the runs have no samples any more, or none yet, and are not in it.")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brokerweb.comparison import axes
+from brokerweb.comparison.asked import Asked
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.engines import SIMULATED
@@ -25,7 +26,11 @@ from telemetry.measures import Measure
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000
 """Single replicates drawn, of a series and of a chart."""
+MOST_NUMBERS = 8
+"""Values of a number that tells lines apart over an axis of words."""
 STRATEGY = "search"
+TOPOLOGIES = ("topology", "kind")
+"""Parameters of which one says the other."""
 
 
 def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
@@ -39,13 +44,17 @@ def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
-    """The parameters that tell lines apart."""
+    """The parameters that tell lines apart; of an axis of words with nothing beside it, its own, for its colours."""
     if found.asked.by:
         return tuple(name for name in found.asked.by if name != x.name)
-    names = [one.name for one in found.differing if not one.is_number and one.name not in ("links", "engine")]
-    if "topology" in names and "kind" in names:
-        names.remove("topology")
-    return tuple(names[:1])
+    own = TOPOLOGIES if x.name in TOPOLOGIES else (x.name,)
+    words = [one.name for one in found.differing if not one.is_number and one.name not in ("links", "engine", *own)]
+    if set(words) >= set(TOPOLOGIES):
+        words.remove("topology")
+    if words or x.is_number:
+        return tuple(words[:1])
+    numbers = [one.name for one in found.numbers if one.name != axes.BROKERS and len(one.values) <= MOST_NUMBERS]
+    return tuple(numbers[:1]) or ((x.name,) if x.name in (*TOPOLOGIES, STRATEGY) else ())
 
 
 def _lines(found: Comparison) -> Chart | None:
@@ -53,17 +62,20 @@ def _lines(found: Comparison) -> Chart | None:
     if x is None:
         return None
     measure, names = found.asked.measure, series_of(found, x)
+    groups = axes.regrouped(found, [*(name for name in names if name != x.name), x.name])
+    along = _Along(x, groups)
     lines: dict[tuple[Any, ...], list[Group]] = {}
-    for group in axes.regrouped(found, [*names, x.name]):
-        if group.factors[x.name] is not None:
+    for group in groups:
+        if along.has(group):
             lines.setdefault((*(group.factors[name] for name in names), group.engine), []).append(group)
     shown = list(lines.items())[:MOST_SERIES]
     raw = _raw(found.asked.raw, [group for _, groups in shown for group in groups], measure)
-    made = [_line(key, names, groups, x, measure, raw) for key, groups in shown]
-    made += [_published(key, names, groups, x, measure) for key, groups in shown]
+    made = [_line(key, names, groups, along, measure, raw) for key, groups in shown]
+    made += [_published(key, names, groups, along, measure) for key, groups in shown]
     notes = [
         *axes.pooled(found, [group for _, groups in shown for group in groups]),
         *axes.left_out(len(lines), MOST_SERIES, "lines"),
+        *axes.left_out(len(along.places), MOST_CATEGORIES, f"values of {x.title.lower()}"),
     ]
     if any(one["role"] == "published" and one["points"] for one in made):
         notes.append(
@@ -74,30 +86,56 @@ def _lines(found: Comparison) -> Chart | None:
     return chart(
         "lines",
         axes.titled(found, x.title.lower()),
-        axis(x.axis),
+        along.axis,
         axes.axis_of(measure, found.asked.aggregate),
         made,
         notes,
     )
 
 
+class _Along:
+    """Where groups lie along the axis: at their number, or at the place of their word."""
+
+    def __init__(self, x: Parameter, groups: Sequence[Group]) -> None:
+        self._x = x
+        self.places = [] if x.is_number else axes.places(x, groups)
+        self._at = {value: at for at, value in enumerate(self.places[:MOST_CATEGORIES])}
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        if self._x.is_number:
+            return axis(self._x.axis)
+        return axis(self._x.axis, categories=[axes.said(value) for value in self._at])
+
+    @property
+    def is_line(self) -> bool:
+        """Between words there is nothing that a line could be of."""
+        return self._x.is_number
+
+    def has(self, group: Group) -> bool:
+        value = group.factors[self._x.name]
+        return value is not None if self._x.is_number else value in self._at
+
+    def of(self, group: Group) -> float:
+        value = group.factors[self._x.name]
+        return float(value) if self._x.is_number else self._at[value]
+
+
 def _line(
-    key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], x: Parameter, measure: Measure, raw: bool
+    key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], along: _Along, measure: Measure, raw: bool
 ) -> dict[str, Any]:
     roles = {group.role for group in groups}
-    points = [estimate(group.factors[x.name], _plain(group, measure, raw), axes.scale(measure)) for group in groups]
+    points = [estimate(along.of(group), _plain(group, measure, raw), axes.scale(measure)) for group in groups]
     role = roles.pop() if len(roles) == 1 else "shaped"
-    return series(_name(key, names, measure), role, _colour(key, names, groups), points)
+    return series(_name(key, names, measure), role, _colour(key, names, groups), points, line=along.is_line)
 
 
 def _published(
-    key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], x: Parameter, measure: Measure
+    key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], along: _Along, measure: Measure
 ) -> dict[str, Any]:
-    points = [
-        point(group.factors[x.name], group.published * axes.scale(measure)) for group in groups if group.published
-    ]
+    points = [point(along.of(group), group.published * axes.scale(measure)) for group in groups if group.published]
     name = f"{_name(key, names, measure)}: published, Table B.1"
-    return series(name, "published", _colour(key, names, groups), points)
+    return series(name, "published", _colour(key, names, groups), points, line=along.is_line)
 
 
 def _colour(key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group]) -> str:
@@ -141,8 +179,8 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
             {**_about(found, group), **row, "replicates": row["replicates"][:MOST_RAW] if found.asked.raw else []}
         )
     notes = [
-        "From the least to the most of the replicates; the box from the lower to the upper quartile, the median in it, "
-        "the mean as a dot."
+        "Whiskers from the least to the most of the n replicates; from three on a box from their lower to their upper "
+        f"quartile, the median in it. Below, the {found.asked.aggregate} as a dot{_with_interval(found.asked)}."
     ]
     notes += axes.left_out(len(groups), MOST_ROWS, "rows")
     return {
@@ -154,6 +192,10 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         "rows": rows,
         "notes": notes,
     }
+
+
+def _with_interval(asked: Asked) -> str:
+    return ", an extreme without an interval" if asked.aggregate in ("min", "max") else " with its 95 % interval"
 
 
 def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
@@ -192,44 +234,54 @@ def _about(found: Comparison, group: Group) -> dict[str, Any]:
 
 
 def _heat(found: Comparison) -> dict[str, Any] | None:
-    x = axes.x_of(found)
-    y = _second(found, x)
+    x = axes.x_of(found, but=(found.asked.y,))
+    y = second(found, x)
     if x is None or y is None:
         return None
     measure = found.asked.measure
-    groups = [group for group in axes.regrouped(found, [y.name, x.name]) if group.factors[x.name] is not None]
-    across = list(dict.fromkeys(sorted(group.factors[x.name] for group in groups)))[:MOST_CATEGORIES]
-    down = list(dict.fromkeys(_row_of(group, y) for group in groups))[:MOST_CATEGORIES]
+    groups = axes.regrouped(found, [y.name, x.name])
+    if x.is_number:
+        groups = [group for group in groups if group.factors[x.name] is not None]
+    across = {value: at for at, value in enumerate(axes.places(x, groups)[:MOST_CATEGORIES])}
+    tells_engine = "engine" in (x.name, y.name)
+    rows = list(dict.fromkeys(_row_of(group, y, tells_engine) for group in groups))
+    down = {row: at for at, row in enumerate(rows[:MOST_CATEGORIES])}
     cells = []
     for group in groups:
-        at, row, one = (
-            group.factors[x.name],
-            _row_of(group, y),
-            axes.scaled(group.estimates[measure.name].as_dict(), axes.scale(measure)),
-        )
-        if at in across and row in down and one["y"] is not None:
-            cells.append([across.index(at), down.index(row), one["y"], one["low"], one["high"], one["n"]])
+        at, row = across.get(group.factors[x.name]), down.get(_row_of(group, y, tells_engine))
+        one = axes.scaled(group.estimates[measure.name].as_dict(), axes.scale(measure))
+        if at is not None and row is not None and one["y"] is not None:
+            cells.append([at, row, one["y"], one["low"], one["high"], one["n"]])
     return {
         "id": "heat",
         "title": axes.titled(found, f"{x.title.lower()} and {y.title.lower()}"),
-        "x": {"label": x.axis, "categories": [f"{value:g}" for value in across]},
-        "y": {"label": y.axis, "categories": down},
+        "x": {"label": x.axis, "categories": [axes.said(value) for value in across]},
+        "y": {"label": y.axis, "categories": list(down)},
         "value": axes.axis_of(measure, found.asked.aggregate),
         "cells": cells,
-        "notes": axes.pooled(found, groups),
+        "notes": [_in_cells(found.asked), *axes.pooled(found, groups)],
     }
 
 
-def _second(found: Comparison, x: Parameter | None) -> Parameter | None:
-    """The other parameter of the heat map: the one that is grouped by, else another number, else any."""
-    others = [one for one in found.differing if x is None or one.name != x.name]
-    asked_for = [one for one in others if one.name in found.asked.by]
+def _in_cells(asked: Asked) -> str:
+    return (
+        f"A cell is the {asked.aggregate} of its n replicates{_with_interval(asked)}; the table below has all of them."
+    )
+
+
+def second(found: Comparison, x: Parameter | None) -> Parameter | None:
+    """The other parameter of the heat map: the one that was asked for, else what is grouped by, else a number, else
+    any."""
+    own = TOPOLOGIES if x and x.name in TOPOLOGIES else (x.name,) if x else ()
+    others = [one for one in found.differing if one.name not in own]
+    asked_for = [one for one in found.differing if one.name == found.asked.y]
+    by = [one for one in others if one.name in found.asked.by]
     # How many brokers there are the topology says; it tells more.
-    numbers = [one for one in others if one.is_number and len(one.values) > 1 and one.name != "brokers"]
-    return next(iter([*asked_for, *numbers, *others]), None)
+    numbers = [one for one in others if one.is_number and len(one.values) > 1 and one.name != axes.BROKERS]
+    words = [one for one in others if one.name not in axes.LAST]
+    return next(iter([*asked_for, *by, *numbers, *words, *others]), None)
 
 
-def _row_of(group: Group, y: Parameter) -> str:
-    value = group.factors[y.name]
-    shown = "–" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{shown}, simulated" if group.engine == SIMULATED else shown
+def _row_of(group: Group, y: Parameter, tells_engine: bool) -> str:
+    shown = axes.said(group.factors[y.name])
+    return f"{shown}, simulated" if group.engine == SIMULATED and not tells_engine else shown

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from brokerweb.comparison.services import Comparison, Group
-from brokerweb.spreadsheets import harmless
+from brokerweb.tables import Table
 from telemetry.measures import Measure
-
-FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
 def entry(found: Comparison, group: Group) -> dict[str, Any]:
@@ -45,8 +38,8 @@ def unit_named(measure: Measure) -> str:
     return f"{measure.name}_{unit}" if unit else measure.name
 
 
-def flat(found: Comparison, groups: Iterable[Group]) -> tuple[list[str], list[list[Any]]]:
-    """Names of columns, and a row of plain values for each group."""
+def flat(found: Comparison, groups: Iterable[Group]) -> Table:
+    """A row for each group."""
     told = list(found.asked.by) or [one.name for one in found.differing]
     names = ["number", "configuration", "label", "engine", "runs", *told]
     for measure in found.asked.measures:
@@ -56,7 +49,7 @@ def flat(found: Comparison, groups: Iterable[Group]) -> tuple[list[str], list[li
     if compared:
         name = unit_named(found.asked.measure)
         names += [f"{name}_difference", "difference_low", "difference_high", "difference_n", "verdict"]
-    return names, [_row(found, group, told, compared) for group in groups]
+    return Table(names, [_row(found, group, told, compared) for group in groups])
 
 
 def _row(found: Comparison, group: Group, told: Sequence[str], compared: bool) -> list[Any]:
@@ -75,34 +68,6 @@ def _row(found: Comparison, group: Group, told: Sequence[str], compared: bool) -
         held = group.difference
         row += [held.value, held.low, held.high, held.n, held.verdict] if held else [None, None, None, 0, "baseline"]
     return row
-
-
-def as_csv(found: Comparison, groups: Iterable[Group]) -> bytes:
-    names, rows = flat(found, groups)
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(names)
-    writer.writerows([[harmless(value) for value in row] for row in rows])
-    return text.getvalue().encode()
-
-
-def as_parquet(found: Comparison, groups: Iterable[Group]) -> bytes:
-    names, rows = flat(found, groups)
-    columns = {name: _column([row[at] for row in rows]) for at, name in enumerate(names)}
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink, compression="zstd")
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _column(values: Sequence[Any]) -> Any:
-    """Of one kind: a parameter that is a number here and a text there is text."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float}:
-        return pa.array([None if value is None else float(value) for value in values] if float in kinds else values)
-    if kinds <= {bool}:
-        return pa.array(values)
-    return pa.array([None if value is None else str(value) for value in values])
 
 
 def summary(found: Comparison) -> dict[str, Any]:

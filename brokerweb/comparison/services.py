@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def numbers(self) -> list[Parameter]:
-        """What may lie along an axis."""
+        """Those that have a place on an axis of numbers."""
         return [one for one in self.differing if one.is_number and len(one.values) > 1]
 
 
@@ -111,13 +111,14 @@ def compare(asked: Asked, now: datetime) -> Comparison:
 
 def _check(asked: Asked, differing: Sequence[Parameter]) -> None:
     names = [one.name for one in differing]
-    for where, asked_for in (("x", [asked.x] if asked.x else []), ("by", asked.by)):
+    single = [(where, [name]) for where, name in (("x", asked.x), ("y", asked.y)) if name]
+    for where, asked_for in (*single, ("by", asked.by)):
         for name in asked_for:
             if name not in names:
                 known = f"they differ in {', '.join(names)}" if names else "they differ in nothing but the seed"
                 raise InvalidSetting(where, f"these runs do not differ in {name!r:.40}; {known}")
-    if asked.x and not next(one for one in differing if one.name == asked.x).is_number:
-        raise InvalidSetting("x", f"{asked.x} is no number, so it has no place on an axis; group by it instead")
+    if asked.x and asked.x == asked.y:
+        raise InvalidSetting("y", f"{asked.y} lies along the axis already; the heat map is over two parameters")
 
 
 def grouped(

@@ -22,6 +22,7 @@ from brokerweb.doors import person
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
+from brokerweb.tables import FORMS, JSON, download, written
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
@@ -34,12 +35,11 @@ VALUES_SHOWN = 10
 """Of a parameter; how many more there are is said."""
 IN_TITLE = ("topology", "kind", "links", "engine")
 """Parameters that the first column of the table tells."""
-DROPPED: dict[str, Any] = {"x": "", "by": (), "sort": "", "baseline": ""}
+DROPPED: dict[str, Any] = {"x": "", "y": "", "by": (), "sort": "", "baseline": ""}
 """What a comparison is shown without where it does not fit the runs, and what stands for nothing of it."""
 SUSPECT = "suspect"
 MODULES = [f"js/{name}.js" for name in ("compare-heat", "compare-rows", "estimates", "echart", "format")]
 """What the page's script imports, asked for at once with it."""
-FORMS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 MOST_LINKED = 20
 """Configurations that the link to a group's runs names."""
 
@@ -107,9 +107,10 @@ def _without(request: HttpRequest, *names: str) -> str:
 def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict[str, Any]:
     charts = drawing.drawn(found, groups)
     page = Paginator(groups, ROWS).get_page(request.GET.get("page"))
-    x = axes.x_of(found)
-    usual = axes.x_of(replace(found, asked=replace(found.asked, x="")))
+    x, usual = axes.x_of(found), axes.x_of(_without_axes(found))
     offered = {name: title for name, title in CHARTS.items() if name in charts or name == "ecdf"}
+    if "lines" in offered and x is not None and not x.is_number:
+        offered["lines"] = "Points"
     chart = found.asked.chart if found.asked.chart in offered else next(iter(offered))
     return {
         "found": found,
@@ -118,6 +119,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         "chips": [_chip(found, one, x) for one in found.differing],
         "x": x,
         "usual": usual,
+        "heat_axes": _heat_axes(found) if "heat" in charts else None,
         "drawn": {"charts": charts, "shown": chart, "log": found.asked.log},
         "offered": offered,
         "chart": chart,
@@ -129,6 +131,17 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         "single": sum(len(group.runs) == 1 for group in groups),
         "suspect": sum(one.verdict == SUSPECT for one in found.selection.runs),
     }
+
+
+def _without_axes(found: Comparison) -> Comparison:
+    return replace(found, asked=replace(found.asked, x="", y=""))
+
+
+def _heat_axes(found: Comparison) -> dict[str, Any]:
+    """What may lie down the heat map, what lies there, and what would if nobody had chosen."""
+    x = axes.x_of(found, but=(found.asked.y,))
+    usual = drawing.second(replace(found, asked=replace(found.asked, y="")), axes.x_of(found))
+    return {"y": drawing.second(found, x), "usual": usual, "x": axes.x_of(found)}
 
 
 @dataclass(frozen=True)
@@ -207,16 +220,14 @@ def distribution(request: HttpRequest) -> HttpResponse:
 @login_required
 def export(request: HttpRequest, form: str) -> HttpResponse:
     """The whole table as it is filtered, grouped and sorted, to take away."""
-    if form not in exports.FORMS:
+    if form not in FORMS:
         raise Http404
     try:
         found = services.compare(read(request.GET), timezone.now())
         groups = services.ordered(found)
     except InvalidSetting as error:
         return HttpResponse(f"{error.field}: {error.sentence}.", status=400, content_type="text/plain; charset=utf-8")
-    headers = {"Content-Disposition": f'attachment; filename="comparison.{form}"'}
-    if form == "json":
+    if form == JSON:
         whole = {**exports.summary(found), "results": [exports.entry(found, group) for group in groups]}
-        return JsonResponse(whole, headers=headers)
-    made = exports.as_csv(found, groups) if form == "csv" else exports.as_parquet(found, groups)
-    return HttpResponse(made, content_type=exports.FORMS[form], headers=headers)
+        return JsonResponse(whole, headers={"Content-Disposition": 'attachment; filename="comparison.json"'})
+    return download(written(exports.flat(found, groups), form), form, "comparison")

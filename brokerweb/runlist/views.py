@@ -20,6 +20,7 @@ from brokerweb.experiments.outlook import Queue, with_outlook
 from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
 from brokerweb.runlist.columns import Column
 from brokerweb.runlist.listing import Listing
+from brokerweb.tables import CSV, FORMS, download
 from overlay.errors import InvalidSetting
 from telemetry.filters import Comparison, InvalidFilter, Node
 from telemetry.filters.changing import demanded, has, toggled
@@ -87,7 +88,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "has_columns": asked.has_columns,
         "column_names": ",".join(column.name for column in asked.columns),
         "actions": bulk.ACTIONS,
-        "forms": exports.CONTENT_TYPES,
+        "forms": FORMS,
         "most_rows": exports.MOST_ROWS,
         "views": list(saved_views.of(person(request), "runs")),
         "experiment": _experiment(asked.tree),
@@ -159,7 +160,7 @@ def picker(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponse:
     """Every run of the list as a file."""
     try:
-        return exported(request, listing.of_address(request.GET), request.GET.get("format", exports.CSV))
+        return exported(request, listing.of_address(request.GET), request.GET.get("format", CSV))
     except InvalidSetting as error:
         return HttpResponse(f"{error.field}: {error.sentence}.", content_type="text/plain; charset=utf-8", status=400)
 
@@ -169,9 +170,4 @@ def exported(request: Any, asked: Listing, form: str) -> HttpResponse:
     if asked.problems:
         raise asked.problems[0]
     now = timezone.now()
-    content = exports.exported(asked.rows(now), asked.columns, form)
-    answer = HttpResponse(content, content_type=exports.CONTENT_TYPES[form])
-    answer["Content-Disposition"] = f'attachment; filename="runs-{now:%Y-%m-%d}.{form}"'
-    if form == exports.PARQUET:
-        answer["Content-Encoding"] = "identity"  # it is compressed in itself
-    return answer
+    return download(exports.exported(asked.rows(now), asked.columns, form), form, f"runs-{now:%Y-%m-%d}")

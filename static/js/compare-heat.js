@@ -1,19 +1,36 @@
-// A figure over two parameters: a cell for each pair, darker where it is more, its number in it where there is room.
+// A figure over two parameters: a cell for each pair, darker where it is more. In it stands what there is room for: the
+// number, below it its interval and n; the table below the picture has all of them.
 import { EChart, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
-import { brief, colour } from "./format.js";
+import { UNKNOWN, brief, colour } from "./format.js";
 
-const ROW = 34, AROUND = 110, NUMBER_WIDTH = 58;
+const ROW = 34, WHOLE_ROW = 50, AROUND = 110, NUMBER_WIDTH = 58, WHOLE_WIDTH = 150;
 
 export class HeatChart extends EChart {
   constructor(figure, chart, log) {
     super(figure, "comparison-heat");
     this.chart = chart;
     this.log = log && chart.value.log && chart.cells.every((cell) => cell[2] > 0);
-    figure.querySelector("[data-plot]").style.height = `${AROUND + ROW * chart.y.categories.length}px`;
-    this.plot.resize();
+    this.fit();
     this.redraw();
   }
+
+  get cellWidth() { return this.figure.clientWidth / (this.chart.x.categories.length + 3); }
+
+  get isWhole() { return this.cellWidth > WHOLE_WIDTH; }
+
+  fit() {
+    this.figure.querySelector("[data-plot]").style.height = `${AROUND + (this.isWhole ? WHOLE_ROW : ROW) * this.chart.y.categories.length}px`;
+    this.plot.resize();
+  }
+
+  resize() {
+    this.fit();
+    this.draw();
+  }
+
+  // What is beside the number of a cell: between what it lies, and of how many replicates.
+  beside([, , , low, high, n], write) { return `${low === null ? "" : `${brief(write(low))} to ${brief(write(high))}, `}n = ${n}`; }
 
   keys() { return []; }
 
@@ -25,7 +42,7 @@ export class HeatChart extends EChart {
     const shades = cells.map(shade);
     const [least, most] = [Math.min(...shades), Math.max(...shades)];
     const back = (number) => brief(write(this.log ? 10 ** number : number));
-    const numbers = this.figure.clientWidth / (x.categories.length + 3) > NUMBER_WIDTH;
+    const numbers = this.cellWidth > NUMBER_WIDTH;
     const axis = (one) => ({ type: "category", data: one.categories, name: one.label, nameTextStyle: text, axisLabel: { ...text, width: 220, overflow: "truncate" }, axisLine: { show: false }, axisTick: { show: false } });
     const about = ([at, row, number, low, high, n]) => `${x.label}: ${x.categories[at]}\n${y.label}: ${y.categories[row]}\n${axisTitle(value)}: ${write(number)}\n${low === null ? "" : `95 % interval ${write(low)} to ${write(high)}, `}n = ${n}`;
     return {
@@ -40,7 +57,7 @@ export class HeatChart extends EChart {
         text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour("heat-most")] } },
       series: [{ type: "heatmap", data: cells.map((cell) => ({ value: [cell[0], cell[1], shade(cell)], cell,
         label: { color: colour((shade(cell) - least) / (most - least || 1) > 0.55 ? "heat-on-most" : "heat-on-least") } })),
-        label: { show: numbers, fontSize: 12, formatter: ({ data }) => brief(write(data.cell[2])) },
+        label: { show: numbers, fontSize: 12, lineHeight: 16, rich: { beside: { fontSize: 11, lineHeight: 16 } }, formatter: ({ data }) => brief(write(data.cell[2])) + (this.isWhole ? `\n{beside|${this.beside(data.cell, write)}}` : "") },
         itemStyle: { borderColor: colour("surface"), borderWidth: 2 }, emphasis: { itemStyle: { borderColor: colour("ink") } } }],
     };
   }
@@ -48,5 +65,13 @@ export class HeatChart extends EChart {
   table() {
     const { x, y, cells } = this.chart;
     return [[x.label, y.label, "value", "low", "high", "n"], cells.map(([at, row, ...rest]) => [x.categories[at], y.categories[row], ...rest])];
+  }
+
+  // The same as words: [heads, [[name of a row, a text for each column]]]; a dash where nothing was measured.
+  matrix() {
+    const { x, y, value, cells } = this.chart;
+    const write = format(value);
+    const found = new Map(cells.map((cell) => [`${cell[1]} ${cell[0]}`, `${write(cell[2])} (${this.beside(cell, write)})`]));
+    return [[`${y.label} / ${x.label}`, ...x.categories], y.categories.map((name, row) => [name, ...x.categories.map((_, at) => found.get(`${row} ${at}`) || UNKNOWN)])];
   }
 }

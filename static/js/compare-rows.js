@@ -4,7 +4,7 @@ import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./e
 import { axisTitle, format } from "./estimates.js";
 import { brief, colour, sig3 } from "./format.js";
 
-const ROW = 24, AROUND = 94, NAMED_FROM = 640;
+const ROW = 24, BOX_ROW = 32, BELOW = 9, AROUND = 94, NAMED_FROM = 640;
 const VERDICTS = {
   worse: { tone: "state-red", symbol: "triangle" },
   better: { tone: "state-green", symbol: "path://M0,0L10,0L5,9Z" },
@@ -25,15 +25,18 @@ function groupsOf(chart) {
   return chart.kind === "difference" ? Object.keys(VERDICTS).flatMap((name) => groups.filter((group) => group.name === name)) : groups;
 }
 
-// A box from quartile to quartile over the line from least to most, the median in it.
+// A box from quartile to quartile over the line from least to most, the median in it; of fewer than three values the line
+// alone. It stands a little above the middle of its row: the estimate with its interval has the place below.
 function box(tone, hollow) {
   return (params, api) => {
     const at = api.value(0);
-    const [least, lower, middle, upper, most] = [1, 2, 3, 4, 5].map((place) => api.coord([api.value(place), at]));
-    const half = Math.min(api.size([0, 1])[1] * 0.32, 8);
+    const [least, lower, middle, upper, most] = [1, 2, 3, 4, 5].map((place) => api.coord([api.value(place), at])).map(([x, y]) => [x, y - BELOW / 2]);
+    const half = Math.min(api.size([0, 1])[1] * 0.25, 7);
     const style = { stroke: tone, lineWidth: 1.5 };
     const line = (x1, y1, x2, y2, width = 1.5) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { ...style, lineWidth: width } });
-    return { type: "group", children: [line(least[0], least[1], lower[0], lower[1]), line(upper[0], upper[1], most[0], most[1]),
+    const end = ([x, y]) => line(x, y - half / 2, x, y + half / 2);
+    if (!api.value(6)) return { type: "group", children: [line(least[0], least[1], most[0], most[1]), end(least), end(most)] };
+    return { type: "group", children: [end(least), end(most), line(least[0], least[1], lower[0], lower[1]), line(upper[0], upper[1], most[0], most[1]),
       { type: "rect", shape: { x: lower[0], y: lower[1] - half, width: Math.max(upper[0] - lower[0], 1), height: 2 * half }, style: { ...style, fill: tone, fillOpacity: hollow ? 0 : 0.18, lineDash: hollow ? [3, 3] : null } },
       line(middle[0], middle[1] - half, middle[0], middle[1] + half, 2.5)] };
   };
@@ -45,7 +48,7 @@ export class RowsChart extends EChart {
     this.chart = chart;
     this.log = log && chart.axis.log;
     this.groups = groupsOf(chart);
-    figure.querySelector("[data-plot]").style.height = `${AROUND + ROW * chart.rows.length}px`;
+    figure.querySelector("[data-plot]").style.height = `${AROUND + (chart.kind === "difference" ? ROW : BOX_ROW) * chart.rows.length}px`;
     this.plot.resize();
     this.redraw();
   }
@@ -56,17 +59,22 @@ export class RowsChart extends EChart {
 
   tone(group) { return colour(group.tone) || colour("other-1"); }
 
+  // Few replicates have intervals that run far: they widen the axis up to a factor, so that the estimates stay apart.
   bounds(rows) {
-    const values = rows.flatMap((row) => [row.y, ...(row.box || []), ...(this.chart.kind === "difference" ? [row.low, row.high] : [])]).filter((value) => known(value) && (!this.log || value > 0));
-    if (!values.length) return {};
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    if (this.log) return decades(low, high);
+    const usable = (value) => known(value) && (!this.log || value > 0);
+    const near = rows.flatMap((row) => [row.y, ...(row.box || [])]).filter(usable);
+    const ends = rows.flatMap((row) => [row.low, row.high]).filter(usable);
+    if (!near.length) return {};
     if (this.chart.kind === "difference") {
-      // Few replicates have intervals that run far: they widen the axis up to a factor of the differences themselves.
-      const most = 3 * Math.max(...rows.map((row) => Math.abs(row.y ?? 0)));
-      return { ...(-low > most && most ? { min: -above(most) } : {}), ...(high > most && most ? { max: above(most) } : {}) };
+      const most = 3 * Math.max(...near.map(Math.abs));
+      return { ...(-Math.min(...ends) > most && most ? { min: -above(most) } : {}), ...(Math.max(...ends) > most && most ? { max: above(most) } : {}) };
     }
-    return this.chart.axis.zero || low / high < 0.6 ? { min: 0 } : {};
+    const [least, most, far] = [Math.min(...near), Math.max(...near), this.log ? 3 : 2];
+    const low = Math.min(least, ...ends.map((value) => (least > 0 ? Math.max(value, least / far) : value)));
+    const high = Math.max(most, ...ends.map((value) => Math.min(value, most * far)));
+    if (this.log) return decades(low, high);
+    const from = low >= 0 && (this.chart.axis.zero || low / high < 0.6 || ends.some((value) => value < low)) ? { min: 0 } : {};
+    return { ...from, ...(ends.some((value) => value > high) ? { max: above(high) } : {}) };
   }
 
   drawn(group, limits) {
@@ -75,14 +83,13 @@ export class RowsChart extends EChart {
     const rows = group.rows.filter((row) => known(row.y));
     const marks = { name: group.name, type: "scatter", z: 4, symbol: group.symbol || (group.hollow ? "emptyCircle" : "circle"), symbolSize: 9, itemStyle: { color: tone },
       data: rows.map((row) => ({ value: [row.y, row.at], row })) };
-    if (this.chart.kind === "difference") {
-      const ranges = rows.filter((row) => known(row.low)).map((row) => [row.at, inside(row.low), inside(row.high), row.low, row.high]);
-      return [marks, { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: interval(tone, true), data: ranges }];
-    }
-    const boxes = rows.filter((row) => row.box && row.n > 2).map((row) => [row.at, ...row.box]);
+    const ranges = rows.filter((row) => known(row.low)).map((row) => [row.at, inside(row.low), inside(row.high), row.low, row.high]);
+    const intervals = (below) => ({ name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: interval(tone, true, below), data: ranges });
+    if (this.chart.kind === "difference") return [marks, intervals(0)];
+    const boxes = rows.filter((row) => row.box && row.n > 1).map((row) => [row.at, ...row.box, row.n > 2 ? 1 : 0]);
     const faint = rows.flatMap((row) => row.replicates.map((value) => [value, row.at]));
-    return [{ ...marks, symbolSize: 6 }, { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2, 3, 4, 5], y: 0 }, renderItem: box(tone, group.hollow), data: boxes },
-      { name: group.name, type: "scatter", z: 2, silent: true, symbolSize: 4, itemStyle: { color: tone, opacity: 0.35 }, data: faint }];
+    return [{ ...marks, symbolSize: 6, symbolOffset: [0, BELOW] }, intervals(BELOW), { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2, 3, 4, 5], y: 0 }, renderItem: box(tone, group.hollow), data: boxes },
+      { name: group.name, type: "scatter", z: 2, silent: true, symbolSize: 4, symbolOffset: [0, -BELOW / 2], itemStyle: { color: tone, opacity: 0.35 }, data: faint }];
   }
 
   option() {
@@ -99,11 +106,13 @@ export class RowsChart extends EChart {
       animation: false,
       aria: { enabled: true },
       textStyle: text,
-      grid: { left: 8, right: 24, top: 26, bottom: 28, containLabel: true },
+      grid: { left: 8, right: 8, top: 26, bottom: 28, containLabel: true },
       tooltip: tooltip(({ data }) => (data.row ? `${data.row.number}  ${data.row.label}\n${write(data.row.y)}${share(data.row)}${data.row.verdict ? `, ${data.row.verdict}` : ""}${range(data.row)}` : "")),
       xAxis: { type: this.log ? "log" : "value", name: axisTitle(this.chart.axis), nameLocation: "middle", nameGap: 28, nameTextStyle: text, scale: this.chart.kind !== "difference", ...lines(), ...limits, axisLabel: { ...text, hideOverlap: true, ...limits.axisLabel, formatter: (value) => (value === 0 ? "0" : brief(write(value))) } },
-      yAxis: { type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "number in the table", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
+      yAxis: [{ type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "number in the table", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { ...text, interval: 0, width: named ? Math.min(this.figure.clientWidth * 0.34, 420) : 40, overflow: "truncate" } },
+        // How many replicates each row is of, at its other end.
+        { type: "category", inverse: true, position: "right", data: this.chart.rows.map((row) => String(row.n)), name: "n", nameLocation: "start", nameTextStyle: text, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { ...text, interval: 0 } }],
       series: groups.flatMap((group) => this.drawn(group, limits)).concat(this.chart.kind === "difference" ? [{ type: "scatter", data: [], silent: true, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("ink"), type: "dashed" }, data: [{ xAxis: 0 }] } }] : []),
     };
   }

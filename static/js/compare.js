@@ -5,6 +5,7 @@ import { EstimateChart } from "./estimates.js";
 
 const form = document.querySelector("[data-compare-form]");
 const figure = document.querySelector("[data-compare]");
+const matrix = figure?.querySelector("[data-matrix]");
 
 // An address without what was left as it is.
 form.addEventListener("formdata", ({ formData }) => {
@@ -44,6 +45,7 @@ class Comparison {
     this.shown = name;
     for (const choice of figure.querySelectorAll("[data-chart-choice]")) choice.toggleAttribute("aria-current", choice.dataset.chartChoice === name);
     figure.querySelector("[data-chart-choice][aria-current]")?.setAttribute("aria-current", "true");
+    for (const field of form.querySelectorAll("[data-only-for]")) field.hidden = field.dataset.onlyFor !== name;
     this.clear();
     if (name === "ecdf" && !this.charts.ecdf) await this.readDistribution();
     const chart = this.charts[name];
@@ -57,6 +59,7 @@ class Comparison {
     figure.querySelector("[data-legend]").replaceChildren();
     figure.querySelector("[data-title]").textContent = "";
     figure.querySelector("[data-notes]").replaceChildren();
+    matrix.hidden = true;
     this.say("");
   }
 
@@ -93,7 +96,19 @@ class Comparison {
     if (chart.rows) this.plot = new RowsChart(figure, chart, log);
     else if (chart.cells) this.plot = new HeatChart(figure, chart, log);
     else this.plot = new EstimateChart(figure, { ...chart, told: true }, log, `comparison-${name}`);
+    matrix.hidden = !chart.cells;
+    if (chart.cells) tell(...this.plot.matrix());
   }
+}
+
+function tell(heads, rows) {
+  const cell = (tag, words, attributes = {}) => Object.assign(document.createElement(tag), { textContent: words, ...attributes });
+  matrix.querySelector("thead tr").replaceChildren(...heads.map((words) => cell("th", words, { scope: "col" })));
+  matrix.querySelector("tbody").replaceChildren(...rows.map(([name, ...texts]) => {
+    const row = document.createElement("tr");
+    row.append(cell("th", name, { scope: "row" }), ...texts.map((words) => cell("td", words, { className: "num" })));
+    return row;
+  }));
 }
 
 // Into the address, the form and the links of this page, so that what was chosen on the chart stays chosen.

@@ -26,16 +26,27 @@ export function decades(low, high) {
   return { min, max, axisLabel: { customValues }, axisTick: { customValues } };
 }
 
-// A bar from the lower to the upper end of an interval: along y, or along x where it lies.
-export function interval(tone, lies = false) {
+// A bar from the lower to the upper end of an interval: along y, or along x where it lies, `below` its row by so much.
+export function interval(tone, lies = false, below = 0) {
   return (params, api) => {
     const [at, low, high] = [api.value(0), api.value(1), api.value(2)];
-    const [start, end] = lies ? [api.coord([low, at]), api.coord([high, at])] : [api.coord([at, low]), api.coord([at, high])];
+    const under = ([x, y]) => [x, y + below];
+    const [start, end] = lies ? [under(api.coord([low, at])), under(api.coord([high, at]))] : [api.coord([at, low]), api.coord([at, high])];
     // An interval that runs out of the chart ends without a cap, as a bar that goes on.
     const [lowEnds, highEnds] = [low === api.value(3), high === api.value(4)];
     const line = ([x1, y1], [x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: tone, lineWidth: 1.5 } });
     const cap = ([x, y]) => (lies ? line([x, y - 5], [x, y + 5]) : line([x - 5, y], [x + 5, y]));
     return { type: "group", children: [line(start, end), ...(lowEnds ? [cap(start)] : []), ...(highEnds ? [cap(end)] : [])] };
+  };
+}
+
+// The area between the lower and the upper ends of points along x, drawn as one. Its series has both ends of each as
+// data, so that the axes have room for them.
+export function band(tone, ends) {
+  return (params, api) => {
+    if (params.dataIndex) return undefined;
+    const points = [...ends.map((point) => api.coord([point.x_low, point.y])), ...[...ends].reverse().map((point) => api.coord([point.x_high, point.y]))];
+    return { type: "polygon", shape: { points: points.filter((point) => point.every(Number.isFinite)) }, style: { fill: tone, opacity: 0.16 } };
   };
 }
 

@@ -1,7 +1,7 @@
 // Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
 // what was simulated is hollow and dotted.
-import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
+import { above, band, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
 import { brief, colour, count, sig3, size, us } from "./format.js";
 
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
@@ -37,8 +37,11 @@ const counts = (series) => {
   return n.length === 0 ? "" : n.length === 1 ? `n = ${n[0]}` : `n = ${Math.min(...n)}–${Math.max(...n)}`;
 };
 
-function legendName(series) {
-  const about = [series.role !== "measured" && !series.name.includes(series.role) ? series.role : "", counts(series)].filter(Boolean);
+// Of a chart with a band, whether a series has one.
+const isBanded = (series) => series.points.some((point) => known(point) && Number.isFinite(point.x_low));
+
+function legendName(chart, series) {
+  const about = [series.role !== "measured" && !series.name.includes(series.role) ? series.role : "", counts(series), chart.band && (isBanded(series) ? `band: ${chart.band}` : "no band")].filter(Boolean);
   return about.length ? `${series.name} (${about.join(", ")})` : series.name;
 }
 
@@ -65,7 +68,7 @@ const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.poi
 function drawn(chart, series, at, limits) {
   const published = series.role === "published";
   const simulated = series.role === "simulated";
-  const [tone, hue, name, variant] = [keyTone(chart, series), toneOf(chart, series), legendName(series), variantOf(chart, series)];
+  const [tone, hue, name, variant] = [keyTone(chart, series), toneOf(chart, series), legendName(chart, series), variantOf(chart, series)];
   const moved = shift(chart, at);
   const place = (point) => point.x + moved;
   const symbol = SYMBOLS[variant % SYMBOLS.length];
@@ -77,9 +80,12 @@ function drawn(chart, series, at, limits) {
   const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
     data: series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
       .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]) };
+  const ends = series.points.filter((point) => known(point) && Number.isFinite(point.x_low) && Number.isFinite(point.x_high));
+  const area = { name, type: "custom", renderItem: band(tone, ends), silent: true, z: 1, encode: { x: 0, y: 1 },
+    data: ends.flatMap((point) => [[point.x_low, point.y], [point.x_high, point.y]]) };
   const replicates = { name, type: "scatter", symbolSize: 5, itemStyle: { color: tone, opacity: 0.35 }, silent: true, z: 1,
     data: (tooMany(chart) ? [] : series.points).flatMap((point) => (point.replicates || []).filter((y) => y !== null).map((y) => [place(point), y])) };
-  return [estimates, whiskers, replicates].filter((one) => one.data.length);
+  return [estimates, whiskers, area, replicates].filter((one) => one.data.length);
 }
 
 // Few replicates have intervals that run far: they widen the axis up to a factor, so that the estimates stay apart.
@@ -98,10 +104,19 @@ function bounds(chart, log) {
   return { min: low < 0 ? undefined : chart.y.zero || low / high < 0.6 ? 0 : undefined, ...max };
 }
 
-// Few configurations are named under the axis; many are numbered, as the tables below number them.
+// Few configurations are named under the axis; many are numbered, as the tables below number them. The values of a
+// parameter have no numbers: where they have no room side by side they stand aslant.
 const NAMED_UNDER_AXIS = 10;
+const ROOM = 90;
 
-function axisOf(categories, text, width) {
+function valuesOf(x, text, width) {
+  const label = { ...text, customValues: x.categories.map((_, at) => at), hideOverlap: x.categories.length > NAMED_UNDER_AXIS, formatter: (at) => x.categories[Math.round(at)] ?? "" };
+  const each = width / x.categories.length;
+  if (each >= ROOM) return { name: "", axisLabel: { ...label, width: each - 10, overflow: "break", lineHeight: 15 } };
+  return { name: "", axisLabel: { ...label, rotate: 40, width: 110, overflow: "truncate" } };
+}
+
+function axisOf({ categories }, text, width) {
   const customValues = categories.map((_, x) => x);
   if (categories.length > NAMED_UNDER_AXIS) {
     return { name: "Configuration, by its number in the tables", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
@@ -110,8 +125,9 @@ function axisOf(categories, text, width) {
 }
 
 // A line of the tooltip for a point's interval and what it is over.
-function about(point, write) {
+function about(point, write, across) {
   if (point.n === undefined) return "";
+  if (Number.isFinite(point.x_low)) return `\n${across(point.x_low)} to ${across(point.x_high)} over the replicates, n = ${point.n}`;
   const range = point.low === null || point.low === undefined ? "" : `95 % interval ${write(point.low)} to ${write(point.high)}, `;
   return `\n${range}n = ${point.n}`;
 }
@@ -125,7 +141,7 @@ function option(chart, log, width, shown) {
   const tick = chart.y.unit === "kB" ? count : (value) => (value === 0 ? "0" : brief(write(value)));
   const logs = { y: log && chart.y.log, x: log && chart.x.log };
   const limits = bounds(chart, logs.y);
-  const across_all = chart.series.flatMap((series) => series.points.map((point) => point.x)).filter((x) => x > 0);
+  const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
   const sides = logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {
@@ -133,10 +149,10 @@ function option(chart, log, width, shown) {
     aria: { enabled: true },
     textStyle: text,
     grid: { left: 8, right: 16, top: 34, bottom: categories && categories.length <= NAMED_UNDER_AXIS ? 20 : 26, containLabel: true },
-    tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write) : ""}`),
+    tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
-        ...axisOf(categories, text, width),
+        ...(chart.told ? valuesOf : axisOf)(chart.x, text, width),
         axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),
@@ -153,7 +169,7 @@ export class EstimateChart extends EChart {
   }
 
   keys() {
-    return this.chart.series.map((series) => ({ words: legendName(series), name: series.name, tone: keyTone(this.chart, series),
+    return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, tone: keyTone(this.chart, series),
       edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot" }));
   }
 
@@ -164,7 +180,9 @@ export class EstimateChart extends EChart {
 
   table() {
     const { x, series } = this.chart;
-    const rows = series.flatMap((one) => one.points.map((point) => [one.name, one.role, one.topology, x.categories ? x.categories[point.x] : point.x, point.y, point.low, point.high, point.n]));
-    return [["series", "role", "topology", "x", "y", "low", "high", "n"], rows];
+    // Of a band low and high are those of x: it lies along the axis.
+    const [low, high] = this.chart.band ? ["x_low", "x_high"] : ["low", "high"];
+    const rows = series.flatMap((one) => one.points.map((point) => [one.name, one.role, one.topology, x.categories ? x.categories[point.x] : point.x, point.y, point[low], point[high], point.n]));
+    return [["series", "role", "topology", "x", "y", low, high, "n"], rows];
   }
 }

@@ -22,6 +22,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from brokerweb.comparison import distribution, selection
+from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
 from telemetry.intervals import interval
@@ -102,6 +103,78 @@ def test_a_point_is_the_mean_of_its_replicates_with_their_interval(olga: Client,
     (line,) = charts(shown)["charts"]["lines"]["series"]
     assert [(point["x"], point["y"], point["n"]) for point in line["points"]] == [(10, 103, 3), (20, 203, 3)]
     assert sorted(line["points"][0]["replicates"]) == [100, 103, 106]
+
+
+def test_words_lie_along_the_axis_and_down_the_heat_map_where_no_number_differs(olga: Client, operator: User) -> None:
+    """Which strategy suits which topology is what such a sweep is launched for."""
+    over = [topology(operator), topology(operator, "full-mesh")]
+    slow = {"walk": 900.0, "flood": 100.0}
+
+    def of_both(configuration: Any, replicate: int) -> float:
+        away = 50 if configuration["topology"]["kind"] == "ring" else 0
+        return slow[configuration["settings"]["search"]] + away + replicate
+
+    swept(operator, of_both, over=over, settings={"search": ["walk", "flood"]})
+    shown = page(olga, "q=")
+    drawn = charts(shown)["charts"]
+    lines, heat = drawn["lines"], drawn["heat"]
+    assert lines["x"]["categories"] == ["full-mesh of 4", "ring of 4"]
+    assert {one["topology"]: [(point["x"], point["y"]) for point in one["points"]] for one in lines["series"]} == {
+        "flood": [(0, 101), (1, 151)],
+        "walk": [(0, 901), (1, 951)],
+    }
+    assert not any(one["line"] for one in lines["series"]), "between two topologies there is nothing"
+    assert all(point["low"] < point["y"] < point["high"] and point["n"] == 3 for point in lines["series"][0]["points"])
+    assert (heat["x"]["categories"], heat["y"]["categories"]) == (["full-mesh of 4", "ring of 4"], ["flood", "walk"])
+    assert [cell[:3] + cell[5:] for cell in heat["cells"]] == [
+        [0, 0, 101, 3],
+        [1, 0, 151, 3],
+        [0, 1, 901, 3],
+        [1, 1, 951, 3],
+    ]
+    assert "with its 95 % interval" in heat["notes"][0]
+    assert ">Points</a>" in shown
+    turned = charts(page(olga, "q=&x=search"))["charts"]
+    assert turned["lines"]["x"]["categories"] == turned["heat"]["x"]["categories"] == ["flood", "walk"]
+    assert [one["topology"] for one in turned["lines"]["series"]] == ["full-mesh", "ring"], "each in its colour"
+
+
+def test_any_two_parameters_span_the_heat_map(olga: Client, operator: User) -> None:
+    over = [topology(operator), topology(operator, "full-mesh")]
+    swept(operator, grows, over=over, consumers=[10, 20], settings={"search": ["walk", "flood"]})
+    heat = charts(page(olga, "q=&x=topology&y=search"))["charts"]["heat"]
+    assert (heat["x"]["categories"], heat["y"]["categories"]) == (["full-mesh of 4", "ring of 4"], ["flood", "walk"])
+    assert "Each point is the mean over consumers" in " ".join(heat["notes"])
+    heat = charts(page(olga, "q=&y=search"))["charts"]["heat"]
+    assert (heat["x"]["label"], heat["y"]["label"]) == ("Consumers", "Search")
+    shown = words(page(olga, "q=&x=search&y=search"))
+    assert "Search lies along the axis already; the heat map is over two parameters." in shown
+    assert olga.get("/api/compare/?q=&y=spin").json()["field"] == "y"
+
+
+def test_topologies_alone_stand_side_by_side_each_in_its_colour(olga: Client, operator: User) -> None:
+    """And not over how many brokers they have, which the topology says."""
+    swept(operator, grows, over=[topology(operator), topology(operator, "full-mesh"), topology(operator, "central", 1)])
+    drawn = charts(page(olga, "q="))["charts"]
+    lines = drawn["lines"]
+    assert lines["x"]["label"] == "Topology"
+    assert [(one["topology"], len(one["points"])) for one in lines["series"]] == [
+        ("central", 1),
+        ("full-mesh", 1),
+        ("ring", 1),
+    ]
+    swept(operator, grows, over=[topology(operator, "ring", size) for size in (5, 6)], name="Sizes")
+    assert charts(page(olga, "q=experiment = Sizes"))["charts"]["lines"]["x"]["label"] == "Brokers"
+
+
+def test_boxes_say_of_how_many_and_what_stands_below_them(olga: Client, operator: User) -> None:
+    swept(operator, grows, consumers=[10, 20])
+    box = charts(page(olga, "q="))["charts"]["box"]
+    assert [(row["n"], row["low"] < row["y"] < row["high"]) for row in box["rows"]] == [(3, True), (3, True)]
+    assert "Whiskers from the least to the most of the n replicates" in box["notes"][0]
+    assert "the mean as a dot with its 95 % interval" in box["notes"][0]
+    extreme = charts(page(olga, "q=&aggregate=max"))["charts"]["box"]
+    assert "the max as a dot, an extreme without an interval" in extreme["notes"][0]
 
 
 def test_one_replicate_is_marked_as_one(olga: Client, operator: User) -> None:
@@ -366,13 +439,36 @@ def test_a_distribution_is_exactly_that_of_the_samples(olga: Client, house: Hous
         times = np.concatenate([_samples(var, run)[0] for run in groups[one["configuration"]]["runs"]])
         assert one["answers"] == len(times)
         assert one["us"] == pytest.approx(np.quantile(times, found["shares"]).tolist())
+        own = [np.quantile(_samples(var, run)[0], found["shares"]) for run in groups[one["configuration"]]["runs"]]
+        assert one["n"] == len(own)
+        if len(own) > 1:
+            assert one["low_us"] == pytest.approx(np.min(own, axis=0).tolist())
+            assert one["high_us"] == pytest.approx(np.max(own, axis=0).tolist())
+        else:
+            assert one["low_us"] == one["high_us"] == []
+    assert {one["n"] for one in found["results"]} > {1}, "some have a band, and some have one run"
     chart = olga.get("/compare/distribution/?q=").json()
     drawn = [[point["x"] for point in series["points"]] for series in chart["series"]]
     assert drawn == [one["us"] for one in found["results"]]
     assert "Exact, from the samples" in chart["notes"][0]
+    ends = [(point["x_low"], point["x_high"]) for series in chart["series"] for point in series["points"]]
+    assert ends[0] == (found["results"][0]["low_us"][0], found["results"][0]["high_us"][0])
+    assert chart["band"] == "range of the replicates"
+    assert "from the fastest to the slowest of the n replicates" in chart["notes"][1]
+    assert "No band, as there are not two replicates" in chart["notes"][2]
     chosen = found["results"][1]["configuration"]
     alone = olga.get(f"/api/compare/distribution/?q=&configuration={chosen}").json()["results"]
     assert [one["configuration"] for one in alone] == [chosen]
+
+
+def test_of_configurations_together_a_replicate_is_a_seed_that_all_of_them_ran_with() -> None:
+    def part(configuration: str, seed: str, *times: float) -> tuple[Figures, Any]:
+        return Figures(f"{configuration}{seed}", configuration, seed, "live", "valid", ()), np.array(times)
+
+    parts = [part("a", "1", 10, 11), part("b", "1", 90), part("a", "2", 12), part("b", "2", 95), part("a", "3", 13)]
+    assert [found.tolist() for found in distribution.replicates(parts)] == [[10, 11, 90], [12, 95]]
+    alone = [parts[0], parts[2], parts[4]]
+    assert [found.tolist() for found in distribution.replicates(alone)] == [[10, 11], [12], [13]]
 
 
 def test_samples_that_are_gone_or_too_many_are_said(

@@ -94,6 +94,14 @@ class DistributionSerializer(serializers.Serializer):
     missing = serializers.IntegerField(help_text="Runs whose samples are not there")
     skipped = serializers.IntegerField(help_text="Runs left out, as the samples of all would be too many")
     us = serializers.ListField(child=serializers.FloatField(), help_text="Microseconds for each of `shares`, exact")
+    n = serializers.IntegerField(
+        help_text="Replicates: runs of one configuration; of several, seeds that all of them ran with"
+    )
+    low_us = serializers.ListField(
+        child=serializers.FloatField(),
+        help_text="The least that a replicate has at each of `shares`; empty with fewer than two replicates",
+    )
+    high_us = serializers.ListField(child=serializers.FloatField(), help_text="And the most")
 
 
 class DistributionsSerializer(serializers.Serializer):

@@ -45,15 +45,15 @@ class Command(BaseCommand):
             self._refuse(f"{pointed(asked.text, error.position)}\n{error.sentence}")
         except InvalidSetting as error:
             self._refuse(str(error))
-        names, table = exports.rows_of(rows, asked.columns)
+        table = exports.table_of(rows, asked.columns)
         if options["json"]:
-            self.stdout.write(json.dumps(exports.as_json(names, table), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(table.objects(), ensure_ascii=False, indent=1))
         elif options["csv"]:
             writer = csv.writer(self.stdout, lineterminator="\n")
-            writer.writerows([names, *table])
+            writer.writerows([table.names, *table.rows])
         else:
             self._table(list(columns.reading(rows, asked.columns)), asked.columns)
-        if not table:
+        if not table.rows:
             sys.exit(1)
 
     def _refuse(self, sentence: str) -> None:
