@@ -176,13 +176,6 @@ class RunSummarySerializer(serializers.ModelSerializer):
         return int(run.seed)
 
 
-class RunSerializer(RunSummarySerializer):
-    configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
-    summary = ObjectField(read_only=True)
-
-    @extend_schema_field(OBJECT)
-    def get_configuration(self, run: Run) -> dict[str, Any]:
-        return {**run.configuration, "seed": int(run.seed), "replicate": run.replicate}
 class RepeatSerializer(serializers.Serializer):
     """How a simulated run compares with the one that it repeats."""
 
@@ -208,15 +201,22 @@ class SimulatedSerializer(serializers.Serializer):
         return simulated.get("repeat") or None
 
 
-
+class RunSerializer(RunSummarySerializer):
     simulated = serializers.SerializerMethodField(help_text="Null of a live run, and before a simulated one has ended")
-    class Meta(RunSummarySerializer.Meta):
-        fields = [*RunSummarySerializer.Meta.fields, "simulated", "configuration", "summary"]
+    configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
+    summary = ObjectField(read_only=True)
 
     @extend_schema_field(SimulatedSerializer(allow_null=True))
     def get_simulated(self, run: Run) -> dict[str, Any] | None:
         found = run.observed.get("simulation") or {}
         return SimulatedSerializer(found).data if found.get("digest") else None
+
+    @extend_schema_field(OBJECT)
+    def get_configuration(self, run: Run) -> dict[str, Any]:
+        return {**run.configuration, "seed": int(run.seed), "replicate": run.replicate}
+
+    class Meta(RunSummarySerializer.Meta):
+        fields = [*RunSummarySerializer.Meta.fields, "simulated", "configuration", "summary"]
 
 
 class TraceSummarySerializer(serializers.Serializer):
