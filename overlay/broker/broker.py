@@ -230,7 +230,7 @@ class Broker(Hits):
         return self._storing.table.compared
 
     def spare_scans(self) -> None:
-        """For simulations, whose model says how long a scan takes; see ``Table.spare_scans``. Before the first input."""
+        """For a simulation, whose model says how long scans take; see ``Table.spare_scans``. Before the first input."""
         self._storing.table.spare_scans()
 
     def leave(self, now: int) -> None:

@@ -20,7 +20,8 @@ class Schedule:
         self.now = 0
         self.heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
         """What happens next first; whoever takes it off sets ``now``."""
-        self._counter = count()
+        self.order = count()
+        """What was scheduled first goes first."""
 
     def __len__(self) -> int:
         return len(self.heap)
@@ -29,7 +30,7 @@ class Schedule:
         """Run ``action(*arguments)`` at ``time``, which must not be past."""
         if time < self.now:
             raise ValueError(f"scheduled for {time} ns when it is {self.now} ns already")
-        heappush(self.heap, (time, priority, next(self._counter), action, arguments))
+        heappush(self.heap, (time, priority, next(self.order), action, arguments))
 
     def pass_to(self, time: int) -> None:
         """Let time pass in which nothing happens."""

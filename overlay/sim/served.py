@@ -35,6 +35,8 @@ BURST = MILLISECOND // 2
 """What follows so soon belongs to what went on: a request goes from process to process within some 100 µs each."""
 
 _CODES = {b"%d" % code: code for code in CODES.values()}
+UNKNOWN = -1
+"""The code of what has none that can be read."""
 
 Incoming = tuple[bytes, Address, Address]
 """A datagram, the address it came from and the one it came to."""
@@ -49,10 +51,6 @@ class Core:
         self.free_at = 0
         self.busy = 0
         """Nanoseconds of service so far."""
-
-    def idle(self, now: int) -> int:
-        """For how long (ns) nothing was served."""
-        return max(0, now - self.free_at)
 
 
 class Machine:
@@ -83,6 +81,8 @@ class Served(ABC):
 
     heeds_wakes = True
     """Whether somebody may change it between its inputs, and wake it to have that sent."""
+    sends_last = True
+    """Whether what it makes of its inputs leaves when its service is over, not when it begins."""
     leaves_at = 0
 
     def __init__(self, machine: Machine, core: Core, chance: Chance, timer: Delays) -> None:
@@ -129,7 +129,7 @@ class Served(ABC):
         batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
         outgoing = self._serve(batch, now)
         if self._begins is not None or outgoing:
-            self._take_time(self._cost_ns(batch, outgoing, core.idle(now)), now)
+            self._take_time(self._cost_ns(batch, outgoing, max(0, now - core.free_at)), now)
         self._begins = core.free_at if self._waiting else None
         return outgoing
 
@@ -152,11 +152,12 @@ class Served(ABC):
 
     def _take_time(self, cost_ns: int, now: int) -> None:
         core = self._core
-        cost_ns = max(1, cost_ns)
-        begin = max(core.free_at, now)
-        core.free_at = begin + cost_ns
+        begin = core.free_at if core.free_at > now else now
+        core.free_at = end = begin + cost_ns
         core.busy += cost_ns
-        self._machine.ran(begin, core.free_at)
+        self._machine.ran(begin, end)
+        if self.sends_last:
+            self.leaves_at = end
 
 
 class ServedBroker(Served, NodeActor):
@@ -178,10 +179,6 @@ class ServedBroker(Served, NodeActor):
         self._broker = broker
         self._compared = (0, 0)
 
-    def _take_time(self, cost_ns: int, now: int) -> None:
-        super()._take_time(cost_ns, now)
-        self.leaves_at = self._core.free_at
-
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
             NodeActor.receive(self, data, source, to, now)
@@ -190,15 +187,14 @@ class ServedBroker(Served, NodeActor):
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         (scanned, matched), before = self._broker.compared, self._compared
         self._compared = scanned, matched
-        received, sent = [data for data, _, _ in batch], [data for data, _, _ in outgoing]
-        work = Work(
-            [_code(data) for data in received],
-            [_code(data) for data in sent],
-            sum(map(len, received)) + sum(map(len, sent)),
-            scanned - before[0],
-            matched - before[1],
-        )
-        return self._model.cost_ns(work, idle_ns)
+        received: list[int] = []
+        sent: list[int] = []
+        moved = 0
+        for codes, datagrams in ((received, batch), (sent, outgoing)):
+            for data, _, _ in datagrams:
+                codes.append(_CODES.get(data[: data.find(b"|")], UNKNOWN))
+                moved += len(data)
+        return self._model.cost_ns(Work(received, sent, moved, scanned - before[0], matched - before[1]), idle_ns)
 
     def _delivery(self, source: Address) -> Delays:
         return self._model.between if source in self._brokers else self._model.to_broker
@@ -211,6 +207,7 @@ class ServedClient(Served, ClientActor):
     """A client of a fleet, on the core that this fleet has."""
 
     heeds_wakes = False
+    sends_last = False
 
     def __init__(
         self,
@@ -225,6 +222,8 @@ class ServedClient(Served, ClientActor):
         Served.__init__(self, machine, core, chance, model.timer)
         ClientActor.__init__(self, simulator, client, host)
         self._model = model
+        self._sends_ns = round(model.client_sends_us * MICROSECOND)
+        self._receives_ns = round(model.client_receives_us * MICROSECOND)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
@@ -233,8 +232,7 @@ class ServedClient(Served, ClientActor):
         return tuple(ClientActor.step(self, now))
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
-        model = self._model
-        return round((model.client_sends_us * len(outgoing) + model.client_receives_us * len(batch)) * MICROSECOND)
+        return max(1, self._sends_ns * len(outgoing) + self._receives_ns * len(batch))
 
     def _delivery(self, source: Address) -> Delays:
         return self._model.to_client
@@ -261,9 +259,3 @@ class Services:
         core = self._fleets.setdefault(fleet_of(client.plan), Core())
         chance = Stream(derive_seed(self._seed, "service", client.plan.role, client.plan.client))
         return ServedClient(simulator, client, host, self._model, self._machine, core, chance)
-
-
-def _code(data: bytes) -> int:
-    """The code of a message; -1 of what has none that can be read."""
-    head = data[: data.find(b"|")]
-    return _CODES.get(head, -1)
