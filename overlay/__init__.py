@@ -14,7 +14,8 @@ What everything stands on:
 - ``node``        the seam: what a driver may call on a core; ``chance``: randomness, handed in too; ``hashes``
 - ``addresses``   ``host:port`` parsing; ``errors``: our mistakes and theirs
 - ``settings``    declarative settings, from which flags, forms and the API are made
-- ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike
+- ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike; ``link_shapes``: several
+                  at once, and in words
 - ``facts``       every fact a process reports, defined once; ``journal``: the one writer and reader of them
 - ``frames``      how journals and recordings lie in a file: lengths, checksums, and what is whole
 - ``recording``   all that a broker received and sent, as a file; ``recorded``: a broker that writes it
@@ -26,7 +27,7 @@ The network and its users:
 - ``topologies``  generators of overlays, their checks and measures
 - ``workload``    who provides and asks what, when, of which broker; ``assignment``: the ways of choosing that broker
 - ``churn``       which brokers leave, crash and come back while a run measures
-- ``faults``      what else goes wrong on purpose: brokers killed, links cut, slow or lossy
+- ``faults``      what else goes wrong on purpose: brokers killed, links cut, slow, lossy or worse; ``fault_documents``
 - ``engines``     live or simulated, and how large an overlay each takes
 - ``services``    what time and memory brokers and clients take, as measured, for simulated ones to take
 - ``experiment``  what an experiment may say, and the configurations it stands for

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from overlay import churn, faults
+from overlay import churn, fault_documents
 from overlay.assignment import Position
 from overlay.broker.config import BrokerConfig
 from overlay.engines import ENGINES, LIVE, Engine
 from overlay.errors import InvalidSetting
 from overlay.faults import Fault
-from overlay.links import Link
+from overlay.links import LINK_SETTINGS, Link
 from overlay.profiles import resolved
 from overlay.settings import build
 from overlay.systems import MONITORING, RECORD, SYSTEMS, check_record_mb
@@ -32,7 +32,7 @@ RUN, NETWORK = "run", "network"
 FAR = 1e6
 """Positions are in the unit square; whoever drew by hand may be beside it, within this."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_LINK_FIELDS = {field.name for field in fields(Link)}
+_LINK_FIELDS = {"a", "b", *(info.name for info in LINK_SETTINGS)}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Deployment:
 
     def to_json(self) -> dict[str, Any]:
         """The document again; ``from_json`` of it is equal."""
-        topology: dict[str, Any] = {"brokers": self.brokers, "links": [asdict(link) for link in self.links]}
+        topology: dict[str, Any] = {"brokers": self.brokers, "links": [link.to_json() for link in self.links]}
         if self.positions is not None:
             topology["positions"] = [list(place) for place in self.positions]
         return {
@@ -224,7 +224,8 @@ def _workload(
 def _faults(documents: object, workload: Workload | None, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
     if workload is None and documents:
         raise InvalidSetting("faults", "a network has none; they belong to a run")
-    return faults.read(documents, brokers, (link.ends for link in links), workload.duration_s if workload else 0.0)
+    duration_s = workload.duration_s if workload else 0.0
+    return fault_documents.read(documents, brokers, (link.ends for link in links), duration_s)
 
 
 def _record_mb(value: Any, kind: str, brokers: int) -> int:
@@ -277,9 +278,8 @@ def _link(value: object, field: str, brokers: int) -> Link:
     assert isinstance(value, Mapping)
     unknown = set(value) - _LINK_FIELDS
     if unknown or not {"a", "b"} <= set(value):
-        raise InvalidSetting(
-            field, f"must have a and b, and may have delay_ms, jitter_ms and loss; not {_shown(value)}"
-        )
+        known = ", ".join(info.name for info in LINK_SETTINGS)
+        raise InvalidSetting(field, f"must have a and b, and may have {known}; not {_shown(value)}")
     a, b = (_whole(value[end], f"{field}.{end}", 0, brokers - 1) for end in ("a", "b"))
     if a == b:
         raise InvalidSetting(field, f"joins broker {a} to itself")

@@ -1,6 +1,7 @@
-"""What goes wrong on purpose while a run measures: brokers killed, links cut, slow or lossy. Pure.
+"""What goes wrong on purpose while a run measures: brokers killed, links cut, slow, lossy or worse. Pure.
 
-Counterparts: ``overlay.churn`` sends brokers away by chance; ``overlay.sim.engine`` carries both out in virtual time.
+Counterparts: ``overlay.churn`` sends brokers away by chance; ``overlay.sim.engine`` carries both out in virtual time,
+``overlay.runtime.hosted`` and ``overlay.runtime.link_faults`` among processes; ``overlay.fault_documents`` reads them.
 A fault is a document of a configuration, its times in seconds from the beginning of measuring::
 
     {"what": "kill", "brokers": [3], "at_s": 5, "until_s": 20}            down from 5 s; started again, empty, at 20 s
@@ -8,41 +9,41 @@ A fault is a document of a configuration, its times in seconds from the beginnin
     {"what": "partition", "islands": [[0, 1], [2, 3]], "at_s": 5}          nothing passes between them, to the end
     {"what": "slow", "links": [[0, 1]], "delay_ms": 200, "at_s": 5, "until_s": 9}
     {"what": "lossy", "links": "all", "loss": 0.2, "at_s": 5, "until_s": 9}
+    {"what": "impaired", "links": [[0, 1]], "duplication": 0.25, "rate_bytes_per_s": 20000, "at_s": 5}
 
-Faults that overlap compose: delays add up, each loss strikes what the others let through, a broker is down while any
-fault keeps it down. What no fault touches any more is exactly as it was before. Clients reach every broker of every
-island: a partition is one of the overlay.
+A link that is impaired does all that ``overlay.links.LinkShape`` knows, and of its fields at least one is said.
+
+Faults that overlap compose: what links do is laid over what they did (``overlay.link_shapes``), so that delays add up
+and each loss strikes what the others let through; a broker is down while any fault keeps it down. What no fault touches
+any more is exactly as it was before. Clients reach every broker of every island: a partition is one of the overlay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from overlay.churn import CRASH, HAPPENED, UP, Change, Churn
-from overlay.errors import InvalidSetting
-from overlay.links import Link, LinkShape
+from overlay.link_shapes import in_words, laid_over
+from overlay.links import CLEAR, Link, LinkShape
+from overlay.settings import describe
 
-KILL, RESTART, PARTITION, SLOW, LOSSY = "kill", "restart", "partition", "slow", "lossy"
+KILL, RESTART, PARTITION, SLOW, LOSSY, IMPAIRED = "kill", "restart", "partition", "slow", "lossy", "impaired"
+OF_LINKS = (SLOW, LOSSY, IMPAIRED)
 BEGAN, ENDED = "fault_began", "fault_ended"
 """How a journal calls the two ends of a fault."""
 
 MAX_FAULTS = 200
-MAX_DELAY_MS = 60_000.0
-"""Of a link with all that is added to it; the most that ``LinkShape`` takes."""
-
 Ends = tuple[int, int]
 """The two brokers of a link, the lower index first."""
 
-_OWN_FIELDS: Mapping[str, tuple[str, ...]] = {
-    KILL: ("brokers",),
-    RESTART: ("brokers",),
-    PARTITION: ("islands",),
-    SLOW: ("links", "delay_ms"),
-    LOSSY: ("links", "loss"),
+SHAPES: Mapping[str, tuple[str, ...]] = {
+    SLOW: ("delay_ms",),
+    LOSSY: ("loss",),
+    IMPAIRED: tuple(info.name for info in describe(LinkShape)),
 }
-"""By kind, what a document says beside ``what``, ``at_s`` and ``until_s``; all of it is needed."""
+"""By kind, what it may say of its links."""
 
 NAMED = 3
 """A label names as many brokers; of more it says how many there are."""
@@ -61,10 +62,8 @@ class Fault:
     islands: tuple[tuple[int, ...], ...] = ()
     links: frozenset[Ends] | None = None
     """``None`` is all of them."""
-    delay_ms: float = 0.0
-    """Added to each datagram's one-way delay."""
-    loss: float = 0.0
-    """Share of datagrams lost, of those that the link itself lets through."""
+    shape: LinkShape = CLEAR
+    """What they do beside what they do anyway."""
 
     @property
     def label(self) -> str:
@@ -75,11 +74,16 @@ class Fault:
         if self.what == PARTITION:
             return f"partition into {len(self.islands)} islands"
         where = "all links" if self.links is None else f"{len(self.links)} link{'s' * (len(self.links) != 1)}"
-        return f"{where} +{self.delay_ms:g} ms" if self.what == SLOW else f"{where} lossy ({100 * self.loss:g} %)"
+        if self.what == SLOW:
+            return f"{where} +{self.shape.delay_ms:g} ms"
+        return f"{where} lossy ({100 * self.shape.loss:g} %)" if self.what == LOSSY else f"{where}: {self._said()}"
+
+    def _said(self) -> str:
+        return ("+" if self.shape.delay_ms else "") + in_words(self.shape)
 
     def strikes(self, ends: Ends) -> bool:
         """Whether it is one of a link, and of this one."""
-        return self.what in (SLOW, LOSSY) and (self.links is None or ends in self.links)
+        return self.what in OF_LINKS and (self.links is None or ends in self.links)
 
     def to_json(self) -> dict[str, Any]:
         """The document again; ``read`` of it is equal."""
@@ -91,7 +95,10 @@ class Fault:
         if self.what == PARTITION:
             return document | {"islands": [list(island) for island in self.islands]}
         links = "all" if self.links is None else [list(ends) for ends in sorted(self.links)]
-        return document | ({"links": links} | {name: getattr(self, name) for name in _OWN_FIELDS[self.what][1:]})
+        said = {name: getattr(self.shape, name) for name in SHAPES[self.what]}
+        if self.what == IMPAIRED:
+            said = {name: value for name, value in said.items() if value != getattr(CLEAR, name)}
+        return document | {"links": links} | said
 
 
 def timeline(faults: Iterable[Fault]) -> list[dict[str, Any]]:
@@ -141,7 +148,7 @@ class Course:
         before, self.away = self.away, self._churn.away | self._down()
         went = [Change(at_s, broker, what) for broker, what in sorted(struck.items()) if broker not in before]
         came = [Change(at_s, broker, UP) for broker in sorted((before | struck.keys()) - self.away)]
-        links_changed = any(fault.what in (PARTITION, SLOW, LOSSY) for fault, _ in turned)
+        links_changed = any(fault.what in (PARTITION, *OF_LINKS) for fault, _ in turned)
         return Due(told, went + came, links_changed)
 
     def next_s(self) -> float | None:
@@ -174,14 +181,7 @@ class Course:
 
 def shape_under(base: LinkShape, ends: Ends, faults: Sequence[Fault]) -> LinkShape:
     """What a link that does ``base`` does under ``faults``; a partition is not one of the link."""
-    striking = [fault for fault in faults if fault.strikes(ends)]
-    if not striking:
-        return base
-    loss = base.loss
-    for fault in striking:
-        loss += (1 - loss) * fault.loss
-    delay_ms = min(MAX_DELAY_MS, base.delay_ms + sum(fault.delay_ms for fault in striking))
-    return replace(base, delay_ms=delay_ms, loss=min(1.0, loss))
+    return laid_over(base, [fault.shape for fault in faults if fault.strikes(ends)])
 
 
 def are_separated(a: int, b: int, faults: Iterable[Fault]) -> bool:
@@ -197,113 +197,7 @@ def _detail(fault: Fault) -> dict[str, Any]:
     return {"label": fault.label, **fault.to_json()}
 
 
-# ---- read
-
-
-def read(documents: object, brokers: int, links: Iterable[Ends], duration_s: float) -> tuple[Fault, ...]:
-    """The faults that ``documents`` describe of an overlay of ``brokers`` brokers with these links.
-
-    Raises ``InvalidSetting`` with the dotted name of the first field that is wrong, missing or unknown.
-    """
-    if not isinstance(documents, list):
-        raise InvalidSetting("faults", f"must be a list of objects, not {_shown(documents)}")
-    if len(documents) > MAX_FAULTS:
-        raise InvalidSetting("faults", f"are {len(documents)}; at most {MAX_FAULTS} are allowed")
-    known = frozenset(links) if documents else frozenset()
-    return tuple(
-        _Reader(f"faults.{index}", brokers, known, duration_s).fault(document)
-        for index, document in enumerate(documents)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads one document; ``field`` is what it is called in errors."""
-
-    field: str
-    brokers: int
-    links: frozenset[Ends]
-    duration_s: float
-
-    def fault(self, document: object) -> Fault:
-        if not isinstance(document, Mapping):
-            raise InvalidSetting(self.field, f"must be an object, not {_shown(document)}")
-        what = document.get("what")
-        if not isinstance(what, str) or what not in _OWN_FIELDS:
-            raise self._wrong("what", f"must be one of {', '.join(_OWN_FIELDS)}, not {_shown(what)}")
-        own = _OWN_FIELDS[what]
-        needed, optional = {"what", "at_s", *own}, set() if what == RESTART else {"until_s"}
-        for name in sorted(needed - document.keys()):
-            raise self._wrong(name, "is missing")
-        for name in document:
-            if name not in needed | optional:
-                known = ", ".join(sorted(needed | optional))
-                raise self._wrong(str(name)[:60], f"is unknown; “{what}” has {known}")
-        at_s = self._number("at_s", document["at_s"], 0, self.duration_s)
-        until_s = document.get("until_s")
-        if until_s is not None:
-            until_s = self._number("until_s", until_s, 0, self.duration_s)
-            if until_s <= at_s:
-                raise self._wrong("until_s", f"{until_s:g} s must be after at_s, {at_s:g} s")
-        readers: dict[str, Callable[[object], Any]] = {
-            "brokers": lambda value: self._indices("brokers", value),
-            "islands": self._islands,
-            "links": self._links,
-            "delay_ms": lambda value: self._number("delay_ms", value, 0, MAX_DELAY_MS),
-            "loss": lambda value: self._number("loss", value, 0, 1),
-        }
-        return Fault(what, at_s, until_s, **{name: readers[name](document[name]) for name in own})
-
-    def _wrong(self, name: str, sentence: str) -> InvalidSetting:
-        return InvalidSetting(f"{self.field}.{name}", sentence)
-
-    def _number(self, name: str, value: object, low: float, high: float) -> float:
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self._wrong(name, f"must be a number, not {_shown(value)}")
-        if not low <= value <= high:
-            raise self._wrong(name, f"must be from {low:g} to {high:g}, not {_shown(value)}")
-        return float(value)
-
-    def _indices(self, name: str, value: object) -> tuple[int, ...]:
-        """Brokers by index, at least one and each once."""
-        if not isinstance(value, list) or not value or not all(map(self._is_broker, value)):
-            raise self._wrong(name, f"must be a list of brokers from 0 to {self.brokers - 1}, not {_shown(value)}")
-        if len(set(value)) < len(value):
-            raise self._wrong(name, "names a broker twice")
-        return tuple(value)
-
-    def _is_broker(self, value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < self.brokers
-
-    def _islands(self, value: object) -> tuple[tuple[int, ...], ...]:
-        if not isinstance(value, list) or len(value) < 2:
-            raise self._wrong("islands", "must be a list of two or more lists of brokers")
-        islands = tuple(self._indices(f"islands.{index}", island) for index, island in enumerate(value))
-        if len({broker for island in islands for broker in island}) < sum(map(len, islands)):
-            raise self._wrong("islands", "puts a broker on two islands")
-        return islands
-
-    def _links(self, value: object) -> frozenset[Ends] | None:
-        if value == "all":
-            return None
-        if not isinstance(value, list) or not value:
-            raise self._wrong("links", f"must be “all” or a list of pairs of brokers, not {_shown(value)}")
-        return frozenset(self._ends(f"links.{index}", pair) for index, pair in enumerate(value))
-
-    def _ends(self, name: str, pair: object) -> Ends:
-        if not isinstance(pair, list) or len(pair) != 2 or not all(map(self._is_broker, pair)):
-            raise self._wrong(name, f"must be a pair of brokers, not {_shown(pair)}")
-        ends = min(pair), max(pair)
-        if ends not in self.links:
-            raise self._wrong(name, f"brokers {pair[0]} and {pair[1]} are not linked")
-        return ends
-
-
 def _named(brokers: Collection[int]) -> str:
     if len(brokers) > NAMED:
         return f"{len(brokers)} brokers"
     return f"broker{'s' * (len(brokers) != 1)} {', '.join(map(str, sorted(brokers)))}"
-
-
-def _shown(value: object) -> str:
-    return f"{value!r:.60}"

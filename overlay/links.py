@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
+from typing import Any
 
 from overlay.chance import Chance
 from overlay.errors import InvalidSetting
 from overlay.node import MILLISECOND, SECOND
-from overlay.settings import check, setting
+from overlay.settings import SettingInfo, check, describe, setting
 
 MAX_COPIES = 5
 """A duplicated datagram arrives at most this often in all; faulty networks repeat a few times, not for ever."""
@@ -97,14 +99,14 @@ class LinkShape:
     @property
     def is_clear(self) -> bool:
         """Whether it leaves every datagram as it is, so that a driver may send straight away."""
-        return self == _CLEAR
+        return self == CLEAR
 
 
-_CLEAR = LinkShape()
+CLEAR = LinkShape()
 
 # The link profiles of quic-interop-runner, against which QUIC's implementations are tested.
 PROFILES: dict[str, LinkShape] = {
-    "clear": _CLEAR,
+    "clear": CLEAR,
     "L1": LinkShape(delay_ms=15, loss=0.30, loss_burst_limit=3, rate_bytes_per_s=1_250_000),
     "L2": LinkShape(delay_ms=15, loss=0.02, loss_burst_limit=3, rate_bytes_per_s=1_250_000),
     "C1": LinkShape(delay_ms=15, corruption=0.30, rate_bytes_per_s=1_250_000),
@@ -113,12 +115,16 @@ PROFILES: dict[str, LinkShape] = {
 }
 
 
+LINK_SETTINGS: tuple[SettingInfo, ...] = tuple(info for info in describe(LinkShape) if info.name != "partition")
+"""What a link of a topology may be given, ``Link``'s fields in their order: one that is cut for good is no link."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """An edge of a topology: broker ``a`` and broker ``b`` are neighbours, and both directions behave alike.
 
-    Deliberately unchecked, unlike ``LinkShape``: an editor must be able to hold a wrong link in order to say what is
-    wrong with it (``topologies.check``).
+    The rest is what ``LinkShape`` says. Deliberately unchecked, unlike that: an editor must be able to hold a wrong
+    link in order to say what is wrong with it (``topologies.check``).
     """
 
     a: int
@@ -126,6 +132,14 @@ class Link:
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     loss: float = 0.0
+    loss_burst: float = 0.0
+    loss_burst_limit: int = 0
+    duplication: float = 0.0
+    reordering: float = 0.0
+    reordering_ms: float = 50.0
+    corruption: float = 0.0
+    rate_bytes_per_s: float = 0.0
+    queue_bytes: int = 131_072
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -134,15 +148,40 @@ class Link:
 
     def shape(self) -> LinkShape:
         """What one direction does. Raises ``InvalidSetting``."""
+        values = _values(self)
         try:
-            return _shape(self.delay_ms, self.jitter_ms, self.loss)
+            return _shape(*values)
         except TypeError:  # something that cannot be looked up is no number, which the check says in a sentence
-            return LinkShape(delay_ms=self.delay_ms, jitter_ms=self.jitter_ms, loss=self.loss)
+            return LinkShape(*values)
+
+    def to_json(self) -> dict[str, Any]:
+        """``a``, ``b``, delay, jitter and loss, and of the rest what is not as by default; ``Link(**…)`` is equal.
+
+        So a configuration with plain links has the hash that it had when links knew no more than those.
+        """
+        document = {
+            "a": self.a,
+            "b": self.b,
+            "delay_ms": self.delay_ms,
+            "jitter_ms": self.jitter_ms,
+            "loss": self.loss,
+        }
+        return document if _more(self) == _PLAIN else document | self.more()
+
+    def more(self) -> dict[str, Any]:
+        """What it does beside delay, jitter and loss: the settings that are not as by default."""
+        values = {info.name: getattr(self, info.name) for info in LINK_SETTINGS[3:]}
+        return {info.name: values[info.name] for info in LINK_SETTINGS[3:] if values[info.name] != info.default}
+
+
+_values = attrgetter(*(info.name for info in LINK_SETTINGS))
+_more = attrgetter(*(info.name for info in LINK_SETTINGS[3:]))
+_PLAIN = _more(Link(0, 0))
 
 
 @lru_cache(maxsize=4096, typed=True)  # a large overlay has many links and few kinds of them, and a check takes its time
-def _shape(delay_ms: float, jitter_ms: float, loss: float) -> LinkShape:
-    return LinkShape(delay_ms=delay_ms, jitter_ms=jitter_ms, loss=loss)
+def _shape(*values: Any) -> LinkShape:
+    return LinkShape(*values)
 
 
 class Shaper:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from overlay.churn import CRASH, LEAVE, UP, Change
 from overlay.errors import InvalidSetting
-from overlay.faults import BEGAN, ENDED, Course, read, timeline
+from overlay.fault_documents import read
+from overlay.faults import BEGAN, ENDED, Course, timeline
 from overlay.links import Link
 
 BROKERS = 6
@@ -22,6 +23,21 @@ def faults(*documents):
 times = st.integers(0, 59).map(float)
 some = st.lists(st.integers(0, BROKERS - 1), min_size=1, max_size=3, unique=True)
 links = st.just("all") | st.lists(st.sampled_from(ENDS).map(list), min_size=1, max_size=3, unique_by=tuple)
+impairments = st.fixed_dictionaries(
+    {"delay_ms": st.floats(1, 500)},
+    optional={
+        "jitter_ms": st.floats(0, 1),
+        "loss": st.floats(0, 1),
+        "loss_burst_limit": st.integers(0, 4),
+        "duplication": st.floats(0, 1),
+        "reordering": st.floats(0, 1),
+        "reordering_ms": st.floats(0, 100),
+        "corruption": st.floats(0, 1),
+        "rate_bytes_per_s": st.sampled_from([0, 2e4, 1e6]),
+        "queue_bytes": st.integers(65_507, 1 << 20),
+        "partition": st.booleans(),
+    },
+)
 islands = st.permutations(range(BROKERS)).map(lambda order: [order[:2], order[2:5]])
 
 
@@ -35,6 +51,7 @@ def documents(draw):
                 {"what": "partition", "islands": draw(islands)},
                 {"what": "slow", "links": draw(links), "delay_ms": draw(st.floats(0, 500))},
                 {"what": "lossy", "links": draw(links), "loss": draw(st.floats(0, 1))},
+                {"what": "impaired", "links": draw(links), **draw(impairments)},
             ]
         )
     )
@@ -75,6 +92,15 @@ def test_documents_are_read_and_written_back_equal(written):
         ({"what": "slow", "links": "some", "delay_ms": 1, "at_s": 1}, "faults.0.links"),
         ({"what": "slow", "links": "all", "delay_ms": -1, "at_s": 1}, "faults.0.delay_ms"),
         ({"what": "lossy", "links": "all", "loss": 2, "at_s": 1}, "faults.0.loss"),
+        ({"what": "lossy", "links": "all", "loss": 10**400, "at_s": 1}, "faults.0.loss"),
+        ({"what": "lossy", "links": "all", "loss": 0.1, "duplication": 0.1, "at_s": 1}, "faults.0.duplication"),
+        ({"what": "impaired", "links": "all", "at_s": 1}, "faults.0"),
+        ({"what": "impaired", "links": "all", "reordering_ms": 9, "queue_bytes": 70_000, "at_s": 1}, "faults.0"),
+        ({"what": "impaired", "links": "all", "jitter_ms": 9, "at_s": 1}, "faults.0.jitter_ms"),
+        ({"what": "impaired", "links": "all", "loss": 0.9, "loss_burst": 2, "at_s": 1}, "faults.0.loss"),
+        ({"what": "impaired", "links": "all", "queue_bytes": 5, "at_s": 1}, "faults.0.queue_bytes"),
+        ({"what": "impaired", "links": "all", "partition": 1, "at_s": 1}, "faults.0.partition"),
+        ({"what": "impaired", "links": "all", "speed": 1, "at_s": 1}, "faults.0.speed"),
     ],
 )
 def test_what_is_wrong_is_named(document, field):
@@ -83,8 +109,9 @@ def test_what_is_wrong_is_named(document, field):
     assert caught.value.field == field
 
 
-NAMES = st.sampled_from(["what", "at_s", "until_s", "brokers", "islands", "links", "delay_ms", "loss"])
-leaves = st.none() | st.booleans() | st.floats() | st.sampled_from(["kill", "partition", "slow", "all"]) | st.text()
+NAMES = st.sampled_from(["what", "at_s", "until_s", "brokers", "islands", "links", "delay_ms", "loss", "loss_burst"])
+WORDS = st.sampled_from(["kill", "partition", "slow", "impaired", "all"])
+leaves = st.none() | st.booleans() | st.floats() | WORDS | st.text()
 
 
 @given(st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner)))
@@ -165,3 +192,31 @@ def test_delays_add_up_and_each_loss_strikes_what_the_others_let_through():
     assert course.due(1).links_changed
     assert (course.shape(RING[0]).delay_ms, round(course.shape(RING[0]).loss, 9)) == (130, 0.55)
     assert (course.shape(RING[1]).delay_ms, course.shape(RING[1]).loss) == (110, 0.1)
+
+
+def test_what_an_impaired_link_does_is_said_beside_its_mark():
+    lossy = {"what": "impaired", "links": [[0, 1]], "loss": 0.3, "loss_burst": 4, "rate_bytes_per_s": 20_000, "at_s": 1}
+    late = {"what": "impaired", "links": "all", "delay_ms": 5, "jitter_ms": 1, "reordering": 0.25, "at_s": 2}
+    cut = {"what": "impaired", "links": [[0, 1], [1, 2]], "partition": True, "at_s": 3}
+    assert [mark["label"] for mark in timeline(faults(lossy, late, cut))] == [
+        "1 link: 30 % lost in runs of 4, 20 kB/s with a queue of 131.1 kB",
+        "all links: +5 ± 1 ms, 25 % held back 50 ms",
+        "2 links: cut",
+    ]
+
+
+def test_a_link_that_is_impaired_twice_does_both():
+    course = Course(
+        (),
+        faults(
+            {"what": "impaired", "links": "all", "duplication": 0.5, "rate_bytes_per_s": 9_000, "at_s": 1},
+            {"what": "impaired", "links": "all", "duplication": 0.5, "rate_bytes_per_s": 4_000, "at_s": 1},
+            {"what": "impaired", "links": [[0, 1]], "corruption": 0.1, "partition": True, "at_s": 1},
+        ),
+        measuring_s=0,
+    )
+    course.due(1)
+    first, second = course.shape(RING[0]), course.shape(RING[1])
+    assert (second.duplication, second.rate_bytes_per_s, second.corruption) == (0.75, 4_000, 0)
+    assert (second.delay_ms, second.loss, second.partition) == (10, 0.1, False)
+    assert (first.corruption, first.partition) == (0.1, True)

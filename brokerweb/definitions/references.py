@@ -199,7 +199,7 @@ def carried(document: Mapping[str, Any]) -> dict[str, Any]:
         if _draws(_canonical(said), _canonical(document["links"])):
             return said
     links = document["links"]
-    is_plain = not any(link["delay_ms"] or link["jitter_ms"] or link["loss"] for link in links)
+    is_plain = all(Link(**link) == Link(link["a"], link["b"]) for link in links)
     written = [[link["a"], link["b"]] for link in links] if is_plain else [dict(link) for link in links]
     return {"name": document["name"], "kind": topologies.CUSTOM, "brokers": document["brokers"], "links": written}
 
@@ -214,12 +214,7 @@ def _draws(value: str, links: str) -> bool:
         )
     except InvalidSetting:
         return False
-    return _canonical([_document_of(link) for link in graph.links]) == links
-
-
-def _document_of(link: Link) -> dict[str, Any]:
-    """A link as a document has it."""
-    return {"a": link.a, "b": link.b, "delay_ms": link.delay_ms, "jitter_ms": link.jitter_ms, "loss": link.loss}
+    return _canonical([link.to_json() for link in graph.links]) == links
 
 
 def _canonical(value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from overlay import faults
+from overlay import fault_documents
 from overlay.engines import ENGINES, LIVE, SIMULATED, Simulation
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
@@ -110,7 +110,7 @@ def check_configuration(configuration: Mapping[str, Any]) -> None:
             raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
     check_record_mb(configuration.get(RECORD.name, 0), brokers)
     duration_s = configuration["workload"]["duration_s"]
-    faults.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)
+    fault_documents.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)
 
 
 def _ends(link: Mapping[str, Any]) -> tuple[int, int]:
@@ -160,7 +160,7 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
     _check_groups(definition, "")
     if not isinstance(definition["faults"], list):
         raise InvalidSetting("faults", "must be a list of objects")
-    _check_thresholds(definition["thresholds"])
+    check_thresholds(definition["thresholds"])
     if not isinstance(definition["blocks"], list):
         raise InvalidSetting("blocks", "must be a list of objects")
     for index, block in enumerate(definition["blocks"]):
@@ -185,8 +185,8 @@ def _check_simulation(definition: Mapping[str, Any]) -> None:
         raise InvalidSetting(f"simulation.{error.field}", error.sentence) from None
 
 
-def _check_thresholds(texts: Any) -> None:
-    """That they are texts; what they say of figures, ``telemetry.thresholds`` reads."""
+def check_thresholds(texts: Any) -> None:
+    """That they are texts; what they say of figures, ``telemetry.thresholds`` reads. Raises ``InvalidSetting``."""
     if not isinstance(texts, list) or len(texts) > MAX_THRESHOLDS:
         raise InvalidSetting("thresholds", f"must be a list of at most {MAX_THRESHOLDS} texts, such as p95 < 2ms")
     for index, text in enumerate(texts):

@@ -17,7 +17,6 @@ from overlay.engines import ENGINES, LIVE, SIMULATED
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import Checked, FindTopology, checked
 from overlay.experiment.files import parse_definition
-from overlay.links import Link
 from overlay.topologies import Graph, Limits, generate
 
 FIELDS = ("name", "kind", "brokers", "params", "seed", "links")
@@ -89,7 +88,7 @@ class _Topologies:
             "name": str(value.get("name") or f"{kind}-{brokers}")[:100],
             "kind": kind,
             "brokers": graph.brokers,
-            "links": list(map(_document_of, graph.links)),
+            "links": [link.to_json() for link in graph.links],
             "positions": [list(place) for place in graph.positions] if graph.positions else None,
         }
 
@@ -105,8 +104,3 @@ class _Topologies:
         except InvalidSetting as error:
             is_own = re.split(r"[.\[]", error.field)[0] in ("kind", "brokers", "links")
             raise InvalidSetting(f"{field}.{'' if is_own else 'params.'}{error.field}", error.sentence) from None
-
-
-def _document_of(link: Link) -> dict[str, Any]:
-    """As ``dataclasses.asdict`` says it, which takes seconds for a hundred thousand brokers."""
-    return {"a": link.a, "b": link.b, "delay_ms": link.delay_ms, "jitter_ms": link.jitter_ms, "loss": link.loss}

@@ -1,4 +1,4 @@
-"""Links that become slow, lossy or cut while real brokers run.
+"""Links that become slow, lossy, cut or worse while real brokers run.
 
 The supervisor knows which faults there are now, and says so in a page of memory that it shares with the brokers it
 forks; each of their shapers looks there whenever something is to be sent. A signal instead would have every broker set
@@ -55,8 +55,8 @@ class FaultyShaper(Shaper):
         return super().transmit(data, now)
 
     def _take(self, faults: list[Fault]) -> None:
-        is_cut = are_separated(*self._ends, faults)
-        self.shape = replace(shape_under(self._base, self._ends, faults), partition=is_cut)
+        shape = shape_under(self._base, self._ends, faults)
+        self.shape = replace(shape, partition=True) if are_separated(*self._ends, faults) else shape
 
 
 def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Ends]:

@@ -1,8 +1,9 @@
-"""Topologies as comma-separated values, in and out: a link a line, ``a,b`` and then its delay, jitter and loss.
+"""Topologies as comma-separated values, in and out: a link a line, ``a,b`` and then what happens on it.
 
-The first line may name the columns; without names they are ``a,b,delay_ms,jitter_ms,loss``. Semicolons and tabs will
-do for commas. A line that names one broker only says that there is such a broker: so brokers without links, and the
-order of brokers with names, come back as they went out. Places are not kept; they are drawn anew.
+The first line may name the columns; without names they are ``a,b,delay_ms,jitter_ms,loss``. Of what else a link may be
+given those columns are written that say something. Semicolons and tabs will do for commas. A line that names one broker
+only says that there is such a broker: so brokers without links, and the order of brokers with names, come back as they
+went out. Places are not kept; they are drawn anew.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from overlay.errors import InvalidSetting
+from overlay.links import LINK_SETTINGS
+from overlay.settings import SettingInfo
 from overlay.topologies.files import NUMBERS, assemble, require_size
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits
 
 COLUMNS = ("a", "b", *NUMBERS)
+ALWAYS = NUMBERS[:3]
+"""Written whatever they say, and read where no columns are named."""
 ENDS = {"source": "a", "from": "a", "target": "b", "to": "b"}
 """Names that other tools give the first two columns."""
 
@@ -52,14 +57,22 @@ def to_csv(graph: Graph) -> str:
     """An edge list whose first line names the columns."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    shapes = [link.to_json() for link in graph.links]
+    used = set(ALWAYS).union(*shapes)
+    columns = [info for info in LINK_SETTINGS if info.name in used]
+    writer.writerow(["a", "b", *(info.name for info in columns)])
     called = graph.names or [str(i) for i in range(graph.brokers)]
     linked = {end for link in graph.links for end in link.ends}
     if graph.names or len(linked) < graph.brokers:
-        writer.writerows([name, "", "", "", ""] for name in called)
-    for link in graph.links:
-        writer.writerow([called[link.a], called[link.b], *(repr(float(getattr(link, name))) for name in NUMBERS)])
+        writer.writerows([name, "", *([""] * len(columns))] for name in called)
+    for link, shape in zip(graph.links, shapes, strict=True):
+        cells = (_cell(info, shape.get(info.name, info.default)) for info in columns)
+        writer.writerow([called[link.a], called[link.b], *cells])
     return out.getvalue()
+
+
+def _cell(info: SettingInfo, value: float) -> str:
+    return str(value) if info.kind == "integer" else repr(float(value))
 
 
 def _decoded(text: str | bytes) -> str:
@@ -85,7 +98,7 @@ def _lines(text: str) -> Iterator[Line]:
                 columns = _header(cells)
                 if columns is not None:
                     continue
-                columns = COLUMNS
+                columns = COLUMNS[: 2 + len(ALWAYS)]
             yield reader.line_num, _cells(cells, columns, reader.line_num)
     except csv.Error as error:
         raise InvalidSetting(f"line {reader.line_num}", f"cannot be read: {error}") from None

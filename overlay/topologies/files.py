@@ -3,8 +3,8 @@
 Files come from strangers: XML with a DTD or entities is refused before it is read, sizes are capped, and every mistake
 is an ``InvalidSetting`` whose field says where (``links[3].delay_ms``, ``nodes[0].x``). A broker's index is its place
 in the file; its name is the node's ``name`` or ``label``, else its id. Known numbers are ``x``, ``y`` (or
-``Longitude``, ``Latitude``, as in the Internet Topology Zoo) of nodes and ``delay_ms``, ``jitter_ms``, ``loss`` of
-links; the rest is ignored.
+``Longitude``, ``Latitude``, as in the Internet Topology Zoo) of nodes and what links are given (``LINK_SETTINGS``);
+the rest is ignored. Of links delay, jitter and loss are always written, the rest where it is not as by default.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from overlay.errors import InvalidSetting
-from overlay.links import Link
+from overlay.links import LINK_SETTINGS, Link
 from overlay.topologies import layout
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits, Position, require
 
 Node = Mapping[str, Any]
 """A node or an edge as the file has it."""
 
-NUMBERS = ("delay_ms", "jitter_ms", "loss")
+NUMBERS = tuple(info.name for info in LINK_SETTINGS)
+WHOLE = {info.name for info in LINK_SETTINGS if info.kind == "integer"}
 PLACES = (("x", "y"), ("Longitude", "Latitude"))
 
 
 def read_links(items: object, limits: Limits = DEFAULT_LIMITS, field: str = "links") -> list[dict[str, Any]]:
-    """A list of ``[a, b]`` or ``{"a", "b", "delay_ms", "jitter_ms", "loss"}`` as keyword arguments of ``Link``."""
+    """A list of ``[a, b]`` or ``{"a", "b", "delay_ms", "loss", …}`` as keyword arguments of ``Link``."""
     return [_link_fields(item, f"{field}[{i}]") for i, item in enumerate(_listed(items, field, limits.links))]
 
 
@@ -98,7 +99,8 @@ def _node_fields(graph: Graph, i: int) -> dict[str, Any]:
 
 
 def _edge_fields(link: Link) -> dict[str, float]:
-    return {name: float(getattr(link, name)) for name in NUMBERS}
+    shape = link.to_json()
+    return {name: shape[name] if name in WHOLE else float(shape[name]) for name in NUMBERS if name in shape}
 
 
 def assemble(
@@ -129,8 +131,13 @@ def _edge_link(edge: Mapping[str, Any], index: Mapping[object, int], where: str)
         if identity not in index:
             raise InvalidSetting(f"{where}.{end}", f"{identity!r:.60} is the id of no node")
         ends.append(index[identity])
-    numbers: dict[str, Any] = numbers_of(edge, NUMBERS, where)
-    return Link(*ends, **numbers)
+    return Link(*ends, **_shape_of(edge, where))
+
+
+def _shape_of(item: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """What it says of a link, whole numbers as such; whether a link can do so is for ``require``."""
+    found = numbers_of(item, NUMBERS, where)
+    return {name: int(value) if name in WHOLE and value == int(value) else value for name, value in found.items()}
 
 
 def _refuse_twice(links: Sequence[Link], places: Sequence[str]) -> None:
@@ -169,7 +176,7 @@ def _link_fields(item: object, where: str) -> dict[str, Any]:
     for end in ("a", "b"):
         if not isinstance(item.get(end), int) or isinstance(item[end], bool):
             raise InvalidSetting(f"{where}.{end}", f"must be the number of a broker, not {item.get(end)!r:.60}")
-    return {"a": item["a"], "b": item["b"], **numbers_of(item, NUMBERS, where)}
+    return {"a": item["a"], "b": item["b"], **_shape_of(item, where)}
 
 
 def numbers_of(item: Mapping[str, Any], names: Sequence[str], where: str) -> dict[str, float]:

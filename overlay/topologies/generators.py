@@ -221,8 +221,8 @@ def generate(
 ) -> Graph:
     """The topology of ``kind``. Raises ``InvalidSetting`` naming what is wrong.
 
-    ``links`` belong to kind ``custom`` only: pairs ``[a, b]`` or objects ``{"a", "b", "delay_ms", "jitter_ms",
-    "loss"}``; what an object does not say comes from ``params``. It need not be connected; what is drawn always is.
+    ``links`` belong to kind ``custom`` only: pairs ``[a, b]`` or objects ``{"a", "b", "delay_ms", "loss", …}``; what
+    an object does not say comes from ``params``. It need not be connected; what is drawn always is.
     """
     row = _row(kind, brokers, limits)
     settings = build(row.params, params or {})
@@ -269,19 +269,15 @@ def _places(graph: Graph, positions: Sequence[Position] | None, seed: int) -> tu
 
 
 def _dress(graph: Graph, params: Params, seed: int) -> Graph:
-    """``graph`` with each link's delay, jitter and loss."""
+    """``graph`` with what happens on each link."""
     if not graph.links:
         return graph
     shares = _shares_by_distance(graph) if params.delay_by == "distance" else _shares_by_chance(graph, seed)
+    alike = params.of_each_link()
     return replace(
         graph,
         links=tuple(
-            replace(
-                link,
-                delay_ms=round(params.delay_ms + share * params.delay_spread_ms, 3),
-                jitter_ms=params.jitter_ms,
-                loss=params.loss,
-            )
+            Link(link.a, link.b, delay_ms=round(params.delay_ms + share * params.delay_spread_ms, 3), **alike)
             for link, share in zip(graph.links, shares, strict=True)
         ),
     )

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from overlay.errors import InvalidSetting
+from overlay.links import LINK_SETTINGS, LinkShape
 from overlay.settings import check as check_settings
 from overlay.settings import setting
+
+MORE = tuple(info.name for info in LINK_SETTINGS[3:])
+"""What links can be given beside delay, jitter and loss."""
+
+
+def _as_of_a_link(name: str) -> Any:
+    """The setting that a link has by this name."""
+    info = next(info for info in LINK_SETTINGS if info.name == name)
+    return setting(info.default, unit=info.unit, low=info.low, high=info.high, help=info.help)
 
 
 @dataclass(frozen=True)
@@ -33,11 +43,22 @@ class Params:
         0.0, unit="ms", low=0, high=60_000, help="Each datagram's delay varies by this; at most the least delay."
     )
     loss: float = setting(0.0, unit="fraction", low=0, high=1, help="Share of datagrams lost on each link.")
+    loss_burst: float = _as_of_a_link("loss_burst")
+    loss_burst_limit: int = _as_of_a_link("loss_burst_limit")
+    duplication: float = _as_of_a_link("duplication")
+    reordering: float = _as_of_a_link("reordering")
+    reordering_ms: float = _as_of_a_link("reordering_ms")
+    corruption: float = _as_of_a_link("corruption")
+    rate_bytes_per_s: float = _as_of_a_link("rate_bytes_per_s")
+    queue_bytes: int = _as_of_a_link("queue_bytes")
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.jitter_ms > self.delay_ms:
-            raise InvalidSetting("jitter_ms", f"{self.jitter_ms:g} ms is more than the delay of {self.delay_ms:g} ms")
+        LinkShape(**self.of_each_link(), delay_ms=self.delay_ms)
+
+    def of_each_link(self) -> dict[str, Any]:
+        """What is the same for all links: all but the delay."""
+        return {info.name: getattr(self, info.name) for info in LINK_SETTINGS if info.name != "delay_ms"}
 
 
 @dataclass(frozen=True)

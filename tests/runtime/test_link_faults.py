@@ -11,15 +11,15 @@ import pytest
 
 from overlay.addresses import Address
 from overlay.deployment import Deployment
-from overlay.faults import LOSSY, PARTITION, SLOW, Fault
-from overlay.links import LinkShape
+from overlay.faults import IMPAIRED, LOSSY, PARTITION, SLOW, Fault
+from overlay.links import MAX_COPIES, LinkShape
 from overlay.node import MILLISECOND
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from tests.sim.test_engine import document
 
 ADDRESSES: tuple[Address, ...] = tuple(("127.0.0.1", 4000 + index) for index in range(6))
-LOST = Fault(LOSSY, 1, 2, links=frozenset([(0, 1)]), loss=1.0)
-SLOWER = Fault(SLOW, 1, 2, delay_ms=30)
+LOST = Fault(LOSSY, 1, 2, links=frozenset([(0, 1)]), shape=LinkShape(loss=1.0))
+SLOWER = Fault(SLOW, 1, 2, shape=LinkShape(delay_ms=30))
 CUT = Fault(PARTITION, 1, 2, islands=((0,), (1,)))
 
 
@@ -39,6 +39,20 @@ def test_a_direction_is_lost_slow_or_cut_while_a_fault_lasts_and_as_before_when_
         shared.tell(active)
         went.append([at // MILLISECOND for at, _ in shaper.transmit(b"0|", 0)])
     assert went == [[5], [], [35], [], [], [5]]
+
+
+def test_an_impaired_direction_does_all_that_a_link_can() -> None:
+    link = frozenset([(0, 1)])
+    doubled = Fault(IMPAIRED, 1, 2, links=link, shape=LinkShape(duplication=1, rate_bytes_per_s=1000))
+    cut = Fault(IMPAIRED, 1, 2, links=link, shape=LinkShape(partition=True))
+    impaired = SharedFaults((doubled, cut))
+    shaper = FaultyShaper(LinkShape(delay_ms=5), Random(1), (0, 1), impaired)
+    went = []
+    for active in ((), (0,), (0, 1), ()):
+        impaired.tell(active)
+        went.append([at // MILLISECOND for at, _ in shaper.transmit(b"0|", 0)])
+    impaired.close()
+    assert went == [[5], [7] * MAX_COPIES, [], [5]]
 
 
 def test_a_broker_looks_for_faults_only_where_one_may_strike(tmp_path: Path) -> None:

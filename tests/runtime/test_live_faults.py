@@ -19,7 +19,8 @@ pytestmark = pytest.mark.xdist_group("real-processes")
 
 WORKLOAD = {"providers": 1, "consumers": 6, "update_interval_s": 0.5, "request_interval_s": 0.1, "holders": 1}
 FAULTS = [
-    {"what": "slow", "links": "all", "delay_ms": 60, "at_s": 1, "until_s": 2},
+    {"what": "slow", "links": "all", "delay_ms": 40, "at_s": 1, "until_s": 2},
+    {"what": "impaired", "links": "all", "delay_ms": 20, "duplication": 0.5, "at_s": 1, "until_s": 2},
     {"what": "partition", "islands": [[0], [1], [2]], "at_s": 3, "until_s": 4},
     {"what": "restart", "brokers": [1], "at_s": 5},
     {"what": "kill", "brokers": [2], "at_s": 6, "until_s": 6.8},
@@ -64,7 +65,8 @@ def test_faults_strike_when_they_should_and_are_over_when_they_should(host: Host
     assert "answered" in {one.outcome for one in back}
     marks = [mark for mark in LiveWindow(files).advance()["marks"] if mark["kind"] == "fault"]
     assert [(mark["label"], mark["until_s"] is not None) for mark in marks] == [
-        ("all links +60 ms", True),
+        ("all links +40 ms", True),
+        ("all links: +20 ms, 50 % duplicated", True),
         ("partition into 3 islands", True),
         ("broker 1 restarted", False),
         ("broker 2 killed", True),

@@ -36,6 +36,7 @@ FAULTS = [
     {"what": "kill", "brokers": [1], "at_s": 1, "until_s": 3},
     {"what": "partition", "islands": [[0, 1, 2], [3, 4, 5]], "at_s": 2, "until_s": 5},
     {"what": "lossy", "links": "all", "loss": 0.2, "at_s": 4},
+    {"what": "impaired", "links": [[0, 1]], "duplication": 0.5, "corruption": 0.1, "reordering": 0.5, "at_s": 5},
 ]
 """Some of everything."""
 
@@ -171,6 +172,31 @@ def test_slow_links_are_slow_for_as_long_as_the_fault_lasts(tmp_path: Path) -> N
     assert longest_ms(0, began) < 100
     assert longest_ms(began, ended) > 600
     assert longest_ms(ended, float("inf")) < 100
+
+
+@pytest.mark.parametrize("by", ["links", "a fault"])
+def test_what_links_do_beside_delay_and_loss_is_done_whether_a_topology_or_a_fault_says_so(
+    by: str, tmp_path: Path
+) -> None:
+    def found(name: str, **shape: Any) -> tuple[int, float, float]:
+        """Datagrams delivered, those that no broker could read, and the longest answer in seconds."""
+        links = [{"a": i, "b": (i + 1) % 6, "delay_ms": 2, **(shape if by == "links" else {})} for i in range(6)]
+        faults = [{"what": "impaired", "links": "all", "at_s": 0, **shape}] if shape and by == "a fault" else []
+        topology = {"brokers": 6, "links": links}
+        outcome = run(tmp_path / name, settings=OVER_LINKS, topology=topology, faults=faults)
+        samples = facts(tmp_path / name, Sample, role="consumer", phase="measuring", outcome="answered")
+        last = {tick.process: tick.counters for tick in facts(tmp_path / name, Tick) if tick.process[:6] == "broker"}
+        unreadable = sum(counters["rejected_unreadable"] for counters in last.values())
+        return outcome.delivered, unreadable, max(one.ended_us - one.sent_us for one in samples) / 1e6
+
+    plain = found("plain")
+    assert plain[1] == 0
+    assert plain[2] < 0.1
+    assert found("doubled", duplication=0.5)[0] > 1.2 * plain[0]
+    assert found("damaged", corruption=0.2)[1] > 10
+    assert found("held back", reordering=0.5, reordering_ms=300)[2] > 0.5
+    assert found("narrow", rate_bytes_per_s=600)[2] > 1
+    assert found("in bursts", loss=0.4, loss_burst=4) != found("one by one", loss=0.4)
 
 
 def test_an_overlay_that_never_comes_together_fails_in_a_sentence(tmp_path: Path) -> None:
