@@ -38,9 +38,8 @@ WORKLOAD = Workload(
 )
 SLICE_S = 0.4
 """Simulated, between two loops: some tenths of a second in real time."""
-LARGE = (1_000, 10_000)
-QUICK_ROUNDS = 2
-"""With no more than these, of the large ones only the first is looked at."""
+LARGE = {1_000: 0, 10_000: 3, 100_000: 8}
+"""Brokers, and from how many rounds on so many are looked at: the most take two gigabytes and four minutes to make."""
 MOST_GROWTH = 1.5
 """What an event may cost among the most brokers, over what it costs among the fewest."""
 SEARCHING = BrokerConfig(search="lookahead", walk_ttl=256, replication="none", trace_one_in=0)
@@ -76,7 +75,7 @@ def _small(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
 
 
 def _large(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
-    sizes = LARGE[:1] if rounds <= QUICK_ROUNDS else LARGE
+    sizes = [brokers for brokers, least in LARGE.items() if rounds >= least]
     overlays = {}
     for brokers in sizes:
         say(f"{brokers:,} brokers: made")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import signal
 import sys
 import time
@@ -127,15 +128,15 @@ def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     shown = _Shown(time.monotonic())
-    began = time.process_time()
+    began, began_on_clock = time.process_time(), time.monotonic()
     try:
         outcome = simulate(deployment, services, on_progress=shown.tell, should_stop=lambda: bool(interrupts))
     finally:
         shown.clear()
         signal.signal(signal.SIGINT, before)
-    computed_s = time.process_time() - began
+    computed_s, wall_s = time.process_time() - began, time.monotonic() - began_on_clock
     summary = summarise(read_journal(journal_path(Path(deployment.directory))))
-    return _found(outcome, summary, services, computed_s)
+    return _found(outcome, summary, services, computed_s, wall_s)
 
 
 class _Shown:
@@ -164,13 +165,18 @@ class _Shown:
 # ---- telling of it
 
 
-def _found(outcome: Outcome, summary: Summary, services: ServiceModel | None, computed_s: float) -> dict[str, Any]:
+def _found(
+    outcome: Outcome, summary: Summary, services: ServiceModel | None, computed_s: float, wall_s: float
+) -> dict[str, Any]:
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "engine": SIMULATED,
         "service_times": str(services.measured.get("name", "unnamed")) if services else "none",
         **summary.to_json(),
         **asdict(outcome),
         "computed_s": round(computed_s, 3),
+        "wall_s": round(wall_s, 3),
+        "peak_rss_mib": round(largest / 2**20),
         "events_per_s": round(outcome.events / computed_s) if computed_s else None,
     }
 
@@ -187,7 +193,8 @@ _ROWS = (
     ("hops", "{hops:.2f} per answer"),
     ("messages", "{messages_per_query:.2f} per query"),
     ("brokers", "{brokers:,}"),
-    ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor"),
+    ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor and {wall_s:,.1f} s by the clock"),
+    ("memory", "{peak_rss_mib:,} MiB at most, resident, all in"),
     ("events", "{events:,}; {events_per_s:,} per second of processor"),
     ("service times", "{service_times}"),
     ("seed", "{seed}"),

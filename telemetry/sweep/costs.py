@@ -12,6 +12,7 @@ from math import log2
 from statistics import median
 from typing import Any
 
+from overlay.assignment import MACHINES
 from overlay.broker.config import MOST_HOPS
 from overlay.systems import SYSTEMS
 from overlay.workload import Workload, ramp_s
@@ -28,34 +29,42 @@ def exchanges(configuration: Mapping[str, Any]) -> float:
     """How many exchanges a run of ``configuration`` has, about."""
     workload, topology = Workload(**configuration["workload"]), configuration["topology"]
     settings = SYSTEMS[configuration["system"]].whole(configuration["settings"])
+    brokers, links = topology["brokers"], len(topology["links"])
     seconds: float = ramp_s(workload) / 2 + workload.duration_s
     updates: float = workload.providers * (1 + seconds / workload.update_interval_s)
     requests: float = workload.consumers * (1 + seconds / workload.request_interval_s)
-    links: int = len(topology["links"])
     interval_s: float = settings["ping_interval_ms"] / 1000
     pings: float = 2.0 * links * seconds / interval_s if settings["monitoring"] and interval_s else 0.0
-    return updates + requests * (1.0 + _asked(workload, settings, topology["brokers"], links)) + pings
+    if settings["arm"] == "structured":
+        lookup = settings["dht_parallel"] * log2(brokers + 1)
+        replicas = min(brokers, settings["dht_replicas"])
+        return updates * (1 + lookup + replicas) + requests * (1 + lookup * (1 - replicas / brokers)) + pings
+    having = _having(workload, settings, brokers)
+    return updates + requests * (1 + (1 - having / brokers) * _search(settings, having, brokers, links)) + pings
 
 
-def _asked(workload: Workload, settings: Mapping[str, Any], brokers: int, links: int) -> float:
-    """How many brokers are asked for a request beside its first, about: until one is met that has the data.
+def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> float:
+    """How many brokers can answer a request, about: those of providers, and those that keep a replica.
 
-    A request that its own broker can answer asks nobody. Others leave replicas, and these answer later ones.
+    A request that its own broker can answer asks nobody and leaves no replica, hence the share in the second line.
     """
-    held_by = min(brokers, workload.holders or brokers)
-    having = held_by * (1 - (1 - 1 / held_by) ** (workload.providers / workload.entities))
+    most = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
+    holders = min(most, workload.holders or most)
+    having = max(1.0, holders * (1 - (1 - 1 / holders) ** (workload.providers / workload.entities)))
     if settings["replication"] != "none":
         requests_per_s = workload.consumers / workload.request_interval_s / workload.entities
-        having += settings["replication_index"] * requests_per_s * workload.valid_ms / 1000
-    having = min(float(brokers), max(1.0, having))
-    if settings["arm"] == "structured":
-        to_meet = settings["dht_parallel"] * log2(brokers + 1)
-    elif settings["search"] in FLOODING:
-        to_meet = 2.0 * links
-    else:
-        steps = brokers / having * (TURNING_BACK if settings["walk_policy"] == "uniform" else 1.0)
-        to_meet = min(steps, settings["walk_ttl"] or MOST_HOPS)
-    return (1 - having / brokers) * to_meet
+        left = settings["replication_index"] * requests_per_s * workload.valid_ms / 1000
+        having += left * (1 - having / brokers) / (1 + left / brokers)
+    return min(float(brokers), having)
+
+
+def _search(settings: Mapping[str, Any], having: float, brokers: int, links: int) -> float:
+    """How many brokers a search asks until it meets one of ``having``, about."""
+    if settings["search"] in FLOODING:
+        return 2.0 * links
+    steps = brokers / having * (TURNING_BACK if settings["walk_policy"] == "uniform" else 1.0)
+    walks = settings["walkers"] if settings["search"] == "k-walkers" else 1
+    return walks * min(steps, settings["walk_ttl"] or MOST_HOPS)
 
 
 def pace(known: Iterable[tuple[float, float]]) -> float | None:
