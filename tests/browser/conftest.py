@@ -18,6 +18,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect, sync_playwright
 
+from tests.conftest import Stack
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +44,7 @@ from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
+User.objects.create_user("vera", password="{password}")
 house = furnish(olga)
 recorded, varied = furnish_recorded(olga)
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
@@ -152,6 +154,33 @@ def session(chromium: Browser, shown: Shown) -> StorageState:
         return context.storage_state()
 
 
+@pytest.fixture(scope="package")
+def stack_session(chromium: Browser, stack: Stack) -> StorageState:
+    """The same of the house in which everything runs."""
+    with chromium.new_context() as context:
+        log_in(context, stack.url, stack.username, stack.password)
+        return context.storage_state()
+
+
+@dataclass(frozen=True)
+class Door:
+    """Of the house whose pages ``page`` opens, and as whom."""
+
+    url: str
+    session: StorageState
+
+
+@pytest.fixture
+def door(shown: Shown, session: StorageState) -> Door:
+    """To be overridden by ``stack_door`` where something must really run."""
+    return Door(shown.url, session)
+
+
+@pytest.fixture
+def stack_door(stack: Stack, stack_session: StorageState) -> Door:
+    return Door(stack.url, stack_session)
+
+
 @contextmanager
 def opened(
     chromium: Browser, session: StorageState, width: int = 1440, scheme: Literal["light", "dark"] = "light"
@@ -187,19 +216,31 @@ class Complaints:
 
 @pytest.fixture
 def complaints() -> Complaints:
-    """Those of ``page``, to be overridden where some are wanted."""
+    """Those of ``page`` and of what it opens; a test that wants some says so in ``expected``."""
     return Complaints()
 
 
 @pytest.fixture(params=[WIDE, NARROW])
-def page(
-    request: pytest.FixtureRequest, chromium: Browser, shown: Shown, session: StorageState, complaints: Complaints
-) -> Iterator[Page]:
+def page(request: pytest.FixtureRequest, chromium: Browser, door: Door, complaints: Complaints) -> Iterator[Page]:
     """A page of the operator, once wide and light and once narrow and dark; whatever it complains of fails the test."""
-    with opened(chromium, session, *request.param) as page:
-        complaints.listen(page, shown.url)
+    with opened(chromium, door.session, *request.param) as page:
+        complaints.listen(page, door.url)
+        page.context.on("page", lambda other: complaints.listen(other, door.url))
         yield page
     assert complaints.said == []
+
+
+def width(page: Page) -> int:
+    """Of its screen; in the names that a test gives, it keeps what it does at both widths apart."""
+    assert page.viewport_size is not None
+    return page.viewport_size["width"]
+
+
+def answer_yes(page: Page) -> list[str]:
+    """Accepts what is asked before something is done; the questions, as they come."""
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    return asked
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import PASSWORD, Complaints, Shown, log_in
 
 pytestmark = pytest.mark.usefixtures("patience")
 
@@ -43,7 +43,7 @@ def test_a_schedule_is_made_by_keyboard_and_says_its_hours_as_they_are_typed(pag
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
 
 
-def test_what_a_rule_would_remove_is_told_before_it_is_saved(page: Page, shown: Shown) -> None:
+def test_what_a_rule_would_remove_is_told_before_it_is_saved_and_taken_back(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/storage/")
     told = page.locator("#policy-preview")
     expect(told).to_contain_text("Nothing is removed")
@@ -51,6 +51,13 @@ def test_what_a_rule_would_remove_is_told_before_it_is_saved(page: Page, shown: 
     expect(told).to_contain_text("Nothing would be removed now.")
     page.get_by_label("Remove runs older than").fill("never")
     expect(told).to_contain_text(re.compile("Max days: must be a number"))
+    page.get_by_label("Remove runs older than").fill("36500")
+    page.get_by_label("Remove runs older than").press("Enter")
+    expect(page.get_by_text("Set by olga")).to_be_visible()
+    expect(page.get_by_label("Remove runs older than")).to_have_value("36500")
+    page.get_by_label("Remove runs older than").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(told).to_contain_text("Nothing is removed")
 
 
 def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
@@ -59,3 +66,27 @@ def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
     expect(page.get_by_text("queue paused")).to_be_visible()
     page.get_by_role("button", name="Resume the queue").click()
     expect(page.get_by_role("button", name="Pause the queue")).to_be_visible()
+
+
+def test_a_password_is_changed_and_the_next_log_in_takes_the_new_one(chromium: Browser, shown: Shown) -> None:
+    complaints, will_be = Complaints(expected="400 (Bad Request)"), "battery staple 42"
+    with chromium.new_context(viewport={"width": 390, "height": 900}, reduced_motion="reduce") as context:
+        page = log_in(context, shown.url, "vera", PASSWORD)
+        complaints.listen(page, shown.url)
+        page.goto(f"{shown.url}/account/")
+        page.get_by_role("link", name="Change your password").click()
+        fill(page, "something else", will_be)
+        page.get_by_role("button", name="Change the password").click()
+        expect(page.get_by_text("Your old password was entered incorrectly")).to_be_visible()
+        fill(page, PASSWORD, will_be)
+        page.keyboard.press("Enter")
+        expect(page.locator("#toasts")).to_contain_text("The password is changed")
+    with chromium.new_context() as context:
+        log_in(context, shown.url, "vera", will_be)
+    assert complaints.said == []
+
+
+def fill(page: Page, was: str, will_be: str) -> None:
+    page.get_by_label("Old password").fill(was)
+    for field in ("New password", "New password confirmation"):
+        page.get_by_label(field, exact=True).fill(will_be)

@@ -1,30 +1,20 @@
-"""The page of a run and of one of its queries, in a browser: one cursor, one broker, one message, by mouse and keys."""
+"""The page of a run and of one of its queries: one cursor, one broker, one message, wide and narrow."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser.conftest import PASSWORD, Complaints, Shown, log_in
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser, shown: Shown) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce") as context:
-        yield log_in(context, shown.url, "olga", PASSWORD)
-
+from tests.browser.conftest import WIDE, Complaints, Shown
 
 SELECTED = "box => box._cyreg.cy.nodes(':selected').map(node => node.data('index'))"
 CHOSEN = "box => box._cyreg.cy.edges('.chosen').map(edge => edge.id())"
 
 
 def test_a_broker_is_opened_from_the_table_and_closed_by_the_keyboard_alone(page: Page, shown: Shown) -> None:
-    complaints = Complaints()
-    complaints.listen(page, shown.url)
     page.goto(shown.url + shown.addresses["run-measuring"])
     panel, overlay = page.locator("#broker"), page.locator("#overlay")
     expect(panel.locator("[data-figure='totals.load_per_s']")).to_have_text(re.compile(r"\d+/s"))
@@ -40,7 +30,6 @@ def test_a_broker_is_opened_from_the_table_and_closed_by_the_keyboard_alone(page
     expect(button).to_be_focused()
     assert overlay.evaluate(SELECTED) == []
     assert "broker=" not in page.url
-    assert complaints.said == []
 
 
 def test_an_address_with_a_broker_opens_it_and_its_neighbours_are_a_click_away(page: Page, shown: Shown) -> None:
@@ -52,6 +41,7 @@ def test_an_address_with_a_broker_opens_it_and_its_neighbours_are_a_click_away(p
     assert page.url.endswith("?broker=0")
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_nothing_is_asked_of_a_broker_while_none_is_open(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=0")
     panel = page.locator("#broker")
@@ -73,6 +63,7 @@ def test_one_cursor_tells_the_time_and_the_values_of_all_charts(page: Page, show
     expect(page.locator("[data-chart=cores] .value").first).to_have_text(re.compile(r"\d"))
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_chart_is_taken_away_as_svg_png_and_csv(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     chart = page.locator("[data-chart=latency]")
@@ -127,7 +118,9 @@ def test_tags_and_a_note_are_written_on_the_page_and_what_is_wrong_stays_typed(p
     expect(labels).to_contain_text("Seen by a test.")
 
 
-def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: Shown) -> None:
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: Shown, complaints: Complaints) -> None:
+    complaints.expected = "WebSocket"
     lost: list[str] = []
 
     def lose_the_first(socket: WebSocketRoute) -> None:
@@ -148,8 +141,6 @@ def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: S
 
 
 def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(page: Page, shown: Shown) -> None:
-    complaints = Complaints()
-    complaints.listen(page, shown.url)
     page.goto(shown.url + shown.addresses["query"])
     told, diagram = page.locator("#message-told"), page.locator("#sequence")
     expect(page.locator("#ending")).to_contain_text("Another broker had the data")
@@ -166,7 +157,6 @@ def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(pag
     expect(told).to_contain_text("Hop 2")
     page.keyboard.press("Escape")
     expect(told).to_contain_text("Choose a message")
-    assert complaints.said == []
 
 
 def test_a_diagram_is_spaced_by_time_or_by_steps_and_taken_away(page: Page, shown: Shown) -> None:

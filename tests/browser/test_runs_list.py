@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import Shown, answer_yes, width
 from tests.browser.looking import serious
 
 
@@ -71,3 +73,56 @@ def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
     assert serious(page) == []
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+
+
+def test_a_view_is_saved_found_again_and_deleted(page: Page, shown: Shown) -> None:
+    answer_yes(page)
+    name, filtered = f"Quickest last, at {width(page)}", page.url
+    page.get_by_role("button", name="Views").click()
+    page.get_by_label("Save this list as").fill(name)
+    page.get_by_label("Save this list as").press("Enter")
+    expect(page.locator("#toasts")).to_contain_text(name)
+    page.goto(f"{shown.url}/runs/")
+    page.get_by_role("button", name="Views").press("Enter")
+    views = page.get_by_role("dialog", name="Views")
+    views.get_by_role("link", name=name, exact=True).click()
+    page.wait_for_url(filtered)
+    page.get_by_role("button", name="Views").click()
+    views.locator("li", has_text=name).get_by_text("Rename or delete").click()
+    views.locator("li", has_text=name).get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Views").click()
+    expect(views.get_by_role("link", name=name, exact=True)).to_have_count(0)
+
+
+def test_a_tag_is_put_on_the_chosen_runs_and_taken_off_again(page: Page) -> None:
+    tag = f"at-{width(page)}"
+    for action, does, left in (
+        ("tag", f"Put the tag {tag} on 2 runs", 2),
+        ("untag", f"Take the tag {tag} off 2 runs", 0),
+    ):
+        for row in (0, 1):
+            page.locator("[data-select]").nth(row).check()
+        page.get_by_label("What to do with the chosen runs").select_option(action)
+        page.get_by_label("Tag", exact=True).fill(tag)
+        page.get_by_role("button", name="Preview").click()
+        expect(page.get_by_text(f"{does}: 2 done.")).to_be_visible()
+        page.get_by_role("button", name=does).press("Enter")
+        expect(page.locator("#toasts")).to_contain_text(f"{tag} o")
+        expect(page.locator("[data-row]").get_by_role("link", name=f"#{tag}")).to_have_count(left)
+
+
+def test_what_is_listed_is_taken_away_as_files(page: Page) -> None:
+    listed = page.locator("[data-row]").count()
+    page.get_by_role("button", name="Export").click()
+    taken = {}
+    for kind in ("CSV", "JSON", "Parquet"):
+        with page.expect_download() as download:
+            page.get_by_role("dialog", name="Export").get_by_role("link", name=kind, exact=True).click()
+        assert download.value.suggested_filename.endswith(f".{kind.lower()}")
+        taken[kind] = download.value.path().read_bytes()
+    rows = list(csv.DictReader(taken["CSV"].decode().splitlines()))
+    assert len(rows) == len(json.loads(taken["JSON"])) == listed
+    p95 = [float(row["p95_us"]) for row in rows]
+    assert p95 == sorted(p95, reverse=True)
+    assert taken["Parquet"].startswith(b"PAR1")
+    assert taken["Parquet"].endswith(b"PAR1")
