@@ -1,4 +1,8 @@
-"""The thesis' claims: ``criteria`` says what each takes to be reproduced, ``page`` writes down how it came out.
+"""The thesis' claims: when each counts as reproduced, and how it came out.
 
-``python -m telemetry claims`` judges the collected runs of ``docs/examples/published-matrix.yaml``.
+- ``matrix``      which runs are of the published matrix, and the values of one seed
+- ``quantities``  what is looked at in them; ``criteria``: the claims as data, and how each is judged
+- ``page``        ``python -m telemetry claims``, which judges collected runs and writes ``docs/claims.md``
+
+Counterpart: ``brokerweb.experiments.claims`` judges the runs of an experiment by the same code.
 """

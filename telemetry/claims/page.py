@@ -13,66 +13,58 @@ from telemetry.claims.criteria import (
     CUT,
     WRITTEN,
     Claim,
-    Found,
     Interval,
     Verdict,
     changes_nothing,
     effect_of_cut,
     evaluate,
-    found_in,
 )
+from telemetry.claims.matrix import LONG, LONG_S, RARE, SHORT, SHORT_S, Found, found_in
 from telemetry.runs import Lake, read_manifest
 
-SPEC = "docs/examples/published-matrix.yaml"
-LAKE = Path("var/sweeps/published-matrix/lake")
-"""Where ``python -m telemetry sweep`` puts the runs of that."""
-LONG_SPEC = "docs/examples/published-anchors.yaml"
-LONG_LAKE = Path("var/sweeps/published-anchors/lake")
-SHORT_S, LONG_S = 180.0, 900.0
-"""Measured by the one and by the other."""
+SPECS = {
+    SHORT: "docs/examples/published-matrix.yaml",
+    LONG: "docs/examples/published-anchors.yaml",
+    RARE: "docs/examples/published-rare.yaml",
+}
+LAKES = {part: Path("var/sweeps") / Path(spec).stem / "lake" for part, spec in SPECS.items()}
+"""Where ``python -m telemetry sweep`` puts the runs of those."""
 
 
 def add_flags(command: ArgumentParser) -> None:
-    command.add_argument("--lake", type=Path, default=LAKE, help=f"directory of collected runs (default: {LAKE})")
+    said = "directory of collected runs (default: %(default)s)"
+    command.add_argument("--lake", type=Path, default=LAKES[SHORT], help=said)
+    command.add_argument("--long-lake", type=Path, default=LAKES[LONG], help=f"of the runs of 900 s, {said}")
+    command.add_argument("--rare-lake", type=Path, default=LAKES[RARE], help=f"of the runs of rare data, {said}")
     command.add_argument("--out", type=Path, default=Path("docs/claims.md"), help="the page (default: docs/claims.md)")
-    command.add_argument(
-        "--long-lake", type=Path, default=LONG_LAKE, help=f"the same of the runs of 900 s (default: {LONG_LAKE})"
-    )
     command.add_argument("--engine", default="simulated", help="runs of this engine (default: simulated)")
 
 
 def write(given: Namespace, now: datetime) -> Path:
-    """Judge the runs that the lake has; the page. Raises ``TelemetryError`` for a manifest that is damaged."""
-    found = list(collected(Lake(given.lake), given.engine, SHORT_S))
-    long = collected(Lake(given.long_lake), given.engine, LONG_S)
-    given.out.write_text(page(found, list(long), now, given.engine), encoding="utf-8")
+    """Judge the runs that the lakes have; the page. Raises ``TelemetryError`` for a manifest that is damaged."""
+    lakes = {SHORT: given.lake, LONG: given.long_lake, RARE: given.rare_lake}
+    parts = {part: collected(Lake(lake), given.engine, part) for part, lake in lakes.items()}
+    given.out.write_text(page(parts[SHORT], parts[LONG], parts[RARE], now, given.engine), encoding="utf-8")
     out: Path = given.out
     return out
 
 
-def collected(lake: Lake, engine: str, duration_s: float) -> Iterator[Found]:
-    """The collected runs that are configurations of the table, under the prototype's settings, one of each seed."""
+def collected(lake: Lake, engine: str, part: str) -> list[Found]:
+    """The collected runs that are of this part of the matrix, one of each configuration and seed."""
     kept: dict[tuple[int, int], Found] = {}
     for path in sorted((lake.directory / "manifests").glob("run=*/manifest.json")):
         manifest = read_manifest(path)
         summary = manifest.get("summary")
-        if not summary or manifest.get("engine") != engine or not _is_of_the_matrix(manifest, duration_s):
+        if not summary or manifest.get("engine") != engine:
             continue
-        for one in found_in(summary, manifest):
-            kept[one.config, one.seed] = one
-    return iter(kept.values())
+        if (found := found_in(summary, manifest)) and found[0] == part:
+            kept[found[1].config, found[1].seed] = found[1]
+    return list(kept.values())
 
 
-def _is_of_the_matrix(manifest: Mapping[str, Any], duration_s: float) -> bool:
-    workload, settings = manifest["workload"], manifest["settings"]
-    return bool(
-        workload["duration_s"] == duration_s and settings.get("table") == "linear" and not manifest.get("faults")
-    )
-
-
-def page(found: Sequence[Found], long: Sequence[Found], now: datetime, engine: str) -> str:
-    """The page as Markdown; ``long`` are the runs of the configurations that were also measured for 900 s."""
-    verdicts = evaluate(found)
+def page(found: Sequence[Found], long: Sequence[Found], rare: Sequence[Found], now: datetime, engine: str) -> str:
+    """The page as Markdown; ``long`` are the runs of 900 s, ``rare`` those with the data on one broker."""
+    verdicts = evaluate(found, rare)
     seeds, configurations = {one.seed for one in found}, {one.config for one in found}
     if found:
         how = (
@@ -83,9 +75,9 @@ def page(found: Sequence[Found], long: Sequence[Found], now: datetime, engine: s
         how = f"Nothing has been judged yet: there are no {engine} runs of the matrix."
     parts = [
         "# The published claims, and when they count as reproduced",
-        f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run; they are data "
-        f"in `telemetry/claims/criteria.py`, from which this page is made (`python -m telemetry claims`). {how} The "
-        f"runs are those of [`{SPEC}`](examples/{Path(SPEC).name}).",
+        f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run, but for those "
+        "that say otherwise; they are data in `telemetry/claims/criteria.py`, from which this page is made (`python -m "
+        f"telemetry claims`). {how} The runs are those of {_link(SHORT)}, and where data are rare of {_link(RARE)}.",
         "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
         "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
         "Response times are means over requests answered, from the intended sending"
@@ -108,6 +100,8 @@ def _summary(verdicts: Iterable[Verdict]) -> str:
 
 def _claim(claim: Claim, verdict: Verdict) -> Iterator[str]:
     yield f"## {claim.claim}"
+    if claim.written != WRITTEN:
+        yield f"Written {claim.written}."
     yield f"Reproduced: {claim.criterion}\n\nShape only: {claim.shape}\n\nVerdict: **{verdict.verdict}**."
     names = list(dict.fromkeys([*verdict.figures, *verdict.published]))
     rows = [
@@ -118,15 +112,15 @@ def _claim(claim: Claim, verdict: Verdict) -> Iterator[str]:
         )
         for name in names
     ]
-    yield _table(("", "ours, 95 % interval over seeds", "Table B.1 (n = 1)"), rows)
+    if rows:  # of what the table has nothing of, there are only our own
+        yield _table(("", "ours, 95 % interval over seeds", "Table B.1 (n = 1)"), rows)
 
 
 def _cut(ratios: Mapping[int, Interval]) -> Iterator[str]:
     yield f"## Does measuring for {SHORT_S:.0f} s instead of {LONG_S:.0f} change anything?"
     yield (
         f"Nothing, where the 95 % interval of mean response time at {LONG_S:.0f} s / at {SHORT_S:.0f} s, paired by "
-        f"seed, is from {1 - CUT:.2f} to {1 + CUT:.2f}. The runs are those of "
-        f"[`{LONG_SPEC}`](examples/{Path(LONG_SPEC).name})."
+        f"seed, is from {1 - CUT:.2f} to {1 + CUT:.2f}. The runs are those of {_link(LONG)}."
     )
     if not ratios:
         yield "There are no such runs yet."
@@ -134,6 +128,10 @@ def _cut(ratios: Mapping[int, Interval]) -> Iterator[str]:
     words = {True: "nothing", False: "**something**", None: "not known"}
     rows = [(str(config), _figure(ratio), words[changes_nothing(ratio)]) for config, ratio in ratios.items()]
     yield _table(("configuration of Table B.1", "ratio, 95 % interval", "it changes"), rows)
+
+
+def _link(part: str) -> str:
+    return f"[`{SPECS[part]}`](examples/{Path(SPECS[part]).name})"
 
 
 def _figure(figure: Mapping[str, Any] | None) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from telemetry.claims.criteria import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Found, evaluate, found_in
-from telemetry.claims.page import SPEC, page
+from telemetry.claims.criteria import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, WRITTEN, evaluate
+from telemetry.claims.matrix import LONG, PARTS, RARE, SHORT, Found, found_in, place_of
+from telemetry.claims.page import SPECS, page
+from telemetry.claims.quantities import RARE_CONFIGS
 from telemetry.published import Published, table_b1
 from telemetry.sweep.command import orders_of
 
@@ -22,11 +24,18 @@ def runs(response: Response, over_idle: Response = lambda row: 1e6, seeds: int =
     for seed in range(seeds):
         for row in table_b1():
             over = over_idle(row)
-            yield Found(row.config, seed, response(row) * (1 + seed / 1000), 2e6 + over, over)
+            yield Found(row.config, seed, response(row) * (1 + seed / 1000), 2e6 + over, over, 2e6 + over, over)
 
 
-def verdicts(found: Iterator[Found]) -> dict[str, str]:
-    return {verdict.claim: verdict.verdict for verdict in evaluate(found)}
+def rare_runs(*response_us: float, seeds: int = 5) -> Iterator[Found]:
+    """The configurations of rare data, at these response times on ring, full mesh and the moderate topology."""
+    for seed in range(seeds):
+        for row, us in zip(RARE_CONFIGS, response_us, strict=True):
+            yield Found(row.config, seed, us * (1 + seed / 1000), 2e6, 0.0)
+
+
+def verdicts(found: Iterator[Found], rare: Iterator[Found] | None = None) -> dict[str, str]:
+    return {verdict.claim: verdict.verdict for verdict in evaluate(found, rare or rare_runs(4000.0, 3000.0, 5000.0))}
 
 
 def as_published(row: Published) -> float:
@@ -86,7 +95,37 @@ def test_claims_of_missing_runs_are_not_known_and_the_others_are_judged() -> Non
 
 
 def test_one_seed_is_not_enough() -> None:
-    assert set(verdicts(runs(as_published, seeds=1)).values()) == {UNKNOWN}
+    rare = rare_runs(4000.0, 3000.0, 5000.0, seeds=1)
+    assert set(verdicts(runs(as_published, seeds=1), rare).values()) == {UNKNOWN}
+
+
+def test_rare_data_separates_all_topologies_or_some_or_none() -> None:
+    def judged(*response_us: float) -> str:
+        return verdicts(runs(as_published), rare_runs(*response_us))["rare-data-separates"]
+
+    assert judged(4000.0, 3000.0, 5000.0) == REPRODUCED
+    assert judged(4000.0, 3000.0, 4100.0) == SHAPE_ONLY
+    assert judged(4000.0, 4100.0, 3900.0) == NOT
+    assert {one.claim: one.verdict for one in evaluate(runs(as_published))}["rare-data-separates"] == UNKNOWN
+
+
+def test_memory_is_judged_by_what_is_resident_and_by_the_table_too() -> None:
+    def judged(rss: Response, table: Response) -> str:
+        found = (
+            replace(one, rss_bytes=rss(row), table_bytes=table(row))
+            for one in runs(as_published, memory_as_published)
+            for row in table_b1()
+            if row.config == one.config
+        )
+        return verdicts(found)["memory-by-other-measures"]
+
+    def heavy(row: Published) -> float:
+        return 2e6 + memory_as_published(row)
+
+    assert judged(heavy, memory_as_published) == REPRODUCED
+    assert judged(lambda row: 16e6 + memory_as_published(row) / 10, memory_as_published) == SHAPE_ONLY
+    assert judged(heavy, lambda row: 1e3) == NOT
+    assert judged(lambda row: 0.0, memory_as_published) == UNKNOWN, "without a model of memory nothing is said"
 
 
 def test_the_table_itself_stands_beside_each_claim() -> None:
@@ -96,39 +135,70 @@ def test_the_table_itself_stands_beside_each_claim() -> None:
     assert published["four-stay"] == {"150 consumers / 50": 880 / 840, "300 consumers / 50": 830 / 840}
 
 
-def manifest(**workload: Any) -> dict[str, Any]:
-    usual = {"providers": 1000, "consumers": 1000, "update_interval_s": 30, "request_interval_s": 30.0}
-    return {"seed": 7, "topology": {"kind": "central", "brokers": 1}, "workload": {**usual, **workload}}
+def configurations(part: str) -> list[dict[str, Any]]:
+    return [{**order.configuration, "seed": order.seed} for order in orders_of(ROOT / SPECS[part])]
 
 
-def test_a_collected_run_is_recognised_by_its_configuration() -> None:
-    summary = {"mean_us": 321.0, "memory": {"mean": {"pss_bytes": 3e6, "over_idle_bytes": 1e6}}}
-    assert list(found_in(summary, manifest())) == [Found(251, 7, 321.0, 3e6, 1e6)]
-    assert list(found_in(summary, manifest(providers=60))) == []
+def test_a_collected_run_is_recognised_by_what_it_ran() -> None:
+    memory = {"pss_bytes": 3e6, "over_idle_bytes": 1e6, "rss_bytes": 9e6, "table_bytes": None}
+    summary = {"mean_us": 321.0, "memory": {"mean": memory}}
+    manifest = {**next(one for one in configurations(SHORT) if place_of(one).config == 251), "seed": 7}
+    assert found_in(summary, manifest) == (SHORT, Found(251, 7, 321.0, 3e6, 1e6, 9e6, 0.0))
+    assert found_in({**summary, "mean_us": None}, manifest) is None
+    renamed = {**manifest, "topology": {**manifest["topology"], "name": "Mine", "id": "17"}}
+    assert place_of(renamed) == place_of(manifest)
+
+
+def test_what_differs_in_anything_is_not_of_the_matrix() -> None:
+    usual = configurations(SHORT)[0]
+    assert place_of(usual) is not None
+
+    def changed(part: str, **values: Any) -> dict[str, Any]:
+        return {**usual, part: {**usual[part], **values}}
+
+    links = usual["topology"]["links"]
+    for other in (
+        changed("workload", providers=60),
+        changed("workload", duration_s=60),
+        changed("workload", stagger_ms=200),
+        changed("workload", holders=3),
+        changed("workload", popularity="zipf"),
+        changed("settings", table="indexed"),
+        changed("settings", replication="none"),
+        changed("simulation", service_times="none"),
+        changed("topology", links=[{**links[0], "delay_ms": 5.0}, *links[1:]]),
+        {**usual, "faults": [{"what": "kill", "brokers": [1], "at_s": 0}]},
+        {**usual, "record_mb": 8},
+    ):
+        assert place_of(other) is None
 
 
 def test_the_matrix_is_every_configuration_of_the_table_under_five_seeds() -> None:
-    summary = {"mean_us": 1.0, "memory": {"mean": {"pss_bytes": 1.0, "over_idle_bytes": 1.0}}}
-    found = [
-        one
-        for order in orders_of(ROOT / SPEC)
-        for one in found_in(summary, {**order.configuration, "seed": order.seed})
-    ]
-    assert len(found) == len({(one.config, one.seed) for one in found}) == 1255
-    assert {one.config for one in found} == {row.config for row in table_b1()}
+    places = {part: [(place_of(one), one["seed"]) for one in configurations(part)] for part in PARTS}
+    assert {place.part for place, _ in places[SHORT]} == {SHORT}
+    assert len(places[SHORT]) == len(set(places[SHORT])) == 1255
+    assert {place.config for place, _ in places[SHORT]} == {row.config for row in table_b1()}
+    assert {place.part for place, _ in places[LONG]} == {LONG}
+    assert len(set(places[LONG])) == 45
+    assert {place.part for place, _ in places[RARE]} == {RARE}
+    assert {place.config for place, _ in places[RARE]} == {row.config for row in RARE_CONFIGS}
+    seeds = {seed for _, seed in places[SHORT]}
+    assert {seed for _, seed in places[LONG]} == {seed for _, seed in places[RARE]} == seeds
 
 
 def test_a_longer_run_that_tells_the_same_shows_that_the_cut_changes_nothing() -> None:
     short = list(runs(as_published))
     same = [one for one in runs(as_published) if one.config in (5, 251)]
     slower = [replace(one, response_us=1.2 * one.response_us) if one.config == 251 else one for one in same]
-    text = page(short, same, datetime(2026, 11, 22), "simulated")
+    text = page(short, same, [], datetime(2026, 11, 22), "simulated")
     assert text.count("| nothing |") == 2 and "**something**" not in text
-    assert "**something**" in page(short, slower, datetime(2026, 11, 22), "simulated")
+    assert "**something**" in page(short, slower, [], datetime(2026, 11, 22), "simulated")
 
 
 def test_the_page_says_the_criteria_before_anything_was_run() -> None:
-    text = page([], [], datetime(2026, 11, 22), "simulated")
+    text = page([], [], [], datetime(2026, 11, 22), "simulated")
     assert "Nothing has been judged yet" in text
     for claim in CLAIMS:
-        assert claim.criterion in text and claim.shape in text
+        assert claim.criterion in text
+        assert claim.shape in text
+        assert claim.written == WRITTEN or claim.written in text
