@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -13,8 +14,10 @@ from rest_framework.response import Response
 
 from brokerweb.api.paging import links, whole
 from brokerweb.api.shapes import brokers as shapes
+from brokerweb.api.tables import PAGED_AS_JSON, a_table
 from brokerweb.live import brokers
-from brokerweb.runpage import repeating
+from brokerweb.runpage import repeating, tables
+from brokerweb.tables import JSON, checked, download, written
 
 
 class RunBrokers:
@@ -23,15 +26,22 @@ class RunBrokers:
     get_object: Any
 
     @extend_schema(
-        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 1,000")],
-        responses=shapes.RunBrokerListSerializer,
+        parameters=[
+            PAGED_AS_JSON,
+            OpenApiParameter("page", int),
+            OpenApiParameter("page_size", int, description="At most 1,000"),
+        ],
+        responses=a_table(shapes.RunBrokerListSerializer),
         filters=False,
     )
     @action(detail=True, url_path="brokers")
-    def brokers(self, request: Request, pk: str) -> Response:
+    def brokers(self, request: Request, pk: str) -> HttpResponseBase:
         """Each broker's state, load and memory: as of now, and of a run that has ended as it was while measuring."""
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
-        found = brokers.of_run(self.get_object())
+        run = self.get_object()
+        if (form := checked(request.query_params.get("format", JSON))) != JSON:
+            return download(written(tables.of_brokers(run), form), form, tables.named("brokers", run))
+        found = brokers.of_run(run)
         rows = found["brokers"]
         beside = links(request, {"page_size": size}, page, -(-len(rows) // size))
         shown = rows[(page - 1) * size : page * size]

@@ -17,7 +17,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb import tables
 from brokerweb.api.paging import links, whole
 from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.run_brokers import RunBrokers
@@ -27,6 +26,7 @@ from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.streams import PARQUET, download, file_chunks
+from brokerweb.api.tables import PAGED_AS_JSON, a_table, format_parameter
 from brokerweb.experiments import history, labels, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
@@ -35,7 +35,10 @@ from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
+from brokerweb.runpage import tables
 from brokerweb.storage.services import removed_sentence
+from brokerweb.tables import CSV, JSON, checked, written
+from brokerweb.tables import download as taken_away
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from telemetry import holdings
@@ -45,12 +48,6 @@ from telemetry.traces import OUTCOMES
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""
-A_TABLE: dict[tuple[int, str], OpenApiTypes] = {
-    (200, "application/json"): OpenApiTypes.OBJECT,
-    (200, "text/csv"): OpenApiTypes.STR,
-    (200, PARQUET): OpenApiTypes.BINARY,
-}
-"""The answer that is JSON, CSV or Parquet, as ``format`` asks."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -108,16 +105,16 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("q", str, description=FILTER_HELP),
             OpenApiParameter("columns", str, description="With commas; see the list's page"),
             OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
-            OpenApiParameter("format", str, enum=list(tables.FORMS), description="csv where it is left out"),
+            format_parameter("csv where it is left out"),
         ],
-        responses=A_TABLE,
+        responses=a_table(),
         filters=False,
     )
     @action(detail=False)
     def export(self, request: Request) -> HttpResponseBase:
         """The list of runs as a file: its columns in its order, units in their names, at most 10,000 rows."""
         asked = listing.of_address(request.query_params)
-        return exported(request, asked, request.query_params.get("format", tables.CSV))
+        return exported(request, asked, request.query_params.get("format", CSV))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])
@@ -143,11 +140,11 @@ class RunViewSet(RunBrokers, Resource):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("format", str, enum=["json", "csv", "parquet"], description="json is paged"),
+            PAGED_AS_JSON,
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="At most 10,000"),
         ],
-        responses=A_TABLE,
+        responses=a_table(),
         filters=False,
     )
     @action(detail=True)
@@ -185,14 +182,15 @@ class RunViewSet(RunBrokers, Resource):
         parameters=[
             OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
             OpenApiParameter("order", str, enum=list(ORDERS), description="slowest first where it is left out"),
+            PAGED_AS_JSON,
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="At most 1,000"),
         ],
-        responses=shapes.TraceListSerializer,
+        responses=a_table(shapes.TraceListSerializer),
         filters=False,
     )
     @action(detail=True)
-    def traces(self, request: Request, pk: str) -> Response:
+    def traces(self, request: Request, pk: str) -> HttpResponseBase:
         """Single queries as the brokers reported them: one in so many, and those that failed."""
         run = self.get_object()
         outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
@@ -201,6 +199,8 @@ class RunViewSet(RunBrokers, Resource):
             raise InvalidSetting("outcome", f"must be one or more of {', '.join(OUTCOMES)}, not {wrong[0]!r:.40}")
         if order not in ORDERS:
             raise InvalidSetting("order", f"must be one of {', '.join(ORDERS)}, not {order!r:.40}")
+        if (form := checked(request.query_params.get("format", JSON))) != JSON:
+            return taken_away(written(tables.queries(run, outcomes, order), form), form, tables.named("queries", run))
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
         found = traces.listing(run, outcomes, order, (page - 1) * size, size)
         query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}

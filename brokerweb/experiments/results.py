@@ -15,6 +15,8 @@ from django.http import QueryDict
 
 from brokerweb.definitions import relevance
 from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.ids import in_chunks
+from brokerweb.tables import Table
 from overlay.engines import SIMULATED
 from overlay.experiment.sweeps import axes
 from overlay.systems import SYSTEMS
@@ -72,11 +74,37 @@ def axes_of(experiment: Experiment) -> list[str]:
 
 def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[Configuration]:
     """The configurations that ``?sort=`` and ``?configurations=`` (a page's number) ask for."""
-    sort = asked.get("sort", "") if asked.get("sort") in SORTS else "p50"
-    found = sorted(_grouped(experiment), key=lambda one: one.key(str(sort).lstrip("-")), reverse=str(sort)[:1] == "-")
-    shown = Paginator(found, SHOWN).get_page(asked.get("configurations"))
+    shown = Paginator(_ordered(experiment, str(asked.get("sort", ""))), SHOWN).get_page(asked.get("configurations"))
     _tell_values(experiment, list(shown))
     return shown
+
+
+def table(experiment: Experiment, sort: str = "") -> Table:
+    """All of them with what varies, their figures in µs with the 95 % interval, and how many runs they had."""
+    found = _ordered(experiment, sort)
+    _tell_values(experiment, found)
+    varies = [name.rpartition(".")[2] for name in axes_of(experiment)]
+    intervals = [f"{name}_us{end}" for name in FIGURES for end in ("", "_low", "_high")]
+    rows = [
+        [
+            one.hash,
+            experiment.definition["engine"],
+            *one.values,
+            one.n,
+            *(figure[end] for figure in (one.p50, one.p95) for end in ("value", "low", "high")),
+            one.runs,
+            one.failed,
+            one.verdict or None,
+        ]
+        for one in found
+    ]
+    return Table(["configuration", "engine", *varies, "n", *intervals, "runs", "failed", "thresholds"], rows)
+
+
+def _ordered(experiment: Experiment, sort: str) -> list[Configuration]:
+    """Sorted as ``SORTS`` has it, by their medians where ``sort`` is none of them."""
+    by = sort if sort in SORTS else "p50"
+    return sorted(_grouped(experiment), key=lambda one: one.key(by.lstrip("-")), reverse=by.startswith("-"))
 
 
 def _grouped(experiment: Experiment) -> list[Configuration]:
@@ -106,8 +134,10 @@ def _tell_values(experiment: Experiment, shown: list[Configuration]) -> None:
     if not names or not shown:
         return
     paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in names]
-    rows = Run.objects.filter(pk__in=[one.run for one in shown]).order_by().values_list("pk", *paths)
-    by_run = {pk: list(values) for pk, *values in rows}
+    by_run: dict[str, list[Any]] = {}
+    for some in in_chunks([one.run for one in shown]):
+        rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", *paths)
+        by_run |= {pk: list(values) for pk, *values in rows}
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
     base = {relevance.ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
     bare = [name.rpartition(".")[2] for name in names]

@@ -26,6 +26,7 @@ def rendered(report_id: str, ended_at: datetime | None, *, may_change: bool) -> 
         "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
         "drawn": {chart["id"]: chart for chart in charts},
         "configurations": configurations,
+        "address": f"/api/reports/{report_id}/configurations/",
         "nearest": [row for row in configurations if row["published"] and not row["published"]["same"]],
         "notes": result.get("notes") or [],
         "may_change": may_change,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -68,6 +69,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
         "found": found,
         "page": page,
         "show": show if show in VIEWS else "slowest",
+        "chosen": f"{urlencode({'outcome': ','.join(outcomes), 'order': order})}&",
         "views": [(name, label) for name, (label, _, _) in VIEWS.items()],
         "one_in": traces.traced_one_in(run),
         "is_part": is_part,

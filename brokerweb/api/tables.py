@@ -1,0 +1,27 @@
+"""What OpenAPI says of an answer that is a table in one of several forms. Counterpart: ``brokerweb.tables``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+
+from brokerweb.api.streams import PARQUET
+from brokerweb.tables import FORMS
+
+
+def a_table(as_json: Any = OpenApiTypes.OBJECT) -> dict[tuple[int, str], Any]:
+    """The answers that ``format`` may ask for."""
+    return {
+        (200, "application/json"): as_json,
+        (200, "text/csv"): OpenApiTypes.STR,
+        (200, PARQUET): OpenApiTypes.BINARY,
+    }
+
+
+def format_parameter(description: str) -> OpenApiParameter:
+    return OpenApiParameter("format", str, enum=list(FORMS), description=description)
+
+
+PAGED_AS_JSON = format_parameter("json, where it is left out, is paged; the others are whole")

@@ -1,0 +1,64 @@
+"""What a report found of each configuration as a table to take away: a row for each, units in the names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from brokerweb.tables import Table
+from telemetry import oracle
+from telemetry.comparison import MEMORY, STARTS
+from telemetry.metrics import STATISTICS
+
+OUTCOMES = ("requests", "answered", "not_found", "timed_out", "refused")
+ENDS = (("", "value"), ("_low", "low"), ("_high", "high"))
+
+
+def configurations(result: Mapping[str, Any]) -> Table:
+    """Of a report's ``result``, as ``telemetry.comparison`` makes it; figures are means of the replicates with their
+    95 % intervals, ``pooled`` those of all samples as one."""
+    rows = [_row(row) for row in result.get("configurations") or []]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(names, [[row.get(name) for name in names] for row in rows])
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    topology, published, truth = row["topology"], row["published"] or {}, row.get("truth") or {}
+    return {
+        "number": row.get("number"),
+        "configuration": row["key"],
+        "label": row["label"],
+        "engine": row.get("engine"),
+        "system": row["system"],
+        "topology": topology["name"],
+        "topology_kind": topology["kind"],
+        "brokers": topology["brokers"],
+        "links": topology["links"],
+        **{f"workload.{name}": value for name, value in row["workload"].items()},
+        **{f"settings.{name}": value for name, value in row["settings"].items()},
+        "n": row["n"],
+        "runs": list(row["runs"]),
+        **_response(row["response"]),
+        **{name: row["outcomes"].get(name, 0) for name in OUTCOMES},
+        # Reports from before the truth of answers was known have none.
+        **_intervals({name: truth[name] for name in (*oracle.SHARES, "stale_ms") if name in truth}),
+        **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),
+        **{f"runs_{verdict}": count for verdict, count in row["verdicts"].items()},
+        "published_row": published.get("config"),
+        "published_is_same": published.get("same"),
+        "published_response_us": published.get("response_us"),
+        "published_memory_kb": published.get("memory_kb"),
+    }
+
+
+def _response(response: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for start in STARTS:
+        for statistic in STATISTICS:
+            name, one = f"{statistic}_us" if start == "from_intended" else f"{statistic}_{start}_us", response[start]
+            found |= {**_intervals({name: one[statistic]}), f"{name}_pooled": one[statistic].get("pooled")}
+    return found
+
+
+def _intervals(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {f"{name}{end}": one[of] for name, one in found.items() for end, of in ENDS}
