@@ -38,7 +38,7 @@ def spark_session(var: Path, to_read_bytes: int = 0, master: str = MASTER) -> It
     """A session for one report or sweep, stopped when the block ends. Raises ``TelemetryError`` where none can be had.
 
     ``to_read_bytes`` is how much it will read. A JVM that this process has already stays as it was started.
-    ``SPARK_REMOTE`` (``sc://host:port``) uses a Spark Connect server, ``SPARK_MASTER`` another master than ``master``.
+    ``SPARK_MASTER`` (``spark://host:port``) names another master than ``master``.
     """
     with TemporaryDirectory(prefix="waxwing-spark-") as scratch:
         session = _start(var, Path(scratch), to_read_bytes, master)
@@ -50,9 +50,6 @@ def spark_session(var: Path, to_read_bytes: int = 0, master: str = MASTER) -> It
 
 def _start(var: Path, scratch: Path, to_read_bytes: int, master: str) -> SparkSession:
     builder = SparkSession.builder.appName("waxwing").config("spark.sql.session.timeZone", "UTC")
-    remote = os.environ.get("SPARK_REMOTE")
-    if remote:
-        return _get(builder.remote(remote), f"the Spark Connect server {remote}")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 there is, without our libraries
     os.environ["JAVA_HOME"] = str(find_java(var))
     # Py4J says goodbye when the interpreter ends, to streams that may be closed by then.
@@ -75,12 +72,8 @@ def _start(var: Path, scratch: Path, to_read_bytes: int, master: str) -> SparkSe
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name, value in settings.items():
         builder = builder.config(name, str(value))
-    return _get(builder.master(master), f"Spark ({master})")
-
-
-def _get(builder: SparkSession.Builder, what: str) -> SparkSession:
     try:
-        return builder.getOrCreate()
+        return builder.master(master).getOrCreate()
     except (PySparkException, ImportError, RuntimeError, OSError) as error:
         sentence = str(error).strip().partition("\n")[0]
-        raise TelemetryError(f"{what} could not be started: {sentence}") from error
+        raise TelemetryError(f"Spark ({master}) could not be started: {sentence}") from error
