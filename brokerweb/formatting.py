@@ -256,7 +256,7 @@ def pretty(value: Any) -> str:
 @register.filter
 def words(name: Any) -> str:
     """``update_interval_s`` → "Update interval": the unit stands beside the value. ``full-mesh`` → "Full mesh"."""
-    parts = str(name).replace("-", "_").split("_")
+    parts = str(name).replace("-", "_").removesuffix("_per_s").split("_")
     if len(parts) > 1 and parts[-1] in {"s", "ms", "us", "bytes", "kb"}:
         parts = parts[:-1]
     text = " ".join(parts)

@@ -44,6 +44,8 @@ MAX_BROKERS = 1_000
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Of a request but its files, which lie on disk: a document in a form or in JSON, where quotes are written longer."""
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+"""The form of an experiment has 17 for each of its faults, of which 200 are allowed."""
 LEASE_SECONDS = 15
 """How long a run goes on without its worker: more than a worker takes to be started again."""
 WORKER_MISSING_SECONDS = 15

@@ -79,6 +79,12 @@ def in_words(shape: LinkShape | Link) -> str:
     return ", ".join(part for part in said if part)
 
 
+def more_in_words(link: Link) -> str:
+    """The same of what delay, jitter and the share that is lost do not say already."""
+    is_in_runs = link.loss_burst or link.loss_burst_limit
+    return in_words(replace(link, delay_ms=0.0, jitter_ms=0.0, loss=link.loss if is_in_runs else 0.0))
+
+
 def _delay(shape: LinkShape | Link) -> str:
     jitter = f" ± {shape.jitter_ms:g}" if shape.jitter_ms else ""
     return f"{shape.delay_ms:g}{jitter} ms" if shape.delay_ms else ""

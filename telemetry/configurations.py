@@ -10,7 +10,9 @@ from hashlib import blake2b
 from typing import Any
 
 from overlay.engines import SIMULATED
+from overlay.links import LINK_SETTINGS
 from overlay.profiles import PROFILE
+from overlay.settings import SettingInfo
 from overlay.systems import RECORD, SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.runs import checked_run_id
@@ -152,12 +154,23 @@ def _topology(value: Any) -> dict[str, Any]:
 def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
     """``delay 0.5 to 5 ms`` for links that are shaped; empty for links as the machine has them."""
     said = []
-    for name, word, unit in (("delay_ms", "delay", " ms"), ("jitter_ms", "jitter", " ms"), ("loss", "loss", "")):
-        values = [float(link.get(name) or 0) for link in links if isinstance(link, Mapping)]
-        if any(values):
+    shaped = [link for link in links if isinstance(link, Mapping)]
+    for info in LINK_SETTINGS:
+        word, unit = _words(info)
+        values = [float(link.get(info.name, info.default) or 0) for link in shaped]
+        if any(value != info.default for value in values):
             low, high = min(values), max(values)
             said.append(f"{word} {low:.3g}{unit}" if low == high else f"{word} {low:.3g} to {high:.3g}{unit}")
     return ", ".join(said)
+
+
+def _words(info: SettingInfo) -> tuple[str, str]:
+    """``rate`` and `` bytes/s``; a share has no unit."""
+    unit = "" if info.unit == "fraction" else f" {info.unit}"
+    name = info.name
+    for ending in ("_ms", "_bytes_per_s", "_bytes"):
+        name = name.removesuffix(ending)
+    return name.replace("_", " "), unit
 
 
 def faults_in_words(faults: Sequence[Mapping[str, Any]]) -> str:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from django.http import QueryDict
 
 from brokerweb import quantities
+from brokerweb.formatting import words
+from brokerweb.setting_forms import Input
 from overlay.errors import InvalidSetting
-from overlay.faults import KILL, LOSSY, PARTITION, RESTART, SLOW
+from overlay.fault_documents import WHERE
+from overlay.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RESTART, SLOW
+from overlay.links import LinkShape
+from overlay.settings import SettingInfo, describe
 
-WHERE = {KILL: "brokers", RESTART: "brokers", PARTITION: "islands", SLOW: "links", LOSSY: "links"}
-"""By kind, the field of the document that says where."""
 AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
 """By kind, the field that says how much."""
 SAID = {
@@ -23,10 +27,15 @@ SAID = {
     PARTITION: "Partition",
     SLOW: "Slow links",
     LOSSY: "Lossy links",
+    IMPAIRED: "Impaired links",
 }
 EXAMPLES = {"brokers": "brokers: 3, 5-8", "islands": "islands: 0-4 | 5-9", "links": "links: 0-1, 1-2 or all"}
 AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, share"}
 COLUMNS = ("what", "where", "amount", "at_s", "until_s")
+SHAPE = tuple(describe(LinkShape))
+"""What impaired links may be said to do."""
+UNITS = {info.name: info.unit.removesuffix("/s") for info in SHAPE}
+"""In which amounts may be typed: a rate as "20kB"."""
 MAX_RANGE = 100_000
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _PAIR = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
@@ -42,6 +51,8 @@ class FaultRow:
     amount: str = ""
     at_s: str = ""
     until_s: str = ""
+    shape: Mapping[str, str] = field(default_factory=dict)
+    """Of impaired links, what they do, by setting; empty is not said."""
     wrong: str = ""
 
     @property
@@ -57,6 +68,11 @@ class FaultRow:
     def amount_label(self) -> str:
         return AMOUNT_LABELS.get(self.what, "Amount")
 
+    @property
+    def shapes(self) -> list[Input]:
+        """Of what impaired links may do."""
+        return [Input(info, f"fault-{info.name}", [self.shape.get(info.name, "")], sweeps=False) for info in SHAPE]
+
     def document(self, index: int) -> dict[str, Any]:
         """Raises ``InvalidSetting`` naming the field that cannot be read; whether it fits is checked with the rest."""
         name = f"faults.{index}"
@@ -66,10 +82,16 @@ class FaultRow:
         found: dict[str, Any] = {"what": self.what, where: self._where(f"{name}.{where}")}
         if self.what in AMOUNT:
             amount = AMOUNT[self.what]
-            found[amount] = _number(f"{name}.{amount}", self.amount)
-        found["at_s"] = _number(f"{name}.at_s", self.at_s)
+            found[amount] = _number(f"{name}.{amount}", self.amount, UNITS[amount])
+        if self.what == IMPAIRED:
+            found |= {
+                info.name: _setting(f"{name}.{info.name}", info, text)
+                for info in SHAPE
+                if (text := self.shape.get(info.name, ""))
+            }
+        found["at_s"] = _number(f"{name}.at_s", self.at_s, "s")
         if self.until_s and self.what != RESTART:
-            found["until_s"] = _number(f"{name}.until_s", self.until_s)
+            found["until_s"] = _number(f"{name}.until_s", self.until_s, "s")
         return found
 
     def _where(self, name: str) -> Any:
@@ -99,7 +121,7 @@ class FaultRows:
         """Puts a sentence beside the row that ``faults.2.brokers`` names."""
         parts = field_name.split(".")
         if len(parts) > 1 and parts[0] == "faults" and parts[1].isdigit() and int(parts[1]) < len(self.rows):
-            self.rows[int(parts[1])].wrong = f"{parts[2].removesuffix('_s') if len(parts) > 2 else 'this'} {sentence}"
+            self.rows[int(parts[1])].wrong = f"{words(parts[2]).lower() if len(parts) > 2 else 'this'} {sentence}"
 
 
 def shown(documents: list[Mapping[str, Any]]) -> FaultRows:
@@ -110,7 +132,11 @@ def shown(documents: list[Mapping[str, Any]]) -> FaultRows:
 def sent(data: QueryDict) -> FaultRows:
     """Rows as they were sent."""
     columns = [data.getlist(f"fault-{name}") for name in COLUMNS]
-    return FaultRows([FaultRow(*(text.strip() for text in row)) for row in zip(*columns, strict=False)])
+    rows = [FaultRow(*(text.strip() for text in row)) for row in zip(*columns, strict=False)]
+    shapes = zip_longest(*(data.getlist(f"fault-{info.name}") for info in SHAPE), fillvalue="")
+    for row, texts in zip(rows, shapes, strict=False):
+        row.shape = {info.name: text.strip() for info, text in zip(SHAPE, texts, strict=True)}
+    return FaultRows(rows)
 
 
 def _row(document: Mapping[str, Any]) -> FaultRow:
@@ -118,11 +144,12 @@ def _row(document: Mapping[str, Any]) -> FaultRow:
     where, amount = document[WHERE[what]], document.get(AMOUNT.get(what, ""))
     if what == PARTITION:
         text = " | ".join(_ranges(island) for island in where)
-    elif what in (SLOW, LOSSY):
+    elif what in OF_LINKS:
         text = where if isinstance(where, str) else ", ".join(f"{a}-{b}" for a, b in where)
     else:
         text = _ranges(where)
-    return FaultRow(what, text, _text(amount), _text(document["at_s"]), _text(document.get("until_s")))
+    shape = {info.name: _text(document[info.name]) for info in SHAPE if what == IMPAIRED and info.name in document}
+    return FaultRow(what, text, _text(amount), _text(document["at_s"]), _text(document.get("until_s")), shape)
 
 
 def _ranges(brokers: list[int]) -> str:
@@ -130,11 +157,20 @@ def _ranges(brokers: list[int]) -> str:
 
 
 def _text(number: float | None) -> str:
-    return "" if number is None else f"{number:g}"
+    if isinstance(number, bool):
+        return str(number).lower()
+    return "" if number is None else str(number) if isinstance(number, int) else f"{number:g}"
 
 
-def _number(name: str, text: str) -> float:
-    unit = {"s": "s", "ms": "ms"}.get(name.rpartition("_")[2], "")
+def _setting(name: str, info: SettingInfo, text: str) -> Any:
+    """Whole numbers as such: whether one fits is checked with the rest."""
+    if info.kind == "boolean":
+        return {"true": True, "false": False}.get(text, text)
+    number = _number(name, text, UNITS[info.name])
+    return int(number) if info.kind == "integer" and number == int(number) else number
+
+
+def _number(name: str, text: str, unit: str) -> float:
     if (quantity := quantities.read(text, unit)) is not None:
         return quantity
     try:

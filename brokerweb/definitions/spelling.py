@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from overlay.experiment.sweeps import SWEPT_GROUPS
+from overlay.links import LinkShape
+from overlay.settings import describe
 from overlay.systems import SYSTEMS
 
-OF_FAULTS = ("at_s", "until_s", "delay_ms", "loss")
+OF_FAULTS = ("at_s", "until_s", *(info.name for info in describe(LinkShape) if info.kind == "number"))
 """Fields of a fault that take any number."""
 
 

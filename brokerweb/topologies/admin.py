@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay.errors import InvalidSetting
-from overlay.links import LinkShape
+from overlay.links import LINK_SETTINGS, LinkShape
 
 
 class LinkForm(forms.ModelForm):
@@ -22,13 +22,13 @@ class LinkForm(forms.ModelForm):
 
     class Meta:
         model = Link
-        fields = ("a", "b", "delay_ms", "jitter_ms", "loss")
+        fields = ("a", "b", *(info.name for info in LINK_SETTINGS))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         try:
-            shape: dict[str, Any] = {name: cleaned.get(name) or 0.0 for name in ("delay_ms", "jitter_ms", "loss")}
-            LinkShape(**shape)
+            given = {info.name: cleaned.get(info.name) for info in LINK_SETTINGS}
+            LinkShape(**{name: value for name, value in given.items() if value is not None})
         except InvalidSetting as error:
             self.add_error(error.field if error.field in self.fields else None, error.sentence)
         if cleaned.get("a") is not None and cleaned.get("a") == cleaned.get("b"):

@@ -13,7 +13,7 @@ from brokerweb.topologies import services
 from overlay.errors import InvalidSetting
 from overlay.settings import describe
 from overlay.topologies import Kind
-from overlay.topologies.params import Params
+from overlay.topologies.params import MORE, Params
 
 LINK_SETTINGS = {info.name for info in describe(Params)}
 """Parameters of the links, shown apart from those of the kind."""
@@ -39,7 +39,17 @@ class TopologyForm:
 
     @property
     def link_params(self) -> list[setting_forms.Input]:
-        return [one for one in self.params.inputs if one.info.name in LINK_SETTINGS]
+        return [one for one in self.params.inputs if one.info.name in LINK_SETTINGS.difference(MORE)]
+
+    @property
+    def more_link_params(self) -> list[setting_forms.Input]:
+        """What is said of links more rarely than delay, jitter and loss."""
+        return [one for one in self.params.inputs if one.info.name in MORE]
+
+    @property
+    def says_more(self) -> bool:
+        """Whether something is said there, or wrong."""
+        return any(one.is_changed or one.wrong for one in self.more_link_params)
 
     def described(self) -> dict[str, Any]:
         """The arguments of ``services.create`` without the name. Raises ``InvalidSetting``."""

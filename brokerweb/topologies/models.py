@@ -8,6 +8,8 @@ from django.db import models
 from django.utils import timezone
 
 from brokerweb.ids import new_id
+from overlay import links as overlay_links
+from overlay.link_shapes import more_in_words
 from overlay.topologies.graph import MAX_NAME
 
 
@@ -55,7 +57,7 @@ class Node(models.Model):
 
 
 class Link(models.Model):
-    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it."""
+    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it (``overlay.links``)."""
 
     topology = models.ForeignKey(Topology, related_name="links", on_delete=models.CASCADE)
     a = models.PositiveIntegerField()
@@ -63,6 +65,14 @@ class Link(models.Model):
     delay_ms = models.FloatField(default=0, validators=[MinValueValidator(0)])
     jitter_ms = models.FloatField(default=0, validators=[MinValueValidator(0)])
     loss = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1)])
+    loss_burst = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1000)])
+    loss_burst_limit = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(1000)])
+    duplication = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1)])
+    reordering = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1)])
+    reordering_ms = models.FloatField(default=50, validators=[MinValueValidator(0)])
+    corruption = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(1)])
+    rate_bytes_per_s = models.FloatField(default=0, validators=[MinValueValidator(0)])
+    queue_bytes = models.PositiveIntegerField(default=131_072, validators=[MinValueValidator(65_507)])
 
     class Meta:
         ordering = ["a", "b"]
@@ -70,6 +80,15 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return f"{self.a}–{self.b}"
+
+    def to_link(self) -> overlay_links.Link:
+        """What the row says, unchecked."""
+        return overlay_links.Link(self.a, self.b, *(getattr(self, info.name) for info in overlay_links.LINK_SETTINGS))
+
+    @property
+    def more(self) -> str:
+        """What happens to datagrams beside delay, jitter and loss, in words."""
+        return more_in_words(self.to_link())
 
 
 class TopologyVersion(models.Model):

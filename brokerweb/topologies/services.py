@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -20,14 +19,13 @@ from django.db import transaction
 from brokerweb.errors import NotPossible
 from brokerweb.topologies import pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
-from overlay import links as overlay_links
 from overlay import topologies as overlay_topologies
 from overlay.errors import InvalidSetting
 from overlay.topologies import Graph, Kind, Limits
+from overlay.topologies.files import NUMBERS
 
 CUSTOM = "custom"
 GRAPHML, JSON, CSV = "graphml", "json", "csv"
-_SHAPES = ("delay_ms", "jitter_ms", "loss")
 
 
 def create(
@@ -147,7 +145,7 @@ def save_graph(topology: Topology, graph: Graph, by: User | None = None, note: s
         for index, (name, (x, y)) in enumerate(zip(names, positions, strict=True))
     )
     Link.objects.bulk_create(
-        Link(topology=topology, a=one.ends[0], b=one.ends[1], **{k: getattr(one, k) for k in _SHAPES})
+        Link(topology=topology, a=one.ends[0], b=one.ends[1], **{k: getattr(one, k) for k in NUMBERS})
         for one in graph.links
     )
     return topology
@@ -160,9 +158,7 @@ def to_graph(topology: Topology) -> Graph:
     named = any(node.name for node in nodes)
     return Graph(
         brokers=topology.brokers,
-        links=tuple(
-            overlay_links.Link(row.a, row.b, row.delay_ms, row.jitter_ms, row.loss) for row in topology.links.all()
-        ),
+        links=tuple(row.to_link() for row in topology.links.all()),
         positions=tuple((float(node.x or 0), float(node.y or 0)) for node in nodes) if placed else None,
         names=tuple(node.name or str(node.index) for node in nodes) if named else None,
     )
@@ -206,7 +202,7 @@ def document(topology: Topology) -> dict[str, Any]:
         "kind": topology.kind,
         "brokers": graph.brokers,
         **named,
-        "links": [asdict(link) for link in graph.links],
+        "links": [link.to_json() for link in graph.links],
         "positions": [list(place) for place in graph.positions] if graph.positions else None,
     }
 

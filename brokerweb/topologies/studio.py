@@ -17,7 +17,7 @@ from overlay import links as overlay_links
 from overlay import topologies as overlay_topologies
 from overlay.errors import InvalidSetting
 from overlay.topologies import Graph, advice, walking
-from overlay.topologies.files import NUMBERS, numbers_of, read_links
+from overlay.topologies.files import numbers_of, read_links
 from overlay.topologies.graph import MAX_NAME, require
 from overlay.topologies.structure import structure
 
@@ -160,7 +160,5 @@ def drawn(graph: Graph) -> dict[str, Any]:
             {"name": "" if name == str(i) else name, "x": x, "y": y}
             for i, (name, (x, y)) in enumerate(zip(names, places, strict=True))
         ],
-        "links": [
-            {"a": link.a, "b": link.b, **{name: getattr(link, name) for name in NUMBERS}} for link in graph.links
-        ],
+        "links": [link.to_json() for link in graph.links],
     }

@@ -18,15 +18,16 @@ from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
 from overlay.broker.walks import POLICIES
-from overlay.links import LinkShape
-from overlay.settings import describe
+from overlay.link_shapes import in_words
+from overlay.links import LINK_SETTINGS, Link
 from overlay.topologies import Graph, advice
 from overlay.topologies import difference as overlay_difference
-from overlay.topologies.files import NUMBERS
 from overlay.topologies.graph import MAX_NAME
 
 LISTED = 200
 """Rows of a difference's table; the picture shows all."""
+COMMON = 3
+"""Settings of links that are always shown: delay, jitter and loss."""
 
 
 @form_page
@@ -34,19 +35,22 @@ def edit(request: HttpRequest, topology_id: str) -> HttpResponse:
     """The editor. What it does goes through REST."""
     topology = get_object_or_404(Topology, pk=topology_id)
     limits = services.limits()
-    shapes = [info for info in describe(LinkShape) if info.name in NUMBERS]
     context = {
         "topology": topology,
         "policies": list(POLICIES),
         "most_links": advice.MOST_LINKS,
         "most_note": studio.MAX_NOTE,
-        "shapes": shapes,
+        "shapes": LINK_SETTINGS[:COMMON],
+        "more_shapes": LINK_SETTINGS[COMMON:],
         "drawing": {
             "id": topology.pk,
             "version": topology.version,
             "limits": {"brokers": settings.MAX_BROKERS, "links": limits.links, "name": MAX_NAME},
             "largest": advice.LARGEST,
-            "shapes": [{"name": one.name, "unit": one.unit, "low": one.low, "high": one.high} for one in shapes],
+            "shapes": [
+                {**{key: getattr(one, key) for key in ("name", "kind", "unit", "low", "high")}, "usual": one.default}
+                for one in LINK_SETTINGS
+            ],
             **studio.drawn(services.to_graph(topology)),
         },
     }
@@ -148,10 +152,8 @@ def _names(graph: Graph) -> list[str]:
     return list(graph.names) if graph.names else [str(i) for i in range(graph.brokers)]
 
 
-def _shape(link: Any) -> str:
-    shaped = [f"{link.delay_ms:g} ms", f"± {link.jitter_ms:g} ms" if link.jitter_ms else ""]
-    shaped.append(f"{100 * link.loss:g} % lost" if link.loss else "")
-    return ", ".join(part for part in shaped if part)
+def _shape(link: Link) -> str:
+    return in_words(link) or "0 ms"
 
 
 def _compared(old: Graph, new: Graph) -> list[tuple[str, Any, Any]]:

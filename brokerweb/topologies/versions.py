@@ -25,16 +25,24 @@ SPARE = 20
 
 
 def document_of(topology: Topology, graph: Graph) -> dict[str, Any]:
-    """All that a version holds: how it was made, and what it is. Links are ``[a, b, delay_ms, jitter_ms, loss]``."""
+    """All that a version holds: how it was made, and what it is.
+
+    Links are ``[a, b, delay_ms, jitter_ms, loss]``, and where they do more than that, an object with it comes last.
+    """
     return {
         "kind": topology.kind,
         "params": topology.params,
         "seed": topology.seed,
         "brokers": graph.brokers,
-        "links": sorted([*link.ends, link.delay_ms, link.jitter_ms, link.loss] for link in graph.links),
+        "links": [_row(link) for link in sorted(graph.links, key=lambda link: link.ends)],
         "positions": [list(place) for place in graph.positions] if graph.positions else None,
         "names": list(graph.names) if graph.names else None,
     }
+
+
+def _row(link: Link) -> list[Any]:
+    more = link.more()
+    return [*link.ends, link.delay_ms, link.jitter_ms, link.loss, *([more] if more else [])]
 
 
 def graph_of(document: Mapping[str, Any]) -> Graph:
@@ -42,7 +50,7 @@ def graph_of(document: Mapping[str, Any]) -> Graph:
     places, names = document["positions"], document["names"]
     return Graph(
         brokers=document["brokers"],
-        links=tuple(Link(*link) for link in document["links"]),
+        links=tuple(Link(*link[:5], **(link[5] if len(link) > 5 else {})) for link in document["links"]),
         positions=tuple((x, y) for x, y in places) if places else None,
         names=tuple(names) if names else None,
     )

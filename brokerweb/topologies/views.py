@@ -132,7 +132,8 @@ def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
         "topology": topology,
         "graph": pictures.of_graph(graph),
         "names": list(graph.names or range(graph.brokers)),
-        "links": list(topology.links.all()[:LINKS_SHOWN]),
+        "links": (links := list(topology.links.all()[:LINKS_SHOWN])),
+        "do_more": any(link.more for link in links),
         "uses": uses.of(topology),
         "forms": list(services.READERS),
     }

@@ -1,6 +1,7 @@
 // The drawing as a picture in which brokers are moved and links are drawn. It shows what the drawing holds, and tells the
 // drawing what a hand did; it keeps nothing of its own but the view.
-import { colour, sig3 } from "./format.js";
+import { colour } from "./format.js";
+import { words } from "./link-words.js";
 
 const MANY = 60;
 const HUGE = 400;
@@ -57,7 +58,7 @@ export class Canvas {
       });
       for (const link of links) {
         const edge = cy.getElementById(link.id);
-        const shaped = Boolean(link.delay_ms || link.loss);
+        const shaped = Boolean(words(link));
         if (edge.empty()) cy.add({ group: "edges", data: { id: link.id, source: link.a, target: link.b, label: words(link) }, classes: shaped ? "shaped" : "" });
         else { edge.data("label", words(link)); edge.toggleClass("shaped", shaped); }
       }
@@ -173,8 +174,3 @@ export class Canvas {
 }
 
 const distance = (node, { x, y }) => Math.hypot(node.position("x") - x, node.position("y") - y);
-
-export function words({ delay_ms, jitter_ms, loss }) {
-  const delay = delay_ms ? `${sig3(delay_ms)}${jitter_ms ? ` ± ${sig3(jitter_ms)}` : ""} ms` : "";
-  return [delay, loss ? `${sig3(100 * loss)} % lost` : ""].filter(Boolean).join(", ");
-}

@@ -2,13 +2,13 @@
 // back. A state is never changed but replaced, so that the one that was saved is recognised when an undo comes back to it.
 
 const MOST_STEPS = 200;
-export const SHAPE = ["delay_ms", "jitter_ms", "loss"];
 const within = (value) => Math.min(1, Math.max(0, Math.round(value * 1e6) / 1e6));
 
 export class Drawing extends EventTarget {
   constructor(drawn) {
     super();
     this.made = 0;
+    this.shapes = drawn.shapes; // what a link may be given: {name, usual}; documents leave out much that is as usual
     this.state = this.#read(drawn);
     this.kept = this.state;
     this.past = [];
@@ -19,16 +19,19 @@ export class Drawing extends EventTarget {
   // As REST has it: links name brokers by their place in the list.
   #read({ nodes, links }) {
     const brokers = nodes.map((node) => ({ id: `b${this.made++}`, name: node.name || "", x: node.x, y: node.y }));
-    return { brokers, links: links.map((link) => ({ id: `l${this.made++}`, a: brokers[link.a].id, b: brokers[link.b].id, delay_ms: link.delay_ms || 0, jitter_ms: link.jitter_ms || 0, loss: link.loss || 0 })) };
+    return { brokers, links: links.map((link) => ({ id: `l${this.made++}`, a: brokers[link.a].id, b: brokers[link.b].id, ...this.#shaped(link) })) };
   }
 
   written() {
     const place = this.places();
     return {
       nodes: this.state.brokers.map(({ name, x, y }) => ({ name, x, y })),
-      links: this.state.links.map(({ a, b, delay_ms, jitter_ms, loss }) => ({ a: place.get(a), b: place.get(b), delay_ms, jitter_ms, loss })),
+      links: this.state.links.map((link) => ({ a: place.get(link.a), b: place.get(link.b), ...this.#unusual(link) })),
     };
   }
+
+  #shaped(link) { return Object.fromEntries(this.shapes.map(({ name, usual }) => [name, link[name] ?? usual])); }
+  #unusual(link) { return Object.fromEntries(this.shapes.filter(({ name, usual }) => link[name] !== usual).map(({ name }) => [name, link[name]])); }
 
   places() { return new Map(this.state.brokers.map((broker, at) => [broker.id, at])); }
   called(id, place = this.places()) { return this.broker(id)?.name || String(place.get(id)); }
@@ -95,7 +98,7 @@ export class Drawing extends EventTarget {
 
   // Returns whether there is a new link: of a broker with itself, or of two that are linked, there is none.
   link(pairs) {
-    const fresh = pairs.filter(([a, b]) => a !== b && !this.linked(a, b)).map(([a, b]) => ({ id: `l${this.made++}`, a, b, delay_ms: 0, jitter_ms: 0, loss: 0 }));
+    const fresh = pairs.filter(([a, b]) => a !== b && !this.linked(a, b)).map(([a, b]) => ({ id: `l${this.made++}`, a, b, ...this.#shaped({}) }));
     if (!fresh.length) return false;
     this.#become({ ...this.state, links: [...this.state.links, ...fresh] });
     this.choose(fresh.map((link) => link.id));

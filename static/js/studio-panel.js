@@ -1,6 +1,5 @@
-// What is chosen, beside the picture: a broker's name and place, the delay, jitter and loss of links. A wrong value has its
-// sentence beside the field, stays there, and changes nothing.
-import { SHAPE } from "./studio-drawing.js";
+// What is chosen, beside the picture: a broker's name and place, what happens on links. A wrong value has its sentence
+// beside the field, stays there, and changes nothing.
 import { sig3 } from "./format.js";
 
 const $ = (id) => document.getElementById(id);
@@ -41,7 +40,7 @@ export class Panel {
       $("broker-name").placeholder = String(place.get(brokers[0].id));
       for (const axis of ["x", "y"]) $(`broker-${axis}`).value = brokers[0][axis];
     }
-    for (const name of SHAPE) {
+    for (const { name } of this.shapes) {
       const values = new Set(links.map((link) => link[name]));
       $(`link-${name}`).value = values.size === 1 ? [...values][0] : "";
       $(`link-${name}`).placeholder = values.size > 1 ? "several; empty leaves them" : "";
@@ -84,12 +83,12 @@ export class Panel {
     const links = this.drawing.linksChosen();
     const values = {};
     let first = null;
-    for (const { name, unit, low, high } of this.shapes) {
+    for (const { name, kind, unit, low, high } of this.shapes) {
       const field = $(`link-${name}`);
       const value = number(field.value);
       const told = unit === "fraction" ? "" : ` ${unit}`;
       const amiss = field.value.trim() === "" ? (links.length === 1 ? "Must be a number." : "")
-        : value === null ? "Must be a number." : value < low || value > high ? `Must be from ${low} to ${high}${told}.` : "";
+        : value === null ? "Must be a number." : kind === "integer" && !Number.isInteger(value) ? "Must be a whole number." : value < low || value > high ? `Must be from ${low} to ${high}${told}.` : "";
       wrong(field, amiss);
       if (amiss) first ??= field;
       else if (field.value.trim() !== "") values[name] = value;
@@ -118,6 +117,7 @@ export function wrong(field, sentence) {
   told.textContent = sentence;
   told.hidden = !sentence;
   field.closest(".field").classList.toggle("bad", Boolean(sentence));
+  if (sentence) field.closest("details")?.setAttribute("open", "");
   if (sentence) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
 }

@@ -1,6 +1,7 @@
 // The drawing as two tables: what a hand does in the picture can be done here by keyboard, and read aloud. Long ones are
 // shown a page at a time.
 import { sig3 } from "./format.js";
+import { moreWords } from "./link-words.js";
 
 const ROWS = 25;
 const $ = (id) => document.getElementById(id);
@@ -51,7 +52,7 @@ class Table {
     const open = Object.assign(document.createElement("button"), { type: "button", className: "link-button", textContent: words });
     open.dataset.open = id;
     open.dataset.focus = `${id}-open`;
-    row.append(cell(box, "", "choice-cell"), cell(open, "", "title-cell"), ...cells.map(([label, value]) => cell(value, label, "num")));
+    row.append(cell(box, "", "choice-cell"), cell(open, "", "title-cell"), ...cells.map(([label, value, kind = "num"]) => cell(value, label, kind)));
     return row;
   }
 
@@ -77,7 +78,7 @@ export function tables(drawing, onOpen) {
     new Table("links", drawing, ({ state }) => {
       const called = new Map(state.brokers.map((broker, at) => [broker.id, broker.name || String(at)]));
       return state.links.map((link) => ({ id: link.id, words: `link ${called.get(link.a)} – ${called.get(link.b)}`,
-        cells: [["Delay, ms", sig3(link.delay_ms)], ["Jitter, ms", sig3(link.jitter_ms)], ["Loss", sig3(link.loss)]] }));
+        cells: [["Delay, ms", sig3(link.delay_ms)], ["Jitter, ms", sig3(link.jitter_ms)], ["Loss", sig3(link.loss)], ["More", moreWords(link), "more-cell"]] }));
     }, onOpen),
   ];
 }

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
+from brokerweb.api.shapes.links import FaultsField
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.services import runs_by_state
@@ -28,7 +29,7 @@ class ExperimentBody(serializers.Serializer):
     engine = serializers.CharField(required=False, default="live")
     settings = ObjectField(required=False)
     workload = ObjectField(required=False)
-    faults = ObjectsField(required=False)
+    faults = FaultsField(required=False)
     simulation = ObjectField(required=False)
     record_mb = serializers.IntegerField(required=False, default=0, help_text="MB that each broker may record")
     thresholds = serializers.ListField(
@@ -49,7 +50,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
     engine: Any = serializers.CharField(source="definition.engine", read_only=True)
     settings: Any = ObjectField(source="definition.settings", read_only=True)
     workload: Any = ObjectField(source="definition.workload", read_only=True)
-    faults: Any = ObjectsField(source="definition.faults", read_only=True, default=list)  # type: ignore[arg-type]
+    faults: Any = FaultsField(source="definition.faults", read_only=True, default=list)  # type: ignore[arg-type]
     simulation: Any = ObjectField(source="definition.simulation", read_only=True, default=dict)
     record_mb: Any = serializers.IntegerField(source="definition.record_mb", read_only=True, default=0)
     thresholds: Any = serializers.ListField(

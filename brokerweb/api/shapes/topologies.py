@@ -7,18 +7,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField
-from brokerweb.topologies.models import Link, Node, Topology, TopologyVersion
+from brokerweb.api.shapes.fields import Body, ObjectField
+from brokerweb.api.shapes.links import GivenLinksField, LinkSerializer
+from brokerweb.topologies.models import Node, Topology, TopologyVersion
 from brokerweb.topologies.services import READERS
 from brokerweb.topologies.studio import MAX_NOTE
 from overlay.broker.walks import POLICIES
 from overlay.topologies.advice import LARGEST, MOST_LINKS
-
-
-class LinkSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = Link
-        fields = ["a", "b", "delay_ms", "jitter_ms", "loss"]
 
 
 class NodeSerializer(serializers.ModelSerializer):
@@ -57,16 +52,11 @@ class TopologySerializer(TopologySummarySerializer):
         fields = [*TopologySummarySerializer.Meta.fields, "links", "nodes"]
 
 
-@extend_schema_field({"type": "array", "items": {"oneOf": [{"type": "array", "items": {"type": "integer"}}, OBJECT]}})
-class GivenLinksField(serializers.ListField):
-    """``[[a, b], …]`` or ``[{"a", "b", "delay_ms", "jitter_ms", "loss"}, …]``."""
-
-
 class TopologyBody(Body):
     name = serializers.CharField(max_length=100)
     kind = serializers.CharField(max_length=40, help_text="One of the kinds of GET /api/topologies/kinds/")
     brokers = serializers.IntegerField(required=False, help_text="Number of brokers; kind central is one")
-    params = ObjectField(required=False, help_text="Parameters of the generator, with delay, jitter and loss of links")
+    params = ObjectField(required=False, help_text="Parameters of the generator, and what happens on every link")
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
     links = GivenLinksField(required=False, help_text="Of kind custom: [[a, b], …]")
 
@@ -92,7 +82,7 @@ class DrawnBody(Body):
     """A topology as an editor has it, saved or not."""
 
     nodes = DrawnNodesField(help_text="Brokers in their order; links name them by their place in it, from 0")
-    links = GivenLinksField(help_text="[[a, b], …] or objects with a, b, delay_ms, jitter_ms and loss")
+    links = GivenLinksField(help_text="[[a, b], …] or objects with a, b and what happens on the link")
 
 
 class EditedBody(DrawnBody):

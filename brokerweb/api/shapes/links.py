@@ -1,0 +1,82 @@
+"""Shapes of links and of faults: what may be said of a link, with its unit and range, as ``overlay.links`` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from brokerweb.topologies.models import Link
+from overlay.fault_documents import WHERE
+from overlay.faults import MAX_FAULTS
+from overlay.links import LINK_SETTINGS, LinkShape
+from overlay.settings import SettingInfo, describe
+
+ALWAYS = 3
+"""Settings of a link that every answer has: delay, jitter and loss."""
+BROKER = {"type": "integer", "minimum": 0}
+PAIR = {"type": "array", "items": BROKER, "minItems": 2, "maxItems": 2}
+
+
+def _properties(infos: Iterable[SettingInfo], *, with_defaults: bool) -> dict[str, Any]:
+    return {info.name: _property(info) | ({"default": info.default} if with_defaults else {}) for info in infos}
+
+
+def _property(info: SettingInfo) -> dict[str, Any]:
+    bounds = {key: bound for key, bound in (("minimum", info.low), ("maximum", info.high)) if bound is not None}
+    return {"type": info.kind, **bounds, "description": f"{info.help} ({info.unit})" if info.unit else info.help}
+
+
+class LinkSerializer(serializers.ModelSerializer):
+    """Delay, jitter and loss; of the rest what is not as by default, as a run's configuration has it."""
+
+    class Meta:
+        model = Link
+        fields = ["a", "b", *(info.name for info in LINK_SETTINGS)]
+        extra_kwargs = {
+            info.name: {"required": False, "help_text": _property(info)["description"]} for info in LINK_SETTINGS
+        }
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        usual = {info.name: info.default for info in LINK_SETTINGS[ALWAYS:]}
+        return {name: value for name, value in shown.items() if name not in usual or value != usual[name]}
+
+
+_LINK = {
+    "type": "object",
+    "properties": {"a": BROKER, "b": BROKER, **_properties(LINK_SETTINGS, with_defaults=False)},
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+
+
+@extend_schema_field({"type": "array", "items": {"oneOf": [PAIR, _LINK]}})
+class GivenLinksField(serializers.ListField):
+    """``[[a, b], …]`` or ``[{"a", "b", "delay_ms", "loss", …}, …]``."""
+
+
+_FAULT = {
+    "type": "object",
+    "properties": {
+        "what": {"type": "string", "enum": list(WHERE)},
+        "at_s": {"type": "number", "minimum": 0, "description": "Seconds after the beginning of measuring"},
+        "until_s": {"type": "number", "nullable": True, "description": "Later than at_s; without it to the end"},
+        "brokers": {"type": "array", "items": BROKER, "description": "Of kill and restart"},
+        "islands": {"type": "array", "items": {"type": "array", "items": BROKER}, "description": "Of partition"},
+        "links": {
+            "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": PAIR}],
+            "description": "Of slow (with delay_ms), lossy (with loss) and impaired (with any of what follows)",
+        },
+        **_properties(describe(LinkShape), with_defaults=False),
+    },
+    "required": ["what", "at_s"],
+    "additionalProperties": False,
+}
+
+
+@extend_schema_field({"type": "array", "items": _FAULT, "maxItems": MAX_FAULTS})
+class FaultsField(serializers.JSONField):
+    """Read by ``overlay.fault_documents``, which names what is wrong."""
