@@ -1,8 +1,9 @@
-"""What one broker of a run looks like from its own journal: its neighbours, counters, last steps, what it held.
+"""What one broker looks like from its own journal: neighbours, counters, last steps and messages, what it holds.
 
 Counterparts: ``telemetry.window`` has all brokers' loads and memories, ``telemetry.lately`` what this one's recording
-holds. It follows a journal that grows, so that whoever looks at a broker again costs it only what is new, and keeps
-few things of each kind however long the run lasts. Nothing is asked of the broker itself: a question would be measured.
+holds, ``telemetry.updates`` what providers wrote to it. It follows a journal that grows, so that whoever looks at a
+broker again costs it only what is new, and keeps few things of each kind however long the run lasts. Nothing is asked
+of the broker itself: a question would be measured.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from overlay.facts import GAUGES, Event, Holdings, Start, Tick, Trace
 from overlay.journal import JournalTail
+from telemetry.entries import FOUND, REPLICA, Word, Words, known_entries
 from telemetry.processes import BROKER, broker_index
 from telemetry.runs import RunFiles
 from telemetry.series import SECOND_US
@@ -24,12 +26,29 @@ KEYS = 50
 """Of what it held at its end as many are told, its own and replicas alike."""
 STEPS = 20
 """Of what it did with queries that were traced, the newest."""
+MESSAGES = 20
+"""As many messages of queries that were traced, the newest."""
 GONE = 10
 """Of the neighbours that it has no longer, the newest."""
 
 _KINDS = (Start, Tick, Event, Trace, Holdings)
 _WENT = {"NeighbourLeft": "left", "NeighbourLost": "lost", "NeighbourRefused": "refused"}
 _CAME = ("NeighbourJoined", "NeighbourReturned")
+_HELD = {"found": FOUND, "replicated": REPLICA}
+"""Steps that tell of an entity in its table."""
+MESSAGE_OF = {
+    "received": ("received", "request"),
+    "looked": ("received", "lookahead"),
+    "turned away": ("sent", "refusal"),
+    "found": ("sent", "answer"),
+    "forwarded": ("sent", "request"),
+    "looks": ("sent", "lookahead"),
+    "answered": ("received", "answer"),
+    "replied": ("sent", "answer"),
+    "refused": ("received", "refusal"),
+    "passed back": ("sent", "refusal"),
+}
+"""By step, which way a message went with it and what it is; the other steps send nothing."""
 
 
 @dataclass(slots=True)
@@ -57,19 +76,24 @@ class BrokerWindow:
         self._zero_unix_us = 0
         self._tick: Tick | None = None
         self._neighbours: dict[str, _Neighbour] = {}
+        self._born_us = 0
+        """When its process last began, at the latest: what lay in its table before is gone."""
         self._steps: deque[tuple[int, Trace, tuple[Any, ...]]] = deque(maxlen=STEPS)
+        self._messages: deque[tuple[int, Trace, tuple[Any, ...]]] = deque(maxlen=MESSAGES)
+        self._words = Words()
         self._held: Holdings | None = None
 
-    def advance(self) -> dict[str, Any] | None:
+    def advance(self, updates: Iterable[Word] = (), valid_ms: int | None = None) -> dict[str, Any] | None:
         """Read what was flushed since the last call and tell all there is; ``None`` while it has written nothing.
 
         Times ``t_s`` are seconds since the deployment's zero, ``as_of_unix_us`` when the broker said the last of it.
+        ``updates`` are those that it acknowledged, ``valid_ms`` how long data are valid, where all are valid alike.
         """
         for path in self._paths():
             tail = self._tails.setdefault(path, JournalTail(path, _KINDS))
             for fact in tail.read_new():
                 self._take(fact)
-        return self._told() if self._lives else None
+        return self._told(updates, valid_ms) if self._lives else None
 
     def _paths(self) -> list[Path]:
         """Its own journal, or the one of all processes of a simulated run."""
@@ -84,16 +108,19 @@ class BrokerWindow:
         if fact.process != self._process:
             return
         if isinstance(fact, Start):
+            is_same_deployment = fact.zero_unix_us == self._zero_unix_us
+            self._born_us = self._tick.at_us if self._tick and is_same_deployment else 0
             self._lives += 1
             self._address = fact.address or self._address
             self._zero_unix_us = fact.zero_unix_us
             self._neighbours.clear()
+            self._words.clear()
         elif isinstance(fact, Tick):
             self._tick = fact
         elif isinstance(fact, Event):
             self._take_event(fact)
         elif isinstance(fact, Trace):
-            self._steps += ((row[0], fact, tuple(row)) for row in fact.steps)
+            self._take_trace(fact)
         elif isinstance(fact, Holdings):
             self._held = fact
 
@@ -102,11 +129,22 @@ class BrokerWindow:
         if neighbour and (state := "joined" if event.name in _CAME else _WENT.get(event.name)):
             self._neighbours[neighbour] = _Neighbour(state, event.at_us)
 
+    def _take_trace(self, trace: Trace) -> None:
+        for row in trace.steps:
+            at_us, step = row[0], row[1]
+            one = (at_us, trace, tuple(row))
+            self._steps.append(one)
+            if step in MESSAGE_OF:
+                self._messages.append(one)
+            if step in _HELD:
+                self._words.add(Word(trace.entity, _HELD[step], at_us))
+
     # ---- telling
 
-    def _told(self) -> dict[str, Any]:
+    def _told(self, updates: Iterable[Word], valid_ms: int | None) -> dict[str, Any]:
         tick, counters = self._tick, self._tick.counters if self._tick else {}
         at_us = tick.at_us if tick else 0
+        words = [*self._words, *(word for word in updates if word.at_us >= self._born_us)]
         return {
             "index": self._index,
             "address": self._address,
@@ -117,6 +155,8 @@ class BrokerWindow:
             "gauges": {name: count for name, count in sorted(counters.items()) if name in GAUGES},
             "neighbours": self._neighbours_told(),
             "steps": [self._step(*one) for one in reversed(self._steps)],
+            "messages": [self._message(*one) for one in sorted(self._messages, key=_at, reverse=True)],
+            "entries": known_entries(words, at_us, self._zero_unix_us, valid_ms),
             "held": self._held_told(),
         }
 
@@ -144,6 +184,20 @@ class BrokerWindow:
             "detail": detail,
         }
 
+    def _message(self, at_us: int, trace: Trace, row: tuple[Any, ...]) -> dict[str, Any]:
+        _, step, peer, detail = row
+        direction, kind = MESSAGE_OF[step]
+        return {
+            "t_s": at_us / SECOND_US,
+            "direction": direction,
+            "kind": kind,
+            "other": self._names.get(peer),
+            "with_consumer": peer == trace.consumer,
+            "entity": trace.entity,
+            "query": id_of((trace.consumer, trace.timestamp_ms, trace.entity)),
+            "detail": detail,
+        }
+
     def _held_told(self) -> dict[str, Any] | None:
         if self._held is None:
             return None
@@ -155,6 +209,10 @@ class BrokerWindow:
             "count": len(held.own) + len(held.replicas) + held.left_out,
             "left_out": held.left_out + sum(max(0, len(keys) - KEYS) for keys in (held.own, held.replicas)),
         }
+
+
+def _at(one: tuple[int, Trace, tuple[Any, ...]]) -> int:
+    return one[0]
 
 
 def _is_of_one(path: Path) -> bool:

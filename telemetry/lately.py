@@ -28,6 +28,8 @@ ENTRIES = 30
 """As many data are told, the newest."""
 MOST_BYTES = 1 << 20
 """So much of a file's end is unpacked at most."""
+MOST_WHOLE = 2_000
+"""Datagrams up to so many bytes are told whole, for whoever takes them apart."""
 
 
 def lately(files: RunFiles, index: int, names: Mapping[str, int]) -> dict[str, Any] | None:
@@ -111,6 +113,7 @@ def _message(record: Record, message: AnyMessage | None, begin: Begin, names: Ma
         "bytes": len(data),
         "readable": message is not None,
         "text": data[:TEXT_BYTES].decode(errors="replace"),
+        "hex": data.hex() if len(data) <= MOST_WHOLE else "",
     }
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from brokerweb.api.paging import part_of
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
-from brokerweb.api.shapes.brokers import NetworkBrokerSerializer
+from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
 from brokerweb.networks import context, looking
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
@@ -43,6 +44,20 @@ class NetworkViewSet(Resource):
     def stop(self, request: Request, pk: str) -> Response:
         """Stops it; its brokers leave and end."""
         return self.shown(networks.stop(self.get_object()))
+
+    @extend_schema(
+        operation_id="networks_brokers_list",
+        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 1,000")],
+        responses=RunBrokerListSerializer,
+        filters=False,
+    )
+    @action(detail=True, url_path="brokers")
+    def brokers(self, request: Request, pk: str) -> Response:
+        """Each broker's state and, on the host that runs them, its load and memory of the last second."""
+        network = self.get_object()
+        shown = looking.frame(network)
+        rows = looking.rows_of(network, shown)
+        return Response({**part_of(request, rows), "t_s": shown.get("t_s")})
 
     @extend_schema(operation_id="networks_broker_retrieve", responses=NetworkBrokerSerializer, filters=False)
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,3 +30,10 @@ def whole(request: Request, name: str, default: int, low: int, high: int) -> int
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or not low <= int(text) <= high:
         raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
     return int(text)
+
+
+def part_of(request: Request, rows: Sequence[Any]) -> dict[str, Any]:
+    """One page of ``rows``, as the query asks: 100 of them, at most 1,000. Raises ``InvalidSetting``."""
+    page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
+    beside = links(request, {"page_size": size}, page, -(-len(rows) // size))
+    return {"count": len(rows), **beside, "results": rows[(page - 1) * size : page * size]}

@@ -1,15 +1,14 @@
 """The brokers of a run, all of them in a row each or one looked at closely: for its page and for REST.
 
 Counterparts: ``snapshots`` has loads and memories of all, ``telemetry.brokers`` and ``telemetry.lately`` what one of
-them wrote down. Nothing is asked of a broker. Of runs that go on, what was read of a broker's journal is kept between
-two looks, of the last few brokers that somebody looked at.
+them wrote down, ``networks.looking`` the same of networks, ``panel`` how it is worded. Nothing is asked of a broker.
+Of runs that go on, what was read of journals is kept between two looks, of the last few that somebody looked at.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -17,23 +16,27 @@ from django.conf import settings
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import snapshots
+from brokerweb.live.following import Following
+from overlay.systems import SYSTEMS
 from telemetry.brokers import BrokerWindow, linked_to
+from telemetry.entries import Word
 from telemetry.lately import lately
 from telemetry.runs import RunFiles
+from telemetry.updates import Updates
 
-KEPT = 32
-"""Brokers of runs that go on whose journals are followed at a time."""
+KEPT, RUNS_KEPT = 32, 4
+"""Brokers of runs that go on whose journals are followed at a time, and runs whose providers are."""
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes")
 PASSED = ("in_2_per_s", "in_3_per_s", "in_4_per_s", "in_6_per_s")
 """A broker's load is what came in for searching and storing: updates, requests, answers and refusals."""
 
-_followed: OrderedDict[tuple[str, int], BrokerWindow] = OrderedDict()
-_lock = Lock()
+_brokers: Following[tuple[str, int], BrokerWindow] = Following(KEPT)
+_providers: Following[str, Updates] = Following(RUNS_KEPT)
 
 
 def known(run: Run) -> list[dict[str, Any]]:
     """What the database knows of a run's brokers: the supervisor's last word on each, and what a summary measured."""
-    return _merged(snapshots.brokers_of(run), (run.summary.get("memory") or {}).get("brokers") or [], [])
+    return merged(snapshots.brokers_of(run), (run.summary.get("memory") or {}).get("brokers") or [], [])
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -46,12 +49,13 @@ def of_run(run: Run) -> dict[str, Any]:
     measured = (run.summary.get("memory") or {}).get("brokers")
     memory = measured or (frame.get("memory") or {}).get("brokers") or []
     loads = (frame.get("load") or {}).get("brokers") or []
-    return {"t_s": frame.get("t_s"), "brokers": _merged(frame.get("brokers") or [], memory, loads)}
+    return {"t_s": frame.get("t_s"), "brokers": merged(frame.get("brokers") or [], memory, loads)}
 
 
-def _merged(
+def merged(
     states: list[dict[str, Any]], memories: list[dict[str, Any]], loads: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
+    """A row for each broker of which any of the three lists tells something, by index."""
     rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in states}
     for row in memories:
         rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
@@ -65,7 +69,7 @@ def one_of(run: Run, index: int) -> dict[str, Any] | None:
     """Everything that is known of one broker; ``None`` where the run has none of this number.
 
     ``now`` is its row of ``of_run``; ``own`` what its journal says, and ``lately`` what its recording does, each
-    ``None`` where there is nothing.
+    ``None`` where there is nothing. One query in ``traced_one_in`` is traced, 0 for none.
     """
     topology = run.configuration["topology"]
     if not 0 <= index < topology["brokers"]:
@@ -74,20 +78,36 @@ def one_of(run: Run, index: int) -> dict[str, Any] | None:
     now = next((row for row in shown["brokers"] if row["index"] == index), {"index": index})
     names = {row["address"]: row["index"] for row in shown["brokers"] if row.get("address")}
     files = RunFiles(Path(settings.RUNS) / run.pk)
-    own = _advanced(run, files, index, names)
+    settings_of_all = SYSTEMS[run.configuration["system"]].whole(run.configuration["settings"])
+    # A hash table's brokers hand on what providers write to them: an update says nothing of the table here.
+    updates = () if settings_of_all.get("arm") == "structured" else _updates(run, files, index)
+    own = _advanced(run, files, index, names, updates)
     known = {row["address"]: row["index"] for row in (own or {}).get("neighbours", ()) if row["index"] is not None}
     recorded = lately(files, index, {**known, **names}) if run.configuration.get("record_mb") else None
-    return {"index": index, "t_s": shown["t_s"], "now": now, "own": own, "lately": recorded}
+    traced_one_in = int(settings_of_all.get("trace_one_in") or 0)
+    told = {"index": index, "t_s": shown["t_s"], "traced_one_in": traced_one_in}
+    return {**told, "now": now, "own": own, "lately": recorded}
 
 
-def _advanced(run: Run, files: RunFiles, index: int, names: dict[str, int]) -> dict[str, Any] | None:
-    linked = linked_to(index, run.configuration["topology"]["links"])
-    if run.state in ENDED:
-        return BrokerWindow(files, index, linked, names).advance()
-    with _lock:
-        key = (run.pk, index)
-        window = _followed.pop(key, None) or BrokerWindow(files, index, linked, names)
-        _followed[key] = window
-        while len(_followed) > KEPT:
-            _followed.popitem(last=False)
-        return window.advance()
+def _advanced(
+    run: Run, files: RunFiles, index: int, names: dict[str, int], updates: Sequence[Word]
+) -> dict[str, Any] | None:
+    valid_ms = run.configuration["workload"].get("valid_ms")
+
+    def make() -> BrokerWindow:
+        return BrokerWindow(files, index, linked_to(index, run.configuration["topology"]["links"]), names)
+
+    def read(window: BrokerWindow) -> dict[str, Any] | None:
+        return window.advance(updates, valid_ms)
+
+    return read(make()) if run.state in ENDED else _brokers.look((run.pk, index), make, read)
+
+
+def _updates(run: Run, files: RunFiles, index: int) -> Sequence[Word]:
+    """What providers wrote to this broker, the newest."""
+
+    def read(providers: Updates) -> Sequence[Word]:
+        providers.advance()
+        return providers.of(index)
+
+    return read(Updates(files)) if run.state in ENDED else _providers.look(run.pk, lambda: Updates(files), read)

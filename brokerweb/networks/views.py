@@ -71,27 +71,40 @@ def _form(
 @login_required
 def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network.objects.select_related("topology", "owner"), pk=network_id)
-    return render(request, "networks/detail.html", _shown(network))
+    found = _broker(network, request.GET.get("broker", ""))
+    opened = {} if found is None else looking.panel_of(network, found)
+    graph = pictures.of_document(network.deployed)
+    return render(request, "networks/detail.html", {**_shown(network), **opened, "graph": graph})
 
 
 @login_required
 def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
-    """The part of the page that moves: state, reason, brokers."""
-    return render(request, "networks/brokers.html", _shown(get_object_or_404(Network, pk=network_id)))
+    """The parts of the page that move: state, reason, brokers; or what is beside the picture while none is open."""
+    network = get_object_or_404(Network, pk=network_id)
+    if request.GET.get("part") == "totals":
+        return render(request, "brokers/totals.html")
+    return render(request, "networks/brokers.html", _shown(network))
 
 
 def _shown(network: Network) -> dict[str, Any]:
-    return {"network": network, "graph": pictures.of_document(network.deployed)}
+    shown = looking.frame(network)
+    return {"network": network, "frame": shown, "rows": looking.rows_of(network, shown)}
+
+
+def _broker(network: Network, index: str) -> dict[str, Any] | None:
+    is_number = index.isascii() and index.isdigit() and len(index) < 8
+    return looking.one_of(network, int(index)) if is_number else None
 
 
 @login_required
 def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
-    """The part of the page for one broker; it asks for itself while it is open."""
+    """The part beside the picture for one broker; it asks for itself while it is open."""
     network = get_object_or_404(Network, pk=network_id)
-    found = looking.one_of(network, int(index)) if index.isascii() and index.isdigit() and len(index) < 8 else None
+    found = _broker(network, index)
     if found is None:
         raise Http404("This network has no broker of this number.")
-    return render(request, "networks/broker.html", {"network": network, **found, "closed": "close" in request.GET})
+    part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
+    return render(request, part, looking.panel_of(network, found))
 
 
 @login_required

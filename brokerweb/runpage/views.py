@@ -16,13 +16,13 @@ from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
-from brokerweb.formatting import duration, share, sig3, size, times_1000, us
-from brokerweb.live import brokers
+from brokerweb.formatting import share, sig3, size, times_1000, us
+from brokerweb.live import brokers, panel
 from brokerweb.runpage import configuration as configurations
 from brokerweb.runpage import repeating, truth
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
-from overlay import faults
+from overlay import fault_documents, faults
 from overlay.engines import SIMULATED
 from telemetry import holdings, traffic
 from telemetry.configurations import links_in_words
@@ -102,12 +102,7 @@ def _opened(run: Run, asked: str) -> dict[str, Any]:
     """The broker that the address names, if there is one of this number."""
     is_number = asked.isascii() and asked.isdigit() and len(asked) < 8
     found = brokers.one_of(run, int(asked)) if is_number else None
-    if found is None:
-        return {}
-    for entry in (found["lately"] or {}).get("entries", ()):
-        left_s = entry["left_ms"] / 1000
-        entry["valid"] = f"valid for {duration(left_s)} more" if left_s > 0 else f"expired {duration(-left_s)} before"
-    return {"broker": found, "asks_again": run.state not in ENDED, "recorded": run.configuration.get("record_mb")}
+    return {} if found is None else panel.of_run(run, found)
 
 
 def _written(threshold: dict[str, Any]) -> str:
@@ -121,7 +116,8 @@ def _written(threshold: dict[str, Any]) -> str:
 @login_required
 def totals(request: HttpRequest, run_id: str) -> HttpResponse:
     """The part beside the overlay while no broker is open."""
-    return render(request, "runs/totals.html", {"run": get_object_or_404(Run, pk=run_id)})
+    get_object_or_404(Run, pk=run_id)
+    return render(request, "brokers/totals.html")
 
 
 @login_required
@@ -131,8 +127,8 @@ def broker(request: HttpRequest, run_id: str, index: str) -> HttpResponse:
     context = _opened(run, index)
     if not context:
         raise Http404("This run has no broker of this number.")
-    part = "runs/broker_now.html" if request.GET.get("part") == "now" else "runs/broker.html"
-    return render(request, part, {"run": run, **context})
+    part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
+    return render(request, part, context)
 
 
 @login_required
@@ -164,7 +160,7 @@ def _planned_faults(run: Run) -> list[dict[str, Any]]:
     documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
     links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
     return faults.timeline(
-        faults.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
+        fault_documents.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
     )
 
 

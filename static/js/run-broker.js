@@ -1,5 +1,6 @@
-// One broker of a run, opened beside the overlay: by a click in the picture, or from the table of brokers. The part asks
-// for itself while it is open and the run goes on; closed, nothing is asked. Which one is open stands in the address.
+// One broker of a run or a network, opened beside the overlay: by a click in the picture, or from the table of brokers.
+// The part asks for itself while it is open and the brokers run; closed, nothing is asked. Which one is open stands in
+// the address.
 export class BrokerPanel {
   constructor(box, overlay) {
     Object.assign(this, { box, overlay, opener: null });
@@ -28,8 +29,9 @@ export class BrokerPanel {
   close() {
     this.overlay.select(null);
     this.remember(null);
-    htmx.ajax("GET", this.box.dataset.url, { target: this.box, swap: "innerHTML" });
-    this.opener?.focus();
+    htmx.ajax("GET", this.box.dataset.closed ?? this.box.dataset.url, { target: this.box, swap: "innerHTML" });
+    // A table that asks for itself has another button in its place by now.
+    (document.getElementById(this.opener?.id) ?? this.opener)?.focus();
     this.opener = null;
   }
 

@@ -60,6 +60,34 @@ class BrokerStepSerializer(serializers.Serializer):
     detail = serializers.CharField()
 
 
+class TracedMessageSerializer(serializers.Serializer):
+    """A message of a query that was traced."""
+
+    t_s = serializers.FloatField()
+    direction = serializers.ChoiceField(choices=("received", "sent"))
+    kind = serializers.ChoiceField(choices=("request", "lookahead", "answer", "refusal"))
+    other = serializers.IntegerField(allow_null=True, help_text="The broker at its other end, where it is one known")
+    with_consumer = serializers.BooleanField()
+    entity = serializers.CharField()
+    query = serializers.CharField(help_text="Its id, as in traces")
+    detail = serializers.CharField(help_text="Of a refusal, its status")
+
+
+class KnownEntrySerializer(serializers.Serializer):
+    """An entity that lay in its table, as far as that is known without asking it."""
+
+    entity = serializers.CharField(help_text="type|id|scope")
+    came_as = serializers.ChoiceField(
+        choices=("update", "replica", "found"), help_text="found: a traced query was answered with it"
+    )
+    provider = serializers.CharField(help_text="Of an update, whose; else empty")
+    t_s = serializers.FloatField(help_text="When it was there: seconds since the launch")
+    left_ms = serializers.IntegerField(
+        allow_null=True, help_text="How long it is still valid; null where that is each provider's business"
+    )
+    at_most = serializers.BooleanField(help_text="Whether left_ms only bounds it")
+
+
 class HeldSerializer(serializers.Serializer):
     """What lay in its table when it ended, as far as it was valid."""
 
@@ -82,6 +110,8 @@ class OwnWordsSerializer(serializers.Serializer):
     gauges = ObjectField()
     neighbours = NeighbourSerializer(many=True)
     steps = BrokerStepSerializer(many=True, help_text="What it did with traced queries, newest first; at most 20")
+    messages = TracedMessageSerializer(many=True, help_text="Of traced queries, newest first; at most 20")
+    entries = KnownEntrySerializer(many=True, help_text="Newest first; at most 30, without those that expired")
     held = HeldSerializer(allow_null=True)
 
 
@@ -95,6 +125,7 @@ class LastMessageSerializer(serializers.Serializer):
     bytes = serializers.IntegerField()
     readable = serializers.BooleanField()
     text = serializers.CharField(help_text="How the datagram begins")
+    hex = serializers.CharField(help_text="The whole datagram; empty of one above 2,000 bytes")
 
 
 class EntrySerializer(serializers.Serializer):
@@ -115,6 +146,7 @@ class LatelySerializer(serializers.Serializer):
 class RunBrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     t_s = serializers.FloatField(allow_null=True)
+    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
     now = RunBrokerRowSerializer()
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing")
     lately: Any = LatelySerializer(allow_null=True, help_text="Null of a run that is not recorded")
@@ -124,5 +156,6 @@ class NetworkBrokerSerializer(serializers.Serializer):
     """A broker of a network that stays up."""
 
     index = serializers.IntegerField()
-    now = ObjectField(help_text="Its row of the network's brokers")
+    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
+    now = ObjectField(help_text="Its row of the network's brokers, with its load and memory where they are known")
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing, or on another host")

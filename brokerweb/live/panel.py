@@ -1,0 +1,156 @@
+"""One broker in words, for the panel beside an overlay: what it holds and its last messages, and where each line leads.
+
+Counterparts: ``live.brokers`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ENDED
+from brokerweb.formatting import count, duration
+from telemetry.entries import FOUND, REPLICA
+
+SHOWN = 20
+"""Entries and messages."""
+SETTLED_S = 3.0
+"""A query of which there was a word so lately may go on, and has no page yet (``telemetry.tracefile.SETTLED_US``)."""
+KEPT_WORDS = {REPLICA: "replica", FOUND: "found by a query"}
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a broker is looked at."""
+
+    part: str
+    """The address of the panel's moving part."""
+    json: str
+    asks_again: bool
+    since: str
+    """What its seconds count from."""
+    silent: str
+    """Said of one that wrote nothing."""
+    leads: Callable[[Row], str]
+    """The address that a message of a traced query leads to; empty where there is none."""
+    leads_to: str
+    """What is there."""
+    told_by: str
+    """What tells of the data in its table."""
+
+
+def of_run(run: Run, found: dict[str, Any]) -> dict[str, Any]:
+    """What the panel shows of a broker of a run, of what ``brokers.one_of`` found."""
+    ended = run.state in ENDED
+    newest_s = (found["own"] or {}).get("t_s", 0.0)
+    is_settled = bool(run.summary)
+
+    def leads(message: Row) -> str:
+        is_there = is_settled or message["t_s"] <= newest_s - SETTLED_S
+        return reverse("runs:query", args=[run.pk, message["query"]]) if is_there else ""
+
+    place = Place(
+        part=f"{reverse('runs:broker', args=[run.pk, found['index']])}?part=now",
+        json=f"/api/runs/{run.pk}/brokers/{found['index']}/",
+        asks_again=not ended,
+        since="the launch",
+        silent="It wrote nothing, or its files were removed." if ended else "It has written nothing yet.",
+        leads=leads,
+        leads_to="The whole query",
+        told_by="updates that it acknowledged, and what traced queries found or left there",
+    )
+    shown = shown_at(place, found, bool(run.configuration.get("record_mb")))
+    if shown["recorded"] and run.summary:
+        shown["all_messages"] = f"{reverse('wire-messages')}?run={run.pk}&broker={found['index']}"
+    return {"broker": found, "panel": shown}
+
+
+def shown_at(place: Place, found: Mapping[str, Any], recorded: bool = False) -> dict[str, Any]:
+    """The rows and sentences of the panel."""
+    own, lately = found["own"] or {}, found.get("lately")
+    known = own.get("entries", [])
+    held = own.get("held")
+    return {
+        "place": place,
+        "recorded": recorded,
+        "entries": [] if held else [_entry(row) for row in known[:SHOWN]],
+        "entries_told": "" if held else _entries_told(place, own, len(known)),
+        "held": _held(held, known) if held else None,
+        "came": [{**row, "valid": _valid(row["left_ms"])} for row in (lately or {}).get("entries", [])[:SHOWN]],
+        "messages": _recorded(lately) if lately else [_traced(row, place) for row in own.get("messages", [])[:SHOWN]],
+        "messages_told": _messages_told(recorded, found["traced_one_in"]),
+    }
+
+
+def _entry(row: Row) -> dict[str, Any]:
+    how = f"from {row['provider']}" if row["provider"] else KEPT_WORDS.get(row["came_as"], row["came_as"])
+    return {"entity": row["entity"], "how": how, "valid": _valid(row["left_ms"], row["at_most"])}
+
+
+def _valid(left_ms: int | None, at_most: bool = False) -> str:
+    if left_ms is None:
+        return ""
+    if left_ms <= 0:
+        return f"expired {duration(-left_ms / 1000)} before"
+    return f"valid for {'at most ' if at_most else ''}{duration(left_ms / 1000)} more"
+
+
+def _entries_told(place: Place, own: Row, known: int) -> str:
+    entries = (own.get("gauges") or {}).get("entries")
+    of_all = "" if entries is None else f" of {count(entries)} in its table"
+    newest = f", the newest {SHOWN}" if known > SHOWN else ""
+    known_ones = f"{min(known, SHOWN)} known{of_all}{newest}" if known else f"None known{of_all}"
+    return f"{known_ones}: {place.told_by}. What it dropped for want of room is not reported."
+
+
+def _held(held: Row, known: list[Row]) -> dict[str, Any]:
+    """What it held at its end: those of which more is known first, the newest of them first."""
+    of_known = {row["entity"]: row for row in known}
+    order = {entity: at for at, entity in enumerate(of_known)}
+    own, replicas = held["own"], held["replicas"]
+    names = [(entity, False) for entity in own] + [(entity, True) for entity in replicas]
+    names.sort(key=lambda one: order.get(one[0], len(order)))
+    rows = []
+    for entity, is_replica in names:
+        word = of_known.get(entity, {"provider": "", "left_ms": None, "at_most": False})
+        how = f"from {word['provider']}" if word["provider"] and not is_replica else ""
+        valid = _valid(word["left_ms"], word["at_most"])
+        rows.append({"entity": entity, "is_replica": is_replica, "how": how, "valid": valid})
+    return {**held, "own": len(own), "replicas": len(replicas), "rows": rows}
+
+
+def _messages_told(recorded: bool, one_in: int) -> str:
+    if recorded:
+        return "Of its recording, the newest first."
+    if not one_in:
+        return "Messages are not recorded here, and no query is traced: Trace one in is 0."
+    which = "of every query" if one_in == 1 else f"of sampled queries, one in {count(one_in)}, and of those that failed"
+    return f"Messages are not recorded here. These are {which}; updates, pings and all others are left out."
+
+
+def _traced(row: Row, place: Place) -> dict[str, Any]:
+    if row["other"] is not None:
+        other = f"broker {row['other']}"
+    else:
+        other = "its consumer" if row["with_consumer"] else "a broker not known"
+    return {**_words(row, other), "status": row["detail"], "text": row["entity"], "leads": place.leads(row)}
+
+
+def _recorded(lately: Row) -> list[dict[str, Any]]:
+    rows = []
+    for row in lately["messages"][:SHOWN]:
+        other = "a client" if row["other"] is None else f"broker {row['other']}"
+        leads = f"{reverse('wire')}?d={row['hex']}" if row["hex"] else ""
+        rows.append({**_words(row, other), "status": "", "text": row["text"], "leads": leads})
+    return rows
+
+
+def _words(row: Row, other: str) -> dict[str, Any]:
+    way = "to" if row["direction"] == "sent" else "from"
+    return {"t_s": row["t_s"], "words": f"{row['kind']} {way} {other}"}

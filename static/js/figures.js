@@ -1,0 +1,11 @@
+// Figures of a page that follow what comes: `data-figure` is the way to one, `data-format` how it is written.
+import { FORMATS } from "./format.js";
+
+const dig = (from, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), from);
+
+export function showFigures(box, from) {
+  box.querySelectorAll("[data-figure]").forEach((element) => {
+    const words = FORMATS[element.dataset.format](dig(from, element.dataset.figure));
+    if (element.textContent !== words) element.textContent = words;
+  });
+}

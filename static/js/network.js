@@ -1,0 +1,22 @@
+// The page of a network: its overlay with the load and memory of each broker, and one broker opened beside it. What it
+// shows comes with the list of brokers, which asks for itself.
+import { showFigures } from "./figures.js";
+import { BrokerPanel } from "./run-broker.js";
+import { RunOverlay, looksOf, writeScales } from "./run-overlay.js";
+
+const byId = (id) => document.getElementById(id);
+const overlay = new RunOverlay(byId("overlay"), [], (index) => panel.open(index));
+const panel = new BrokerPanel(byId("broker"), overlay);
+
+function show() {
+  const frame = JSON.parse(byId("frame").textContent);
+  const looks = looksOf(frame);
+  overlay.show(looks);
+  writeScales(looks);
+  showFigures(byId("broker"), frame);
+}
+
+document.addEventListener("htmx:afterSwap", show);
+// Nobody looks: nothing is asked.
+document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.id === "network-brokers" && document.hidden) event.preventDefault(); });
+show();
