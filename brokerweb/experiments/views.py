@@ -59,10 +59,15 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
+    return render(request, "experiments/detail.html", _whole(request, experiment, _progress(request, experiment)))
+
+
+def _whole(request: HttpRequest, experiment: Experiment, progress: dict[str, Any]) -> dict[str, Any]:
+    """What its page says."""
     context = {
         "experiment": experiment,
         "definition": experiment.definition,
-        **_progress(request, experiment),
+        **progress,
         **_configurations(request, experiment),
     }
     try:
@@ -73,17 +78,21 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
     if "topology" in varies:
         context["topology_names"] = dict(Topology.objects.filter(pk__in=varies["topology"]).values_list("id", "name"))
     context["reports"] = experiment.reports.defer("result")[:10]
-    return render(request, "experiments/detail.html", context)
+    return context
 
 
 @login_required
 def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """The part of the page that moves while runs are left; once all have ended the whole page is asked for anew."""
-    experiment = get_object_or_404(Experiment, pk=experiment_id)
-    context = {"experiment": experiment, "is_part": True, **_progress(request, experiment)}
-    response = render(request, "experiments/progress.html", context)
-    if not context["left"]:
-        response["HX-Refresh"] = "true"
+    """The part of the page that moves while runs are left; once all have ended, what the whole page says then."""
+    experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
+    shown = _progress(request, experiment)
+    if shown["left"]:
+        return render(request, "experiments/progress.html", {"experiment": experiment, "is_part": True, **shown})
+    # What is to be said to the operator stays for the next page.
+    context = {**_whole(request, experiment, shown), "messages": ()}
+    response = render(request, "experiments/detail.html", context)
+    response["HX-Retarget"] = response["HX-Reselect"] = "#experiment"
+    response["HX-Reswap"] = "outerHTML"
     return response
 
 

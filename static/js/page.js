@@ -1,6 +1,9 @@
 // What every page has: times in the reader's zone, the rail on small screens, dialogs, buttons that copy or that ask
-// before they destroy, and the mark that says when the page can be used.
+// before they destroy, and the mark that says when the page can be used; and, of their own, what keeps the place of
+// whoever is in a part that is replaced (keep.js), and what was typed and not sent (guard.js).
 import { copy } from "./copy.js";
+import "./guard.js";
+import "./keep.js";
 import "./session.js";
 
 const DISTANCES = [[90, 1, "s"], [5400, 60, "min"], [172800, 3600, "h"], [Infinity, 86400, "d"]];

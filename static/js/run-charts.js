@@ -65,6 +65,9 @@ export class RunCharts {
     if (series) chart.show([series.t, ...this.specs[spec].series.map(({ key }) => series[key] || series.t.map(() => null))], this.marks);
   }
 
+  // Nothing comes any more: legends tell what is at the cursor alone.
+  rest() { this.shown.forEach(({ chart }) => { chart.follows = false; }); }
+
   // A mark by its number in the list, or a second of the run; null takes the cursor away.
   choose(number) { this.shown.forEach(({ chart }) => chart.choose(number)); }
 

@@ -21,11 +21,12 @@ export function looksOf(frame) {
 export class RunOverlay extends Graph {
   constructor(element, traffic, onSelect) {
     super(element, graphData(element), onSelect);
-    this.traffic = new Map((traffic || []).map(([a, b, count]) => [`${a} ${b}`, count]));
-    this.thicken();
+    this.thicken(traffic);
   }
 
-  thicken() {
+  // traffic: [[a, b, count]], known once the run has ended.
+  thicken(traffic) {
+    this.traffic = new Map((traffic || []).map(([a, b, count]) => [`${a} ${b}`, count]));
     const most = Math.max(...this.traffic.values(), 0);
     if (!most) return;
     this.cy.edges().forEach((edge) => {

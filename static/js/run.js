@@ -8,10 +8,12 @@ import { RunOverlay, looksOf, writeScales } from "./run-overlay.js";
 import { BrokerTable } from "./run-table.js";
 import { follow } from "./run-socket.js";
 import { Spread } from "./spread.js";
+import { toast } from "./toast.js";
 
 const live = JSON.parse(document.getElementById("live").textContent);
 const byId = (id) => document.getElementById(id);
 const ENDED = ["done", "failed", "cancelled"];
+const ASK_AGAIN_MS = 3_000;
 
 const charts = new RunCharts(live);
 const marks = new MarkList(byId("marks"), live.planned, (number) => charts.choose(number));
@@ -54,9 +56,20 @@ function showState() {
   byId("reason").textContent = reason || waiting || "";
   byId("reason").classList.toggle("wrong-list", state === "failed");
   if (byId("cancel-form")) byId("cancel-form").hidden = ended;
-  // What a finished run says of itself (verdict, summary, end) comes with the page.
-  if (ended && !live.ended) { live.ended = true; setTimeout(() => location.reload(), 400); }
+  if (ended && !live.ended) { live.ended = true; htmx.trigger(byId("run-end"), "ended"); }
 }
+
+// What a run says of itself once it has ended (verdict, summary, end) takes the place of what was there, part by part;
+// whoever types goes on typing. It is asked for until it comes.
+byId("run-end")?.addEventListener("htmx:afterRequest", ({ target, detail }) => {
+  if (!detail.successful) { setTimeout(() => htmx.trigger(target, "ended"), ASK_AGAIN_MS); return; }
+  Object.assign(live, JSON.parse(byId("live").textContent));
+  overlay.thicken(live.traffic);
+  charts.rest();
+  show(frame);
+  if (byId("copies-data")) import("./copies.js");
+  toast(`This run has ended: ${frame.state}.`, { kind: "info" });
+});
 
 const dig = (from, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), from);
 

@@ -1,9 +1,9 @@
 // A page that stays open for long: its log-in ends, the token of its forms is renewed elsewhere, the server is away.
+import { hasTyped } from "./guard.js";
+import { isUnasked } from "./keep.js";
 import { toast } from "./toast.js";
 
 const frame = document.querySelector("[data-login]");
-const isPoll = (element) => /\bevery\b/.test(element?.getAttribute("hx-trigger") || "");
-let typed = false;
 let told = null;
 
 // A log-in in another tab renews the token: a form sends the one that is valid when it is sent.
@@ -12,10 +12,7 @@ export const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[
 document.addEventListener("submit", ({ target }) => {
   const field = target.querySelector?.("input[name=csrfmiddlewaretoken]");
   if (field && token()) field.value = token();
-  typed = false;
 }, true);
-
-document.addEventListener("input", ({ target }) => { if (target.closest("form[method=post]")) typed = true; });
 
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (token() && detail.verb !== "get") detail.headers["X-CSRFToken"] = token();
@@ -30,7 +27,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 function loggedOut() {
   const here = `${frame.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`;
-  if (!typed) { location.assign(here); return; }
+  if (!hasTyped()) { location.assign(here); return; }
   if (told?.isConnected) return;
   told = toast("You were logged out. What you typed is still here:", { kind: "warning", link: { text: "log in in another tab, then go on here", href: frame.dataset.login } });
   told.querySelector("a").target = "_blank";
@@ -40,9 +37,9 @@ function loggedOut() {
 function tellFailure(event) {
   const { elt, requestConfig, xhr } = event.detail;
   const source = requestConfig?.elt || elt;
-  if (event.type === "htmx:sendError" && isPoll(source)) {
+  if (event.type === "htmx:sendError" && isUnasked(source)) {
     if (!told?.isConnected) told = toast("The server does not answer. What is shown may be old; it is asked again.", { kind: "warning", stays: true });
-  } else if (!isPoll(source)) {
+  } else if (!isUnasked(source)) {
     const words = event.type === "htmx:sendError" ? "The server does not answer." : sentenceOf(xhr);
     toast(`That was not done. ${words}`, { kind: "error" });
   }

@@ -1,4 +1,5 @@
 // The studio: one drawing; a picture, a panel and two tables that show it and change it; and the way to save it.
+import { guard } from "./guard.js";
 import { toast } from "./toast.js";
 import { Canvas } from "./studio-canvas.js";
 import { Drawing } from "./studio-drawing.js";
@@ -153,5 +154,5 @@ async function offerWays() {
 $("save-form").addEventListener("submit", (event) => { event.preventDefault(); save(); });
 $("name").addEventListener("input", () => { wrong($("name"), ""); showState(); });
 drawing.addEventListener("change", showState);
-addEventListener("beforeunload", (event) => { if (isUnsaved()) event.preventDefault(); });
+guard(isUnsaved);
 showState();

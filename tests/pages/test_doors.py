@@ -72,12 +72,8 @@ def test_a_person_changes_the_password_knowing_the_present_one(viktor: Client) -
     assert sent["Location"] == "/"
 
 
-def test_a_page_that_watches_something_is_asked_for_anew_once_it_has_ended(olga: Client, house: House) -> None:
-    runs, report = house.experiment.runs, house.report
-    assert "HX-Refresh" not in olga.get(f"/experiments/{house.experiment.id}/progress/")
-    runs.filter(state__in=("queued", "measuring")).update(state="cancelled")
-    assert olga.get(f"/experiments/{house.experiment.id}/progress/")["HX-Refresh"] == "true"
-    assert olga.get(f"/reports/{report.id}/progress/")["HX-Refresh"] == "true"
+def test_a_page_that_watches_a_report_is_asked_for_anew_once_it_has_ended(olga: Client, house: House) -> None:
+    assert olga.get(f"/reports/{house.report.id}/progress/")["HX-Refresh"] == "true"
 
 
 def test_what_a_report_found_is_rendered_once_and_for_each_kind_of_reader(
