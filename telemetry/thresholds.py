@@ -87,7 +87,13 @@ def broken(judged: Iterable[Judged]) -> str:
 
 def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[Judged]:
     """Each of them held against a run's summary."""
-    values = [(one, one.measure.of(summary)) for one in thresholds]
+    thresholds = list(thresholds)
+    return judge_figures(thresholds, {one.measure.name: one.measure.of(summary) for one in thresholds})
+
+
+def judge_figures(thresholds: Iterable[Threshold], figures: Mapping[str, float | None]) -> list[Judged]:
+    """Each of them held against a run's figures, by name and in their units."""
+    values = [(one, figures.get(one.measure.name)) for one in thresholds]
     return [Judged(text=one.text, value=value, held=one.holds(value)) for one, value in values]
 
 

@@ -15,11 +15,11 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
-from brokerweb.api.resources import Resource
+from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.shapes import experiments as shapes
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import reckoning
+from brokerweb.experiments import judging, reckoning
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from overlay.errors import InvalidSetting
@@ -43,6 +43,19 @@ class ExperimentViewSet(Resource):
         if not isinstance(wants_report, bool):
             raise InvalidSetting("report_when_done", "must be true or false")
         return self.shown(experiments.create(body, self.user, report_when_done=wants_report), 201)
+
+    @extend_schema(
+        request=shapes.ThresholdsBody, responses=shapes.ExperimentSerializer, parameters=[IF_MATCH], filters=False
+    )
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Other thresholds, the only thing of it that may change: what its runs are stays as it was launched.
+
+        Runs that are done are judged again before the answer, and their events say who demanded what; those that are
+        yet to be done are judged then.
+        """
+        texts = self.parsed(shapes.ThresholdsBody)["thresholds"]
+        judging.demand(experiment := self.get_object(), texts, self.user, seen(request))
+        return self.shown(experiment)
 
     @extend_schema(request=BODY, responses=shapes.EstimateSerializer)
     @action(detail=False, methods=["post"])

@@ -7,13 +7,26 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import mixins
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
 from overlay.errors import InvalidSetting
 from overlay.settings import SettingInfo
+
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="The `mark` of what was read: 409 if it was changed since"
+)
+"""Of what several people may change."""
+MARK_HELP = "Of what can be changed here, as it is; sent as If-Match, nobody else's change is written over"
+
+
+def seen(request: Request) -> str:
+    """The mark that ``If-Match`` names; empty where it is left out."""
+    return request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
 
 
 class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):

@@ -6,6 +6,7 @@ import logging
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -70,8 +71,9 @@ def _summarised(run_id: str) -> tuple[dict, str]:
         return {}, "Its journals could not be summarised; the worker's log holds the details."
 
 
+@transaction.atomic  # what is demanded of it stays as it is until the row says whether it was kept
 def _end(run_id: str, summary: dict, problem: str) -> None:
-    run = Run.objects.select_related("experiment").filter(pk=run_id, state=RunState.COLLECTING).first()
+    run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
     if run is None:
         return
     to = run.stopped or (RunState.FAILED if problem else RunState.DONE)

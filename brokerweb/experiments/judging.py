@@ -1,20 +1,39 @@
-"""What a collected run's row says of what was measured: figures, verdict, and whether its thresholds held."""
+"""What a collected run's row says of what was measured: figures, verdict, and whether its thresholds held.
+
+Thresholds are their experiment's and no part of a configuration, so they may change at any time: runs that are done are
+judged again then, by the figures of their summaries.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from brokerweb.experiments.models import Run
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from brokerweb import stale
+from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.ids import in_chunks
 from overlay.errors import InvalidSetting
+from overlay.experiment.definition import check_thresholds
 from telemetry import thresholds
+from telemetry.thresholds import Threshold
 
 log = logging.getLogger(__name__)
 
+EVENT = "judged again"
+
 
 def measured(run: Run, summary: Mapping[str, Any], *, is_done: bool) -> dict[str, Any]:
-    """The fields of ``run``'s row. Only a run that is done keeps or breaks a threshold: half of one proves nothing."""
+    """The fields of ``run``'s row. Only a run that is done keeps or breaks a threshold: half of one proves nothing.
+
+    To be called in the transaction that writes them, so that no other thresholds are demanded in between.
+    """
     return {
         "summary": dict(summary),
         "verdict": summary.get("verdict", ""),
@@ -24,11 +43,142 @@ def measured(run: Run, summary: Mapping[str, Any], *, is_done: bool) -> dict[str
 
 
 def judged(run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What its experiment demanded, held against its summary."""
+    """What its experiment demands now, held against its summary."""
     try:
-        demanded = thresholds.read_all(run.experiment.definition.get("thresholds") or [])
+        demanded = thresholds.read_all(demands(_locked(run.experiment_id)))
     except InvalidSetting:  # they were read when it was made: a figure has gone since
         log.exception("run %s: its thresholds cannot be read", run.pk)
         return {}
     found = thresholds.judge(demanded, summary)
     return {"thresholds": found, "passed": thresholds.passed(found)}
+
+
+def demands(experiment: Experiment) -> list[str]:
+    """Its thresholds as they are written."""
+    return list(experiment.definition.get("thresholds") or [])
+
+
+def stored(experiment: Experiment) -> dict[str, Any]:
+    """What can be changed of it, as it is."""
+    return {"thresholds": demands(experiment)}
+
+
+def read(texts: Any) -> list[str]:
+    """Thresholds as an experiment keeps them. Raises ``InvalidSetting`` that names the one that is wrong."""
+    check_thresholds(texts)
+    found = list(dict.fromkeys(text.strip() for text in texts))
+    thresholds.read_all(found)
+    return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What thresholds come to in the runs of an experiment that are done."""
+
+    kept: int = 0
+    broken: int = 0
+    changed: int = 0
+    """Of how many runs the row changed."""
+
+    @property
+    def runs(self) -> int:
+        return self.kept + self.broken
+
+
+def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str = "") -> Outcome:
+    """Has each run of ``experiment`` keep these thresholds and no others; those that are done are judged again.
+
+    They are judged in chunks, each a transaction of its own; should that end in between, the same call goes on.
+    Raises ``InvalidSetting``, and ``Outdated`` where others stand there than those ``seen``.
+    """
+    wanted = read(texts)
+    with transaction.atomic():
+        row = _locked(experiment.pk)
+        stale.check(seen, stored(row))
+        if (before := demands(row)) != wanted:
+            row.definition["thresholds"] = wanted
+            row.save(update_fields=["definition"])
+            _write_down(row, before, by)
+    experiment.definition = row.definition
+    told = f"{by.get_username() if by else 'A command'} set the thresholds {_said(wanted)}"
+    return _judge_again(row, wanted, told if before == wanted else f"{told}, which were {_said(before)}")
+
+
+def tried(experiment: Experiment, texts: Any) -> Outcome:
+    """What ``demand`` would come to; nothing is changed. Raises ``InvalidSetting``."""
+    demanded = thresholds.read_all(read(texts))
+    passed = [thresholds.passed(thresholds.judge_figures(demanded, run)) for run in _figures(experiment, demanded)]
+    return Outcome(kept=passed.count(True), broken=passed.count(False))
+
+
+def _said(texts: Sequence[str]) -> str:
+    return ", ".join(texts) or "none"
+
+
+def _locked(experiment_id: str) -> Experiment:
+    """The experiment as it is, and stays until the transaction ends."""
+    return Experiment.objects.select_for_update().only("definition").get(pk=experiment_id)
+
+
+def _write_down(experiment: Experiment, before: Sequence[str], by: User | None) -> None:
+    """In the history of the experiment, which the admin shows too."""
+    words = f"Thresholds: {_said(demands(experiment))}; before: {_said(before)}."
+    log.info("experiment %s, %s: %s", experiment.pk, by.get_username() if by else "a command", words)
+    if by is not None:
+        LogEntry.objects.log_actions(by.pk, [experiment], CHANGE, words, single_object=True)
+
+
+def last_change(experiment: Experiment) -> LogEntry | None:
+    """Who set its thresholds last, if anybody did after it was made."""
+    entries = LogEntry.objects.filter(content_type__app_label="experiments", content_type__model="experiment")
+    entries = entries.filter(object_id=experiment.pk, change_message__startswith="Thresholds: ")
+    return entries.select_related("user").order_by("-action_time", "-pk").first()
+
+
+def _figures(experiment: Experiment, demanded: Sequence[Threshold]) -> Iterator[dict[str, float | None]]:
+    names = sorted({one.measure.name for one in demanded})
+    done = Run.objects.filter(experiment=experiment, state=RunState.DONE).order_by()
+    rows = done.values_list(*(f"figure_{name}" for name in names)) if names else ()
+    return (dict(zip(names, row, strict=True)) for row in rows)
+
+
+def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Outcome:
+    ids = list(experiment.runs.filter(state=RunState.DONE).order_by("pk").values_list("pk", flat=True))
+    demanded, chunks = thresholds.read_all(wanted), []
+    for chunk in in_chunks(ids):
+        with transaction.atomic():
+            if demands(_locked(experiment.pk)) != list(wanted):
+                break  # somebody demands something else by now, and judges by that
+            chunks.append(_judge(chunk, demanded, told))
+    return Outcome(*(sum(getattr(one, name) for one in chunks) for name in ("kept", "broken", "changed")))
+
+
+def _judge(ids: Sequence[str], demanded: Sequence[Threshold], told: str) -> Outcome:
+    """Judges runs that are done; of those of which it comes to something else, their rows and histories say so."""
+    columns = [f"figure_{one.measure.name}" for one in demanded]
+    runs = list(Run.objects.filter(pk__in=ids).only("pk", "thresholds", "passed", *columns))
+    changed = []
+    for run in runs:
+        figures = {one.measure.name: _figure(run, one) for one in demanded}
+        found: Any = thresholds.judge_figures(demanded, figures)
+        if run.thresholds != found or run.passed != thresholds.passed(found):
+            run.thresholds, run.passed = found, thresholds.passed(found)
+            changed.append(run)
+    Run.objects.bulk_update(changed, ["thresholds", "passed"], batch_size=100)
+    now = timezone.now()
+    RunEvent.objects.bulk_create(RunEvent(run=run, at=now, name=EVENT, detail=_detail(run, told)) for run in changed)
+    passed = [run.passed for run in runs]
+    return Outcome(passed.count(True), passed.count(False), len(changed))
+
+
+def _figure(run: Run, threshold: Threshold) -> float | None:
+    """As its summary has it: counts are whole."""
+    value = getattr(run, f"figure_{threshold.measure.name}")
+    return int(value) if threshold.measure.is_count and value is not None else value
+
+
+def _detail(run: Run, told: str) -> str:
+    if run.passed is None:
+        return f"{told}."
+    broke = thresholds.broken(run.thresholds)
+    return f"{told}. " + (f"It broke {broke}." if broke else "It kept them.")

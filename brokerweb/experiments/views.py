@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from brokerweb.definitions import documents
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import reckoning, results, services
+from brokerweb.experiments import judging, reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue, with_outlook
 from brokerweb.experiments.states import ENDED, UNFINISHED
@@ -77,6 +77,7 @@ def _whole(request: HttpRequest, experiment: Experiment, progress: dict[str, Any
     varies = context["axes"] = axes(experiment.definition)
     if "topology" in varies:
         context["topology_names"] = dict(Topology.objects.filter(pk__in=varies["topology"]).values_list("id", "name"))
+    context["thresholds_set"] = judging.last_change(experiment)
     context["reports"] = experiment.reports.defer("result")[:10]
     return context
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from brokerweb.control import pause
@@ -151,7 +152,8 @@ class _Job:
             self._advance(run, RunState.FAILED, told.reason, observed=observed)
         elif told.state == DONE:
             self._advance(run, RunState.COLLECTING)
-            self._advance(run, RunState.DONE, **_measured(run, is_done=True), observed=observed)
+            with transaction.atomic():  # what is demanded of it stays until the row says whether it was kept
+                self._advance(run, RunState.DONE, **_measured(run, is_done=True), observed=observed)
         elif told.state == CANCELLED and not Run.objects.filter(pk=run.pk, cancel_requested=True).exists():
             queue.give_back(run, "The queue was paused")
         elif told.state == CANCELLED and told.result:

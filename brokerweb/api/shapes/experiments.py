@@ -7,15 +7,21 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from brokerweb.api.shapes.fields import OBJECT, ObjectField, ObjectsField
+from brokerweb import stale
+from brokerweb.api.resources import MARK_HELP
+from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField, ObjectsField
 from brokerweb.api.shapes.links import FaultsField
+from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
+from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
 from telemetry.endings import ENDINGS
 from telemetry.measures import MEASURES
 from telemetry.simulation import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
+
+JUDGED = ("passed", "broken", "left")
 
 
 class ExperimentBody(serializers.Serializer):
@@ -41,6 +47,15 @@ class ExperimentBody(serializers.Serializer):
     report_when_done = serializers.BooleanField(required=False, default=False)
 
 
+class ThresholdsBody(Body):
+    """What of an experiment may change once it is made."""
+
+    thresholds = serializers.ListField(
+        child=serializers.CharField(allow_blank=True),
+        help_text='All that each run must keep: ["p95 < 2ms", "not_found = 0"]; an empty list: nothing',
+    )
+
+
 class ExperimentSerializer(serializers.ModelSerializer):
     """The definition's fields on top, as they were sent."""
 
@@ -60,12 +75,16 @@ class ExperimentSerializer(serializers.ModelSerializer):
     replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
     seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
     runs = serializers.SerializerMethodField(help_text="How many runs are in each state")
+    judged = serializers.SerializerMethodField(
+        help_text="How many runs kept its thresholds, broke one, and are not judged; null where it has none"
+    )
+    mark = serializers.SerializerMethodField(help_text=MARK_HELP)
 
     class Meta:
         model = Experiment
         fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "faults", "simulation"]
         fields += ["record_mb", "thresholds", "blocks", "replicates", "seed"]
-        fields += ["report_when_done", "demo", "owner", "created", "runs"]
+        fields += ["report_when_done", "demo", "owner", "created", "runs", "judged", "mark"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
     def get_runs(self, experiment: Experiment) -> dict[str, int]:
@@ -74,6 +93,19 @@ class ExperimentSerializer(serializers.ModelSerializer):
             shown: Any = self.parent.instance if self.parent else [experiment]
             context["runs_by_state"] = runs_by_state(shown)
         return context["runs_by_state"][experiment.pk]
+
+    @extend_schema_field(
+        {"type": "object", "nullable": True, "properties": {name: {"type": "integer"} for name in JUDGED}}
+    )
+    def get_judged(self, experiment: Experiment) -> dict[str, int] | None:
+        context: Any = self.context
+        if "verdicts" not in context:
+            context["verdicts"] = verdicts(self.parent.instance if self.parent else [experiment])
+        found = context["verdicts"].get(experiment.pk)
+        return found and {name: getattr(found, name) for name in JUDGED}
+
+    def get_mark(self, experiment: Experiment) -> str:
+        return stale.mark(judging.stored(experiment))
 
 
 @extend_schema_serializer(component_name="LaunchEstimate")

@@ -1,0 +1,84 @@
+"""The page on which the thresholds of an experiment are set, whatever of it has run: parse, call one service, show."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from brokerweb import stale
+from brokerweb.doors import changes, form_page, person
+from brokerweb.experiments import judging
+from brokerweb.experiments.models import Experiment
+from brokerweb.formatting import count, counted
+from brokerweb.stale import Outdated
+from overlay.errors import InvalidSetting
+
+FIELD = "thresholds"
+
+
+@form_page
+def edit(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    if request.method != "POST":
+        return _form(request, experiment, "\n".join(judging.demands(experiment)))
+    typed = request.POST.get(FIELD, "")
+    try:
+        came_to = judging.demand(experiment, _lines(typed), person(request), request.POST.get(stale.SEEN, ""))
+    except InvalidSetting as error:
+        return _form(request, experiment, typed, error)
+    except Outdated:
+        experiment.refresh_from_db(fields=["definition"])
+        newer = stale.newer({FIELD: ", ".join(judging.demands(experiment))}, {FIELD: ", ".join(_lines(typed))})
+        return _form(request, experiment, typed, newer=newer)
+    messages.success(request, f"Saved. {_told(experiment, came_to)}")
+    return redirect("experiments:detail", experiment.pk)
+
+
+@changes
+def preview(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    """What the lines, as they are typed now, would come to."""
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    lines = _lines(request.POST.get(FIELD, ""))
+    try:
+        came_to = judging.tried(experiment, lines)
+    except InvalidSetting as error:
+        return render(request, "experiments/thresholds_preview.html", {"wrong": _sentence(error, lines)})
+    return render(request, "experiments/thresholds_preview.html", {"came_to": came_to, "lines": lines})
+
+
+def _lines(typed: str) -> list[str]:
+    return [line.strip() for line in typed.splitlines() if line.strip()]
+
+
+def _told(experiment: Experiment, came_to: judging.Outcome) -> str:
+    if not judging.demands(experiment):
+        return "Its runs are only measured."
+    if not came_to.runs:
+        return "No run is done yet; each is judged once it is."
+    return f"{count(came_to.kept)} of {counted(came_to.runs, 'run')} that are done kept all of them."
+
+
+def _sentence(error: InvalidSetting, lines: list[str]) -> str:
+    """With the line that it is about."""
+    index = error.field.rpartition(".")[2]
+    return f"“{lines[int(index)]:.60}”: {error.sentence}" if index.isdigit() else error.sentence
+
+
+def _form(
+    request: HttpRequest,
+    experiment: Experiment,
+    typed: str,
+    error: InvalidSetting | None = None,
+    newer: dict[str, str] | None = None,
+) -> HttpResponse:
+    """``newer`` where others had changed them: what is stored by now, if that differs."""
+    context = {
+        "experiment": experiment,
+        "typed": typed,
+        "wrong": _sentence(error, _lines(typed)) if error else "",
+        "newer": newer,
+        "seen": request.POST.get(stale.SEEN, "") if error else stale.mark(judging.stored(experiment)),
+    }
+    status = 400 if error else 200 if newer is None else 409
+    return render(request, "experiments/thresholds_page.html", context, status=status)

@@ -1,0 +1,167 @@
+"""Thresholds of an experiment that has run: set and changed on its page, by REST and by a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from brokerweb import ids
+from brokerweb.experiments import judging
+from brokerweb.experiments import services as experiments
+from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.topologies import services as topologies
+
+P95_US = (900.0, 1_500.0, 2_500.0)
+
+
+@pytest.fixture
+def sweep(operator: User) -> Experiment:
+    """Of its four runs three are done, within 0.9, 1.5 and 2.5 ms; the last waits."""
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
+    made = experiments.create({"name": "sweep", "topology": ring.pk, "replicates": 4}, operator)
+    runs = sorted(experiments.launch(made, operator).runs, key=lambda run: run.position)
+    for run, p95 in zip(runs, P95_US, strict=False):
+        done = {"state": RunState.DONE, "ended_at": timezone.now(), "summary": {"p95": p95, "not_found": 0}}
+        Run.objects.filter(pk=run.pk).update(**done)
+    return made
+
+
+def outcomes(experiment: Experiment) -> list[bool | None]:
+    return list(experiment.runs.order_by("position").values_list("passed", flat=True))
+
+
+def page(client: Client, experiment: Experiment, address: str = "") -> str:
+    answer = client.get(f"/experiments/{experiment.pk}/{address}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_runs_that_are_done_are_judged_again_and_say_who_demanded_it(olga: Client, sweep: Experiment) -> None:
+    assert "None: its runs are only measured." in page(olga, sweep)
+    address = f"/experiments/{sweep.pk}/thresholds/"
+    tried = olga.post(f"{address}preview/", {"thresholds": "p95 < 2ms"}).content.decode()
+    assert "Of 3 runs that are done <strong>2</strong> keep it, <strong>1</strong> does not." in tried
+    assert outcomes(sweep) == [None] * 4
+
+    saved = olga.post(address, {"thresholds": "p95 < 2ms\nnot_found = 0"}, follow=True).content.decode()
+    assert "Saved. 2 of 3 runs that are done kept all of them." in saved
+    assert "Set by olga" in saved
+    assert "1 did not" in saved
+    assert outcomes(sweep) == [True, True, False, None]
+    broken = sweep.runs.get(passed=False)
+    assert broken.thresholds[0] == {"text": "p95 < 2ms", "value": 2_500.0, "held": False}
+    assert broken.thresholds[1] == {"text": "not_found = 0", "value": 0, "held": True}
+    said = broken.events.get(name="judged again").detail
+    assert said == "olga set the thresholds p95 < 2ms, not_found = 0, which were none. It broke p95 < 2ms (2.5ms)."
+    assert "It broke p95 &lt; 2ms (2.5ms)." in olga.get(f"/runs/{broken.pk}/").content.decode()
+
+    olga.post(address, {"thresholds": "p95 < 3ms"})
+    assert outcomes(sweep) == [True, True, True, None]
+    olga.post(address, {"thresholds": ""})
+    assert outcomes(sweep) == [None] * 4
+    assert "None: its runs are only measured." in page(olga, sweep)
+
+
+def test_a_run_that_is_done_later_is_held_to_the_new_ones(olga: Client, sweep: Experiment) -> None:
+    waiting = sweep.runs.select_related("experiment").get(state=RunState.QUEUED)
+    judging.demand(sweep, ["p95 < 1ms"])
+    late = judging.measured(waiting, {"p95": 1_100.0}, is_done=True)
+    assert (late["passed"], late["thresholds"][0]["text"]) == (False, "p95 < 1ms")
+
+
+def test_a_line_that_cannot_be_read_is_named_and_nothing_changes(olga: Client, sweep: Experiment) -> None:
+    address = f"/experiments/{sweep.pk}/thresholds/"
+    for typed, sentence in (
+        ("p95 < 2ms\np59 < 1ms", "“p59 &lt; 1ms”: there is no figure “p59”"),
+        ("p95 < 2", "needs a unit"),
+        ("\n".join(f"not_found < {number}" for number in range(21)), "at most 20"),
+    ):
+        answer = olga.post(address, {"thresholds": typed})
+        assert answer.status_code == 400
+        assert sentence in answer.content.decode(), typed
+        assert typed.split("\n")[-1].replace("<", "&lt;") in answer.content.decode()
+    assert "there is no figure" in olga.post(f"{address}preview/", {"thresholds": "p59 < 1ms"}).content.decode()
+    assert outcomes(sweep) == [None] * 4
+    assert not RunEvent.objects.filter(name="judged again").exists()
+
+
+def test_others_that_were_set_meanwhile_are_not_written_over(olga: Client, sweep: Experiment) -> None:
+    address = f"/experiments/{sweep.pk}/thresholds/"
+    seen = olga.get(address).context["seen"]
+    judging.demand(sweep, ["p95 < 1ms"])
+    refused = olga.post(address, {"thresholds": "p95 < 9ms", "seen": seen})
+    assert refused.status_code == 409
+    text = refused.content.decode()
+    assert "It was changed after this form was opened, so nothing was saved." in text
+    assert "Stored now: <strong>p95 &lt; 1ms</strong>" in text
+    assert "p95 &lt; 9ms</textarea>" in text
+    assert outcomes(sweep) == [True, False, False, None]
+    assert olga.post(address, {"thresholds": "p95 < 9ms", "seen": refused.context["seen"]}).status_code == 302
+    assert outcomes(sweep) == [True, True, True, None]
+
+
+def test_rest_sets_nothing_but_the_thresholds(olga: Client, viktor: Client, sweep: Experiment) -> None:
+    address = f"/api/experiments/{sweep.pk}/"
+
+    def sent(client: Client, body: dict[str, Any], **headers: str) -> Any:
+        return client.patch(address, body, content_type="application/json", headers=headers)
+
+    answer = sent(olga, {"thresholds": ["p95 < 2ms"]})
+    assert answer.status_code == 200
+    assert answer.json()["thresholds"] == ["p95 < 2ms"]
+    assert answer.json()["judged"] == {"passed": 2, "broken": 1, "left": 1}
+    assert olga.get("/api/experiments/").json()["results"][0]["judged"] == answer.json()["judged"]
+    assert sent(olga, {"thresholds": ["p59 < 2ms"]}).json()["field"] == "thresholds.0"
+    assert "is not known" in sent(olga, {"thresholds": [], "replicates": 9}).json()["sentence"]
+    assert sent(olga, {}).status_code == 400
+    assert sent(viktor, {"thresholds": []}).status_code == 403
+    mark = answer.json()["mark"]
+    assert sent(olga, {"thresholds": []}, **{"If-Match": '"other"'}).status_code == 409
+    assert sent(olga, {"thresholds": []}, **{"If-Match": f'"{mark}"'}).json()["judged"] is None
+
+
+def test_a_command_sets_tells_and_takes_them_away(sweep: Experiment) -> None:
+    def said(*words: str) -> tuple[str, int]:
+        out, code = StringIO(), 0
+        try:
+            call_command("thresholds", *words, stdout=out, stderr=out)
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return out.getvalue(), code
+
+    assert said("sweep") == ("no thresholds\n0 runs kept them, 0 did not\n", 0)
+    assert said("sweep", "p95 < 2ms") == ("p95 < 2ms\n2 runs kept them, 1 did not\n", 4)
+    assert said(sweep.pk, "p95 < 3ms") == ("p95 < 3ms\n3 runs kept them, 0 did not\n", 0)
+    assert said("sweep")[0].startswith("p95 < 3ms\n3 runs")
+    text, code = said("sweep", "p59 < 3ms")
+    assert ("there is no figure" in text, code) == (True, 2)
+    said("sweep", "--none")
+    assert outcomes(sweep) == [None] * 4
+
+
+def test_the_work_is_done_in_chunks_and_goes_on_where_it_ended(
+    sweep: Experiment, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    judging.demand(sweep, ["p95 < 2ms"])
+    Run.objects.filter(passed=False).update(passed=None, thresholds=[])  # as if it had ended before the last
+    monkeypatch.setattr(ids, "AT_ONCE", 2)
+    came_to = judging.demand(sweep, ["p95 < 2ms"])
+    assert (came_to.kept, came_to.broken, came_to.changed) == (2, 1, 1)
+    monkeypatch.undo()
+    with django_assert_max_num_queries(25):
+        judging.demand(sweep, ["p95 < 3ms"])
+
+
+def test_who_may_only_look_sees_them_and_no_button(viktor: Client, sweep: Experiment) -> None:
+    judging.demand(sweep, ["p95 < 2ms"])
+    text = page(viktor, sweep)
+    assert "<code>p95 &lt; 2ms</code>" in text
+    assert "Change the thresholds" not in text
+    assert viktor.get(f"/experiments/{sweep.pk}/thresholds/").status_code == 403
