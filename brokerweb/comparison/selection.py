@@ -66,14 +66,14 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
             "name an experiment, a tag or a time, as in “created > 7d ago”",
         )
     rows = _figures(found.filter(state=RunState.DONE), metrics)
-    kept = _without_repeats(rows)
+    kept = without_repeats(rows)
     return Selection(kept, counted["all"] - counted["done"], len(rows) - len(kept))
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
     """All finished runs of one configuration, whatever else is compared."""
     rows = _figures(Run.objects.filter(configuration_hash=name, state=RunState.DONE), metrics)
-    kept = _without_repeats(rows)
+    kept = without_repeats(rows)
     return Selection(kept, 0, len(rows) - len(kept))
 
 
@@ -94,7 +94,7 @@ def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
     ]
 
 
-def _without_repeats(rows: Sequence[Figures]) -> list[Figures]:
+def without_repeats(rows: Sequence[Figures]) -> list[Figures]:
     """As ``telemetry.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
     last = {(one.configuration, one.seed): one.run for one in rows if one.engine == SIMULATED}
     return [one for one in rows if one.engine != SIMULATED or last[one.configuration, one.seed] == one.run]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Avg, Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from brokerweb.comparison.selection import Figures, without_repeats
+from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
-from brokerweb.formatting import share, sig3, size, us
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports import schedules
 from brokerweb.reports.models import Report, ReportState, Schedule
 from brokerweb.storage.disk import disk
+from telemetry.grouping import Estimate, Value, estimate
 from telemetry.measures import MEASURES, Measure
 
 LATELY = 6
@@ -28,7 +30,6 @@ FAILED_READ = 200
 ACTIVE_SHOWN = 5
 """Simulated runs are under way by the hundred; the rest are counted."""
 QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
-WRITE: dict[str, Callable[[Any], str]] = {"us": us, "share": share, "bytes": size, "": sig3}
 UNREAD = ("observed", "note", "experiment__definition")
 ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
 """Measures of the overview of the newest sweep."""
@@ -97,6 +98,10 @@ class Cell:
     """A figure as it is shown."""
 
     text: str
+    spread: str
+    """Its 95 % interval; empty where there is none."""
+    n: int
+    """Replicates that it is of."""
     is_best: bool
 
 
@@ -115,23 +120,40 @@ class Matrix:
 
 
 def matrix() -> Matrix | None:
-    """The mean of each measure over the runs of each topology of the newest finished sweep of several."""
+    """The mean of each measure over the replicates of each topology of the newest finished sweep of several, as a
+    comparison of its runs by topology has it. Runs of a "what if" are none of its configurations."""
     unfinished = Run.objects.filter(experiment=OuterRef("experiment"), state__in=UNFINISHED)
-    done = Run.objects.filter(state=RunState.DONE)
+    done = Run.objects.filter(state=RunState.DONE, compared_with=None)
     several = Q(experiment__definition__topology__1__isnull=False) | Q(experiment__definition__blocks__1__isnull=False)
     newest = done.filter(several).exclude(Exists(unfinished)).order_by("-ended_at").values("experiment")[:1]
-    by_topology = done.filter(experiment=Subquery(newest)).order_by("topology_kind", "topology_name")
-    keys = ("experiment", "experiment__name", "topology_name", "topology_kind")
-    arms = list(by_topology.values(*keys).annotate(**{name: Avg(f"figure_{name}") for name in ROWS}))
+    of_it = done.filter(experiment=Subquery(newest)).order_by("topology_kind", "topology_name", "created", "position")
+    told = ("topology_name", "topology_kind", "experiment", "experiment__name")
+    columns = ("pk", "configuration_hash", "seed", "engine", "verdict", *(f"figure_{name}" for name in ROWS))
+    rows = list(of_it.values_list(*told, *columns))
+    topologies = {run: (name, kind) for name, kind, _, _, run, *_ in rows}
+    measured = [Figures(*row[len(told) : -len(ROWS)], values=row[-len(ROWS) :]) for row in rows]
+    arms: dict[tuple[str, str], list[Figures]] = {}
+    for one in without_repeats(measured):
+        arms.setdefault(topologies[one.run], []).append(one)
     if len(arms) < 2:
         return None
-    shown = arms[:ARMS]
-    rows = [_row(MEASURES[name], [arm[name] for arm in shown]) for name in ROWS]
-    heads = [(arm["topology_name"], arm["topology_kind"]) for arm in shown]
-    return Matrix(arms[0]["experiment"], arms[0]["experiment__name"], heads, rows, len(arms) - len(shown))
+    heads = list(arms)[:ARMS]
+    found = [_row(MEASURES[name], [_values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
+    _, _, experiment, name, *_ = rows[0]
+    return Matrix(experiment, name, heads, found, len(arms) - len(heads))
 
 
-def _row(measure: Measure, values: list[float | None]) -> tuple[Measure, list[Cell]]:
-    known = [value for value in values if value is not None]
+def _values(runs: Iterable[Figures], at: int) -> list[Value]:
+    return [value for one in runs if (value := one.value(at)) is not None]
+
+
+def _row(measure: Measure, arms: Iterable[list[Value]]) -> tuple[Measure, list[Cell]]:
+    found = [estimate(values, measure) for values in arms]
+    known = [one.value for one in found if one.value is not None]
     best = (max if measure.better == "higher" else min)(known, default=None) if measure.better else None
-    return measure, [Cell(WRITE[measure.unit](value), value is not None and value == best) for value in values]
+    return measure, [_cell(one, measure, is_best=one.value is not None and one.value == best) for one in found]
+
+
+def _cell(one: Estimate, measure: Measure, *, is_best: bool) -> Cell:
+    spread = "" if one.low is None or one.high is None else f"{of(one.low, measure)} to {of(one.high, measure)}"
+    return Cell(of(one.value, measure), spread, one.n, is_best)

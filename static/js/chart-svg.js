@@ -1,5 +1,6 @@
-// A live chart as SVG, drawn from its data with the scales of the one on the page: for papers, and to be edited. Its
-// legend and the list of its marks stand below, since both are part of what it says.
+// A uPlot chart as SVG, drawn from its data with the scales of the one on the page: for papers, and to be edited. Its
+// legend and the list of its marks stand below, since both are part of what it says. A series is a line of its `width`,
+// or `points` of that size; `zero` is a dashed line up from where x is 0.
 import { colour } from "./format.js";
 import { lookOf, timeOf } from "./marks.js";
 import { NS, node } from "./svg.js";
@@ -20,7 +21,7 @@ function stretches(values, point) {
 
 const path = (points) => points.map(([x, y], at) => `${at ? "L" : "M"}${round(x)} ${round(y)}`).join("");
 
-export function svgOf({ plot, spec, data, marks, isolated, stroke }, title) {
+export function svgOf({ plot, spec, data, marks = [], isolated = null, zero = false, stroke }, title) {
   const ratio = devicePixelRatio, box = plot.bbox;
   const left = box.left / ratio, top = box.top / ratio + LINE, width = box.width / ratio, height = box.height / ratio;
   const whole = { width: plot.width, height: plot.height + LINE + (spec.series.length + marks.length) * LINE + PAD };
@@ -29,13 +30,18 @@ export function svgOf({ plot, spec, data, marks, isolated, stroke }, title) {
   svg.append(node("rect", { ...whole, fill: colour("surface") }), node("text", { x: PAD, y: LINE, fill: colour("ink"), "font-weight": 600 }, title));
 
   const [soft, edge] = [colour("ink-soft"), colour("edge")];
-  plot.axes[0]._splits.forEach((t, at) => svg.append(node("line", { x1: x(t), x2: x(t), y1: top, y2: top + height, stroke: edge }),
-    node("text", { x: x(t), y: top + height + LINE + 2, fill: soft, "text-anchor": "middle" }, plot.axes[0]._values[at])));
+  plot.axes[0]._splits.forEach((t, at) => {
+    if (t === null || !plot.axes[0]._values[at]) return;
+    svg.append(node("line", { x1: x(t), x2: x(t), y1: top, y2: top + height, stroke: edge }),
+      node("text", { x: x(t), y: top + height + LINE + 2, fill: soft, "text-anchor": "middle" }, plot.axes[0]._values[at]));
+  });
   plot.axes[1]._splits.forEach((value, at) => {
     if (value === null || !plot.axes[1]._values[at]) return;
     svg.append(node("line", { x1: left, x2: left + width, y1: y(value), y2: y(value), stroke: edge }),
       node("text", { x: left - 8, y: y(value) + 4, fill: soft, "text-anchor": "end" }, plot.axes[1]._values[at]));
   });
+
+  if (zero && x(0) >= left && x(0) <= left + width) svg.append(node("line", { x1: x(0), x2: x(0), y1: top, y2: top + height, stroke: colour("ink"), "stroke-dasharray": "4 4" }));
 
   const shown = spec.series.map((series, at) => ({ series, values: data[at + 1], tone: stroke(series) })).filter((_, at) => isolated === null || isolated === at);
   for (const { series, values, tone } of shown) {
@@ -47,13 +53,15 @@ export function svgOf({ plot, spec, data, marks, isolated, stroke }, title) {
         svg.append(node("path", { d: `${path([...points.map(([up]) => up), ...points.map(([, down]) => down).reverse()])}Z`, fill: tone, "fill-opacity": 0.22 }));
       }
     }
+    if (series.points) lines.flat().forEach(([cx, cy]) => svg.append(node("circle", { cx: round(cx), cy: round(cy), r: series.points / 2, fill: tone })));
     if (series.width) lines.forEach((points) => svg.append(node("path", { d: path(points), fill: "none", stroke: tone, "stroke-width": series.width, "stroke-dasharray": DASHES[series.dash] })));
   }
 
   let line = plot.height + LINE + 4;
   for (const { series, tone } of shown) {
-    svg.append(node("line", { x1: PAD, x2: PAD + 24, y1: line - 4, y2: line - 4, stroke: tone, "stroke-width": series.width || 8, "stroke-opacity": series.width ? 1 : 0.35, "stroke-dasharray": DASHES[series.dash] }),
-      node("text", { x: PAD + 32, y: line, fill: colour("ink") }, series.label));
+    if (series.points) svg.append(node("circle", { cx: PAD + 12, cy: line - 4, r: series.points / 2, fill: tone }));
+    else svg.append(node("line", { x1: PAD, x2: PAD + 24, y1: line - 4, y2: line - 4, stroke: tone, "stroke-width": series.width || 8, "stroke-opacity": series.width ? 1 : 0.35, "stroke-dasharray": DASHES[series.dash] }));
+    svg.append(node("text", { x: PAD + 32, y: line, fill: colour("ink") }, series.label));
     line += LINE;
   }
   marks.forEach((mark, at) => {

@@ -1,4 +1,5 @@
 // How the differences of two runs are distributed over their requests: a curve, with what is faster left of zero.
+import { svgOf } from "./chart-svg.js";
 import { brief, colour, saveAs, toCsv, us } from "./format.js";
 
 function draw(figure) {
@@ -37,6 +38,11 @@ function draw(figure) {
   figure.addEventListener("click", (event) => {
     const { save } = event.target.dataset;
     if (save === "png") plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob));
+    if (save === "svg") {
+      const series = [{ label: "requests with at most this difference; left of zero is faster", width: 2 }];
+      const drawn = { plot, spec: { series }, data: [differences, shares], zero: true, stroke: () => colour("accent") };
+      saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.difference}`), "image/svg+xml");
+    }
     if (save === "csv") saveAs(`${name}.csv`, toCsv(["share_percent", "difference_us"], differences.map((value, at) => [shares[at], value])));
   });
   document.addEventListener("themechange", build);

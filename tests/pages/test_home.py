@@ -11,10 +11,13 @@ from django.utils import timezone
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, QueuePause, Run, RunState
+from brokerweb.formatting import us
 from brokerweb.live import overview
 from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
+from telemetry.intervals import interval
+from telemetry.measures import MEASURES
 
 
 def home(client: Client) -> str:
@@ -108,6 +111,10 @@ def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     assert (found.name, found.heads) == ("Sweep", [("Meshed", "full-mesh"), ("Round", "ring")])
     rows = {measure.name: [(cell.text, cell.is_best) for cell in cells] for measure, cells in found.rows}
     assert rows["p50"] == [("200\u202fµs", True), ("500\u202fµs", False)]
+    held = interval([100, 200, 300])
+    p50 = dict(found.rows)[MEASURES["p50"]]
+    assert (p50[0].spread, p50[0].n) == (f"{us(held['low'])} to {us(held['high'])}", 3)
+    assert f"{p50[0].spread}, n = 3" in home(olga)
     assert rows["answer_ratio"] == [("100\u202f%", True), ("100\u202f%", True)]
     assert rows["over_idle"] == [("–", False), ("–", False)]
     assert "The newest sweep" in home(olga)
