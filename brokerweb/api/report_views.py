@@ -14,7 +14,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.resources import Resource, chosen
+from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
 from brokerweb.api.shapes import reports as shapes
 from brokerweb.api.streams import download, file_chunks
 from brokerweb.experiments.models import Experiment, Run
@@ -48,6 +48,12 @@ class ReportViewSet(Resource):
             while_measuring=body["while_measuring"],
         )
         return self.shown(report, 201)
+
+    @extend_schema(request=None, responses={204: None})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Deletes it with its files; 409 while it is queued or computed. The runs that it is about stay."""
+        reports.delete(self.get_object())
+        return Response(status=204)
 
     @extend_schema(request=None, responses=shapes.ReportSerializer)
     @action(detail=True, methods=["post"])
@@ -96,12 +102,12 @@ class ScheduleViewSet(Resource):
         body["experiments"] = chosen(Experiment.objects.all(), body["experiments"], "experiments")
         return self.shown(dress(schedules.create(**body, owner=self.user)), 201)
 
-    @extend_schema(request=shapes.ScheduleChange, responses=shapes.ScheduleSerializer)
+    @extend_schema(request=shapes.ScheduleChange, responses=shapes.ScheduleSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
         body = self.parsed(shapes.ScheduleChange)
         if "experiments" in body:
             body["experiments"] = chosen(Experiment.objects.all(), body["experiments"], "experiments")
-        return self.shown(dress(schedules.change(self.get_object(), **body)))
+        return self.shown(dress(schedules.change(self.get_object(), **body, seen=seen(request))))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

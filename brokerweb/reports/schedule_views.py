@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -11,15 +12,17 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
+from brokerweb import stale
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.experiments.models import Experiment
-from brokerweb.reports import schedules
+from brokerweb.picks import FIND
+from brokerweb.reports import picking, schedules
 from brokerweb.reports.hours import of_crontab
 from brokerweb.reports.models import FiringOutcome, Schedule, ScheduleKind
+from brokerweb.stale import Outdated
 from overlay.errors import InvalidSetting
 
 HISTORY_SHOWN = 20
-EXPERIMENTS_OFFERED = 200
 CRON = "crontab"
 EXAMPLES = ("0 6 * * 1", "0 3 * * *", "30 1 * * 1-5", "0 */2 * * *", "0 4 1 * *")
 """To be taken by a press; what each means stands beside it."""
@@ -66,18 +69,36 @@ def new(request: HttpRequest) -> HttpResponse:
 @form_page
 def edit(request: HttpRequest, schedule_id: str) -> HttpResponse:
     schedule = get_object_or_404(schedules.with_hours(), pk=schedule_id)
+    chosen = request.POST.getlist("experiments")
     if request.method != "POST":
         cron, every_s = schedules.words(schedule)
         kept = {"name": schedule.name, "kind": schedule.kind, "by": CRON if cron else "every"}
         kept |= {"crontab": cron or "0 6 * * 1", "every_min": str((every_s or 86_400) // 60)}
         return _form(request, kept, [one.pk for one in schedule.experiments.all()], schedule)
     try:
-        schedules.change(schedule, **_sent(request.POST))
+        sent = _sent(request.POST)
+        saved = schedules.change(schedule, **sent, seen=request.POST.get(stale.SEEN, ""))
     except InvalidSetting as error:
-        schedule.refresh_from_db()
-        return _form(request, request.POST, request.POST.getlist("experiments"), schedule, error)
-    messages.success(request, f"Saved {schedule.name}.")
-    return redirect("schedules:detail", schedule.pk)
+        return _form(request, request.POST, chosen, schedule, error)
+    except Outdated:
+        stored = schedules.with_hours().get(pk=schedule.pk)
+        return _form(request, request.POST, chosen, stored, newer=_newer(stored, sent))
+    messages.success(request, f"Saved {saved.name}.")
+    return redirect("schedules:detail", saved.pk)
+
+
+def _newer(stored: Schedule, sent: dict[str, Any]) -> dict[str, str]:
+    """What is stored by now where something else was typed."""
+    hours = schedules.in_words(stored)
+    is_same = (sent["crontab"], sent["every_s"]) == schedules.words(stored)
+    return stale.newer(
+        {"name": stored.name, "experiments": _names(stored.experiments.all()), "hours": hours},
+        {"name": sent["name"], "experiments": _names(sent["experiments"]), "hours": hours if is_same else ""},
+    )
+
+
+def _names(experiments: Iterable[Experiment]) -> str:
+    return ", ".join(experiment.name for experiment in experiments)
 
 
 @changes
@@ -120,18 +141,26 @@ def _form(
     chosen: list[str],
     schedule: Schedule | None = None,
     error: InvalidSetting | None = None,
+    newer: dict[str, str] | None = None,
 ) -> HttpResponse:
+    """``newer`` where others had changed the schedule: what is stored by now in fields that differ."""
     context = {
         "sent": sent,
         "chosen": chosen,
         "schedule": schedule,
         "error": error,
+        "newer": newer,
+        "seen": request.POST.get(stale.SEEN, "") if error or schedule is None else _mark(schedule),
         "kinds": ScheduleKind.choices,
         "cron_examples": [(one, of_crontab(one).removesuffix(", UTC")) for one in EXAMPLES],
-        "experiments": Experiment.objects.defer("definition")[:EXPERIMENTS_OFFERED],
+        "picks": picking.experiments(chosen, request.POST.get(FIND, "")),
         **_previewed(sent),
     }
-    return render(request, "schedules/form.html", context, status=400 if error else 200)
+    return render(request, "schedules/form.html", context, status=400 if error else 200 if newer is None else 409)
+
+
+def _mark(schedule: Schedule) -> str:
+    return stale.mark(schedules.stored(schedule))
 
 
 @login_required

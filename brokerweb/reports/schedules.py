@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from celery.schedules import ParseException, crontab
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
+from brokerweb import stale
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import services as experiment_services
 from brokerweb.experiments.models import Experiment, Run
@@ -61,8 +63,14 @@ def change(
     crontab: str = "",
     every_s: int | None = None,
     enabled: bool | None = None,
+    seen: str = "",
 ) -> Schedule:
-    """Another name, other experiments, another time, on and off. Raises ``InvalidSetting``."""
+    """Another name, other experiments, another time, on and off; the schedule as it is then.
+
+    Raises ``InvalidSetting``, and ``Outdated`` where it is another than the one ``seen``.
+    """
+    schedule = Schedule.objects.select_for_update().get(pk=schedule.pk)
+    stale.check(seen, stored(schedule))
     task = schedule.periodic_task
     if name is not None:
         schedule.name = _checked_name(name, schedule)
@@ -79,6 +87,13 @@ def change(
         task.enabled = enabled
     task.save()
     return schedule
+
+
+def stored(schedule: Schedule) -> dict[str, Any]:
+    """What its form shows."""
+    cron, every_s = words(schedule)
+    experiments = sorted(one.pk for one in schedule.experiments.all())
+    return {"name": schedule.name, "experiments": experiments, "crontab": cron, "every_s": every_s}
 
 
 def _task_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -91,6 +92,14 @@ def cancel(report: Report) -> Report:
         raise NotPossible(f"This report is {report.state} already.")
     report.refresh_from_db()
     return report
+
+
+def delete(report: Report) -> None:
+    """Deletes a report and its files; the runs that it is about stay. Raises ``NotPossible`` until it has ended."""
+    ended = Report.objects.filter(pk=report.pk, state__in=(ReportState.DONE, ReportState.FAILED))
+    if not ended.delete()[0] and Report.objects.filter(pk=report.pk).exists():
+        raise NotPossible("This report is still to be made; cancel it first.")
+    shutil.rmtree(directory(report), ignore_errors=True)  # rows first: files without a row promise nothing
 
 
 def directory(report: Report) -> Path:

@@ -8,20 +8,20 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.reports import services
+from brokerweb.picks import FIND, FIND_RUNS
+from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import Report, ReportState
 from overlay.errors import InvalidSetting
 
 ENDED = (ReportState.DONE, ReportState.FAILED)
-RUNS_OFFERED = 100
 
 
 @login_required
@@ -47,10 +47,10 @@ def new(request: HttpRequest) -> HttpResponse:
 def _form(
     request: HttpRequest, experiments: list[str], runs: list[str], error: InvalidSetting | None = None
 ) -> HttpResponse:
-    done = Run.objects.filter(state=RunState.DONE)
     context = {
-        "experiments": Experiment.objects.filter(Exists(done.filter(experiment=OuterRef("pk")))).defer("definition"),
-        "runs": done.select_related("experiment").defer("observed").order_by("-ended_at")[:RUNS_OFFERED],
+        "is_empty": not Run.objects.filter(state=RunState.DONE).exists(),
+        "experiments": picking.finished_experiments(experiments, request.POST.get(FIND, "")),
+        "runs": picking.finished_runs(runs, request.POST.get(FIND_RUNS, "")),
         "chosen_experiments": experiments,
         "chosen_runs": runs,
         "error": error,
@@ -137,3 +137,14 @@ def cancel(request: HttpRequest, report_id: str) -> HttpResponse:
     except NotPossible as error:
         messages.error(request, str(error))
     return redirect("reports:detail", report_id)
+
+
+@changes
+def delete(request: HttpRequest, report_id: str) -> HttpResponse:
+    try:
+        services.delete(get_object_or_404(Report.objects.defer("result"), pk=report_id))
+    except NotPossible as error:
+        messages.error(request, str(error))
+        return redirect("reports:detail", report_id)
+    messages.success(request, "Deleted the report; the runs that it was about stay.")
+    return redirect("reports:list")

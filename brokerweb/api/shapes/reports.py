@@ -7,7 +7,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from brokerweb import stale
+from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS, Body
+from brokerweb.reports import schedules
 from brokerweb.reports.models import FiringOutcome, Report, ReportKind, Schedule, ScheduleKind
 from brokerweb.reports.services import own_runs
 
@@ -96,11 +99,15 @@ class ScheduleSerializer(serializers.ModelSerializer):
     enabled = serializers.BooleanField(source="periodic_task.enabled")
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The next three times")
     owner: Any = serializers.CharField(source="owner.username", default="")
+    mark = serializers.SerializerMethodField(help_text=MARK_HELP)
 
     class Meta:
         model = Schedule
         fields = ["id", "name", "kind", "experiments", "crontab", "every_s", "hours", "enabled", "next"]
-        fields += ["owner", "created"]
+        fields += ["owner", "created", "mark"]
+
+    def get_mark(self, schedule: Schedule) -> str:
+        return stale.mark(schedules.stored(schedule))
 
 
 class FiringSerializer(serializers.Serializer):

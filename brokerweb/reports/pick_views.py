@@ -1,0 +1,33 @@
+"""The lists that reports and schedules pick from, while somebody types what they are to show."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from brokerweb.doors import changes
+from brokerweb.picks import FIND, FIND_RUNS
+from brokerweb.reports import picking
+
+
+@changes
+def experiments(request: HttpRequest) -> HttpResponse:
+    chosen = request.POST.getlist("experiments")
+    return _experiments(request, picking.experiments(chosen, request.POST.get(FIND, "")), chosen)
+
+
+@changes
+def finished_experiments(request: HttpRequest) -> HttpResponse:
+    chosen = request.POST.getlist("experiments")
+    return _experiments(request, picking.finished_experiments(chosen, request.POST.get(FIND, "")), chosen)
+
+
+def _experiments(request: HttpRequest, picks: picking.Picks, chosen: list[str]) -> HttpResponse:
+    return render(request, "reports/pick_experiments.html", {"picks": picks, "chosen": chosen})
+
+
+@changes
+def finished_runs(request: HttpRequest) -> HttpResponse:
+    chosen = request.POST.getlist("runs")
+    picks = picking.finished_runs(chosen, request.POST.get(FIND_RUNS, ""))
+    return render(request, "reports/pick_runs.html", {"picks": picks, "chosen": chosen})
