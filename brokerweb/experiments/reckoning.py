@@ -13,6 +13,8 @@ from brokerweb.experiments import capacity, machine
 from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.outlook import Queue
+from brokerweb.topologies import parts, uses
+from brokerweb.topologies import services as topologies
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
@@ -87,6 +89,8 @@ class Repetition:
     configurations: int
     count: int
     estimated_s: float
+    warning: str
+    """As ``Estimate`` has it, of its topologies only."""
 
 
 def repetition_of(experiment: Experiment) -> Repetition:
@@ -100,13 +104,19 @@ def repetition_of(experiment: Experiment) -> Repetition:
     seconds_each = list(by_configuration.values())[-sweeps.count(experiment.definition) :]
     if not seconds_each:
         whole = estimate_of(experiment)
-        return Repetition(whole.configurations, whole.count, whole.estimated_s)
+        return Repetition(whole.configurations, whole.count, whole.estimated_s, _of_topologies(experiment))
     if missing := references.missing(experiment.definition):
         raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
     replicates = experiment.definition["replicates"]
     engine = experiment.definition["engine"]
     seconds = pace_of(engine).all_s(seconds_each * replicates) * Queue().pace(engine)
-    return Repetition(len(seconds_each), len(seconds_each) * replicates, round(seconds, 1))
+    count = len(seconds_each) * replicates
+    return Repetition(len(seconds_each), count, round(seconds, 1), _of_topologies(experiment))
+
+
+def _of_topologies(experiment: Experiment) -> str:
+    """What to know of its topologies as they are now, before it is launched again."""
+    return parts.before_launch(map(topologies.document, uses.in_parts(experiment.definition)))
 
 
 def _estimate(
@@ -127,8 +137,16 @@ def _estimate(
         runs_ahead=queue.runs,
         ahead_s=round(queue.left_s, 1),
         to_make=list(to_make),
-        warning=". ".join(filter(None, (capacity.warning(disk_bytes, machine.here()), _hardly_asked(chosen)))),
+        warning=". ".join(
+            filter(None, (capacity.warning(disk_bytes, machine.here()), _in_parts(chosen), _hardly_asked(chosen)))
+        ),
     )
+
+
+def _in_parts(chosen: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of topologies that are not connected. Configurations share their documents."""
+    documents = {id(one["topology"]): one["topology"] for one in chosen}
+    return parts.before_launch(documents.values())
 
 
 def _hardly_asked(chosen: Sequence[Mapping[str, Any]]) -> str:

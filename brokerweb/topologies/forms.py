@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import QueryDict
@@ -15,6 +16,7 @@ from overlay.settings import describe
 from overlay.topologies import Kind
 from overlay.topologies.params import MORE, Params
 
+CENTRAL = "central"
 LINK_SETTINGS = {info.name for info in describe(Params)}
 """Parameters of the links, shown apart from those of the kind."""
 
@@ -26,7 +28,10 @@ class TopologyForm:
     kind: str
     sent: dict[str, str]
     params: Inputs
+    wrong: dict[str, str] = field(default_factory=dict)
+    """Sentences by the field that they stand beside."""
     error: InvalidSetting | None = None
+    """What stands beside no field."""
 
     @property
     def row(self) -> Kind:
@@ -51,36 +56,70 @@ class TopologyForm:
         """Whether something is said there, or wrong."""
         return any(one.is_changed or one.wrong for one in self.more_link_params)
 
+    @property
+    def fields(self) -> list[str]:
+        """Those of this kind beside its parameters."""
+        sized = [] if self.kind == CENTRAL else ["brokers", "seed"]
+        return ["name", *sized, *(["links"] if self.kind == services.CUSTOM else [])]
+
     def described(self) -> dict[str, Any]:
-        """The arguments of ``services.create`` without the name. Raises ``InvalidSetting``."""
+        """The arguments of ``services.create`` without the name. Raises ``InvalidSetting`` of the first wrong field,
+        and shows what is wrong beside all of them.
+        """
+        described: dict[str, Any] = {"kind": self.kind, "brokers": 1, "params": self.params.changed()}
+        read = {name: self._read(name) for name in self.fields if name != "name"}
+        for name in read:
+            if name in self.wrong:
+                raise InvalidSetting(name, self.wrong[name])
         for one in self.params.inputs:
             if one.wrong:
                 raise InvalidSetting(one.info.name, one.wrong)
-        described: dict[str, Any] = {
-            "kind": self.kind,
-            "brokers": 1 if self.kind == "central" else setting_forms.whole_number("brokers", self.sent["brokers"]),
-            "params": self.params.changed(),
-            "seed": setting_forms.whole_number("seed", self.sent["seed"] or "0"),
-        }
-        if self.kind == services.CUSTOM:
-            described["links"] = read_links(self.sent["links"])
-        return described
+        return described | read
+
+    def check_name(self) -> None:
+        """Shows what is wrong with the name beside it."""
+        try:
+            services.free_name(self.sent["name"])
+        except InvalidSetting as error:
+            self.blame(error)
 
     def blame(self, error: InvalidSetting) -> None:
         """Shows the sentence beside its field, or above the form."""
-        self.params.blame(error.field.removeprefix("params."), error.sentence)
-        self.error = error
+        if (own := error.field.partition("[")[0]) in self.fields:
+            self.wrong.setdefault(own, error.sentence if own == error.field else str(error))
+        elif not self.params.blame(error.field.removeprefix("params."), error.sentence):
+            self.error = error
+
+    def _read(self, name: str) -> Any:
+        try:
+            return READ[name](self.sent[name])
+        except InvalidSetting as error:
+            self.blame(error)
+            return None
 
 
-def blank(kind: str, preset: str = "") -> TopologyForm:
-    """The form before anything was typed; ``preset`` fills the parameters that have a name."""
+def blank(kind: str, preset: str = "", typed: QueryDict | None = None) -> TopologyForm:
+    """The form before it was sent; ``preset`` fills the parameters that have a name.
+
+    ``typed`` is what was filled in while another kind or preset was chosen: what this kind has too stays, but for what
+    the preset sets.
+    """
     row = services.kinds()[kind]
     chosen = row.presets.get(preset)
     values = chosen.params if chosen else {}
     sent = {"name": "", "brokers": "10", "seed": "1", "links": "0 1\n1 2\n2 3\n3 0" if kind == services.CUSTOM else ""}
     if kind == services.CUSTOM:
         sent["brokers"] = "4"
-    return TopologyForm(kind, sent, setting_forms.shown(describe(row.params), "param-", values, sweeps=False))
+    infos = describe(row.params)
+    params = setting_forms.shown(infos, "param-", values, sweeps=False)
+    if typed:
+        sent |= {name: typed[name].strip() for name in sent if name in typed}
+        filled = QueryDict(mutable=True)
+        for one in params.inputs:
+            stays = one.name in typed and one.info.name not in values
+            filled.setlist(one.name, typed.getlist(one.name) if stays else one.texts)
+        params = setting_forms.read(infos, "param-", filled, sweeps=False)
+    return TopologyForm(kind, sent, params)
 
 
 def sent_form(data: QueryDict) -> TopologyForm:
@@ -104,3 +143,10 @@ def read_links(text: str) -> list[list[int]]:
             raise InvalidSetting("links", f"line {number} is not two broker numbers: {line[:40]!r}")
         links.append([int(part) for part in parts])
     return links
+
+
+READ: dict[str, Callable[[str], Any]] = {
+    "brokers": lambda text: setting_forms.whole_number("brokers", text),
+    "seed": lambda text: setting_forms.whole_number("seed", text or "0"),
+    "links": read_links,
+}

@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from brokerweb.errors import NotPossible
-from brokerweb.topologies import pictures, versions
+from brokerweb.topologies import parts, pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import topologies as overlay_topologies
 from overlay.errors import InvalidSetting
@@ -152,8 +152,9 @@ def save_graph(topology: Topology, graph: Graph, by: User | None = None, note: s
 
 
 def to_graph(topology: Topology) -> Graph:
-    """What the rows say, unchecked."""
+    """What the rows say, unchecked. Without names and places where there is not one row for each broker."""
     nodes = list(topology.nodes.all())
+    nodes = nodes if len(nodes) == topology.brokers else []
     placed = bool(nodes) and all(node.x is not None and node.y is not None for node in nodes)
     named = any(node.name for node in nodes)
     return Graph(
@@ -172,7 +173,9 @@ def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
         missing, surplus = sorted(expected - indexes)[:5], sorted(indexes - expected)[:5]
         counted = f"There should be a node for each broker from 0 to {topology.brokers - 1}"
         return [f"{counted}; missing: {missing or 'none'}, too many: {surplus or 'none'}."]
-    return overlay_topologies.check(to_graph(topology), limits(), must_connect=must_connect)
+    graph = to_graph(topology)
+    wrong = overlay_topologies.check(graph, limits(), must_connect=False)
+    return wrong or ([sentence] if must_connect and (sentence := parts.sentence(graph)) else [])
 
 
 @transaction.atomic

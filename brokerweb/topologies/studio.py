@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from brokerweb.errors import NotPossible
-from brokerweb.topologies import services, versions
+from brokerweb.topologies import parts, services, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import links as overlay_links
 from overlay import topologies as overlay_topologies
@@ -77,7 +77,7 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
     measures = overlay_topologies.measures(graph)
     found = walking.estimate(graph, policy)
     return {
-        "warnings": overlay_topologies.check(graph, services.limits()),
+        "warnings": list(filter(None, [parts.sentence(graph)])),
         "measures": measures,
         "structure": structure(graph, measures["components"]),
         "walk": asdict(found),

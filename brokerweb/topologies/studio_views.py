@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.topologies import pictures, services, studio, uses
+from brokerweb.topologies import parts, pictures, services, studio, uses
 from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
@@ -82,6 +82,7 @@ def version(request: HttpRequest, topology_id: str, number: int) -> HttpResponse
         "topology": topology,
         "version": shown,
         "graph": pictures.of_graph(graph),
+        "apart": parts.sentence(graph),
         "measures": overlay_topologies.measures(graph),
         "before": before,
         "after": after,
@@ -121,6 +122,7 @@ def difference(request: HttpRequest, topology_id: str) -> HttpResponse:
         "rows": rows[:LISTED],
         "more": max(0, len(rows) - LISTED),
         "graph": pictures.of_difference(before, after, found),
+        "apart": parts.sentence(after),
         "measures": _compared(before, after),
     }
     return render(request, "topologies/difference.html", context)

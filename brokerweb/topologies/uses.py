@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
@@ -48,6 +48,13 @@ def versions_in_use(topology: Topology) -> set[int]:
     """Versions that a run or a network has a copy of."""
     deployed = Network.objects.filter(topology=topology).values_list("deployed__version", flat=True)
     return {number for number in (*of(topology).runs, *deployed) if number is not None}
+
+
+def in_parts(definition: Mapping[str, Any]) -> QuerySet[Topology]:
+    """Those of a definition's topologies that may not be whole: ``parts`` knows whether they are."""
+    named = _named(definition.get("topology"), definition.get("blocks"))
+    questionable = Q(measures__components__gt=1) | Q(links__loss__gte=1)
+    return Topology.objects.filter(questionable, pk__in=named).distinct()
 
 
 def _named(topology: Any, blocks: Any) -> set[str]:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.doors import changes, form_page, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.topologies import forms, pictures, services, uses
+from brokerweb.topologies import forms, parts, pictures, services, uses, walk_views
 from brokerweb.topologies.models import Topology
 from overlay import topologies as overlay_topologies
 from overlay.errors import InvalidSetting
@@ -41,7 +41,8 @@ def index(request: HttpRequest) -> HttpResponse:
 def new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         kind = request.GET.get("kind", "ring")
-        form = forms.blank(kind if kind in services.kinds() else "ring", request.GET.get("preset", ""))
+        kind = kind if kind in services.kinds() else "ring"
+        form = forms.blank(kind, request.GET.get("preset", ""), typed=request.GET)
         return _form(request, form)
     try:
         form = forms.sent_form(request.POST)
@@ -49,6 +50,7 @@ def new(request: HttpRequest) -> HttpResponse:
         form = forms.blank("ring")
         form.blame(error)
         return _form(request, form, status=400)
+    form.check_name()
     try:
         topology = services.create(name=form.sent["name"], **form.described(), owner=person(request))
     except InvalidSetting as error:
@@ -77,7 +79,16 @@ def _preview(form: forms.TopologyForm) -> dict[str, Any]:
         graph = services.build_graph(**form.described())
     except InvalidSetting as error:
         return {"problem": error}
-    return {"graph": pictures.of_graph(graph), "measures": overlay_topologies.measures(graph)}
+    drawn = {"graph": pictures.of_graph(graph), "measures": overlay_topologies.measures(graph)}
+    return {**drawn, "apart": parts.sentence(graph)}
+
+
+@login_required
+def apart(request: HttpRequest) -> HttpResponse:
+    """What to know of the topology that was chosen, before it is launched; nothing where it is whole."""
+    chosen = Topology.objects.filter(pk=request.GET.get("topology", "")).first()
+    sentence = parts.sentence(services.to_graph(chosen)) if chosen else ""
+    return render(request, "topologies/apart.html", {"apart": sentence})
 
 
 @form_page
@@ -90,8 +101,9 @@ def import_file(request: HttpRequest) -> HttpResponse:
     except InvalidSetting as error:
         context = {"sent": request.POST, "error": error, "beside": _beside(request, error), **limit}
         return render(request, "topologies/import.html", context, status=400)
-    links = topology.measures["links"]
-    messages.success(request, f"Imported {topology.brokers} brokers and {links} links.")
+    links, found = topology.measures["links"], topology.measures["components"]
+    in_parts = f", in {found} parts" if found > 1 else ""
+    messages.success(request, f"Imported {topology.brokers} brokers and {links} links{in_parts}.")
     return redirect("topologies:detail", topology.id)
 
 
@@ -130,12 +142,16 @@ def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
     graph = services.to_graph(topology)
     context = {
         "topology": topology,
+        # Rows that a launch would refuse have no measures: see services.remeasure.
+        "problems": [] if topology.measures else services.problems(topology, must_connect=False),
+        "apart": parts.sentence(graph),
         "graph": pictures.of_graph(graph),
         "names": list(graph.names or range(graph.brokers)),
         "links": (links := list(topology.links.all()[:LINKS_SHOWN])),
         "do_more": any(link.more for link in links),
         "uses": uses.of(topology),
         "forms": list(services.READERS),
+        **walk_views.choices(topology),
     }
     return render(request, "topologies/detail.html", context)
 

@@ -10,11 +10,13 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from brokerweb.topologies import pictures, studio
+from brokerweb.experiments.models import Run
+from brokerweb.formatting import sig3
+from brokerweb.topologies import parts, pictures, studio, walk_views
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.links import Link
-from overlay.topologies import Graph, generate
+from overlay.topologies import Graph, generate, measures
 from tests.pages.furniture import House
 
 
@@ -170,3 +172,131 @@ def test_an_upload_of_fifty_megabytes_is_refused_with_a_sentence(olga: Client) -
     assert answer.status_code == 400
     assert "Has 50.0 MB; a topology may have 5 MB." in answer.content.decode()
     assert 'value="huge"' in answer.content.decode()
+
+
+# --- what falls into parts ---
+
+ISLANDS = "0,1\n1,2\nharbour\n"
+APART = "falls into 2 parts that no link joins (3 brokers; broker harbour alone)"
+NEVER = "what is asked in one part is never found in another"
+
+
+@pytest.fixture
+def islands(olga: Client) -> Topology:
+    """Three brokers in a line, and one that no link leads to, as they were imported."""
+    olga.post("/topologies/import/", {"name": "islands", "text": ISLANDS})
+    return Topology.objects.get(name="islands")
+
+
+def test_what_falls_into_parts_says_so_wherever_it_is_shown(olga: Client, viktor: Client, islands: Topology) -> None:
+    imported = olga.get(f"/topologies/{islands.pk}/").content.decode()
+    assert "Imported 4 brokers and 2 links, in 2 parts." in imported
+    for path in ("", "versions/1/", "difference/"):
+        page = viktor.get(f"/topologies/{islands.pk}/{path}").content.decode()
+        assert f"It {APART}: {NEVER}. Link the parts, or launch it as it is" in page, path
+    drawn = {"kind": "custom", "name": "again", "brokers": "4", "seed": "0", "links": "0 1\n1 2\n"}
+    assert "(3 brokers; broker 3 alone)" in olga.post("/topologies/preview/", drawn).content.decode()
+    whole = olga.post("/topologies/preview/", {**drawn, "links": "0 1\n1 2\n2 3\n"}).content.decode()
+    assert NEVER not in whole
+
+
+def test_what_falls_into_parts_can_be_launched_and_is_warned_of_before(olga: Client, islands: Topology) -> None:
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
+    body = {"name": "crossing", "topology": [ring.pk, islands.pk], "replicates": 1}
+    body |= {"workload": {"duration_s": 60.0}}
+    before = olga.post("/api/experiments/estimate/", body, content_type="application/json")
+    assert f"the topology islands {APART}: {NEVER} and counts as not found" in before.json()["warning"]
+    made = olga.post("/api/experiments/", body, content_type="application/json").json()
+    page = olga.get(f"/experiments/{made['id']}/").content.decode()
+    assert f"The topology islands {APART}" in page
+    assert olga.post(f"/experiments/{made['id']}/launch/").status_code == 302
+    assert Run.objects.count() == 2
+
+
+def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: Topology) -> None:
+    page = olga.get(f"/networks/new/?topology={islands.pk}").content.decode()
+    assert "islands (4 brokers in 2 parts)" in page
+    assert 'hx-get="/topologies/apart/"' in page
+    assert f"It {APART}" in olga.get("/topologies/apart/", {"topology": islands.pk}).content.decode()
+    assert olga.get("/topologies/apart/", {"topology": ""}).content.decode().strip() == ""
+    assert olga.post("/networks/new/", {"name": "ferry", "topology": islands.pk}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("brokers", "links", "said"),
+    [
+        (4, [Link(0, 1), Link(2, 3)], "2 parts that no link joins (2 and 2 brokers)"),
+        (3, [], "3 parts that no link joins (brokers 0, 1 and 2 alone)"),
+        (9, [Link(0, 1)], "8 parts that no link joins (2 brokers; brokers 2, 3, 4, 5, 6 and 2 more alone)"),
+        (3, [Link(0, 1), Link(1, 2, loss=1.0)], "2 parts that no link joins, as those between them lose everything"),
+        (4, [Link(0, 1), Link(1, 2, loss=0.9), Link(2, 3)], ""),
+        (3, [Link(0, 1), Link(1, 2), Link(0, 2, loss=1.0)], ""),
+        (1, [], ""),
+    ],
+)
+def test_parts_are_counted_and_named(brokers: int, links: list[Link], said: str) -> None:
+    found = parts.sentence(Graph(brokers, tuple(links)))
+    assert found.startswith(f"It falls into {said}") if said else not found
+
+
+def test_parts_are_as_many_as_are_measured() -> None:
+    for seed in range(60):
+        graph = generate("custom", 12, {}, 0, [list(pair) for pair in {(seed * i % 11, 11) for i in range(seed % 9)}])
+        found = parts.of_graph(graph)
+        assert (len(found.sizes) if found else 1) == measures(graph)["components"]
+        assert sum(found.sizes if found else (12,)) == 12
+
+
+def test_rows_that_make_no_topology_are_shown_with_what_is_wrong(olga: Client, ring: Topology) -> None:
+    ring.nodes.filter(index=2).delete()
+    topologies.remeasure(ring)
+    page = olga.get(f"/topologies/{ring.pk}/")
+    assert page.status_code == 200
+    assert "missing: [2]" in page.content.decode()
+    assert olga.get(f"/topologies/{ring.pk}/edit/").status_code == 200
+
+
+# --- how far walks go ---
+
+
+def test_everybody_sees_how_far_walks_go_and_which_links_would_help(viktor: Client, ring: Topology) -> None:
+    page = viktor.get(f"/topologies/{ring.pk}/").content.decode()
+    assert f'hx-get="/topologies/{ring.pk}/walks/"' in page
+    assert 'hx-trigger="load, submit"' in page
+    found = studio.examine(topologies.to_graph(ring), "uniform")["walk"]
+    walked = viktor.get(f"/topologies/{ring.pk}/walks/?policy=uniform").content.decode()
+    assert f"<strong>{sig3(found['hops'])} ± {sig3(found['margin'])}</strong>" in walked
+    [link] = studio.advise(topologies.to_graph(ring), 1, "walk")["links"]
+    advised = viktor.get(f"/topologies/{ring.pk}/advised/?k=1").content.decode()
+    assert f"<strong>{link['a']} – {link['b']}</strong>" in advised
+    assert f"{sig3(link['before'])} → {sig3(link['after'])} hops" in advised
+    assert "/edit/" not in advised
+
+
+def test_advice_joins_parts_by_the_names_of_their_brokers(olga: Client, islands: Topology) -> None:
+    advised = olga.get(f"/topologies/{islands.pk}/advised/?k=2").content.decode()
+    assert "<strong>harbour – 1</strong>: joins the last two parts" in advised
+    assert f"/topologies/{islands.pk}/edit/" in advised
+    walked = olga.get(f"/topologies/{islands.pk}/walks/").content.decode()
+    assert "trees without a link between them" in walked
+
+
+def test_advice_on_a_large_topology_is_worked_out_when_asked_and_its_limits_are_told(olga: Client) -> None:
+    large = topologies.create(name="large", kind="ring", brokers=walk_views.AT_ONCE + 1)
+    page = olga.get(f"/topologies/{large.pk}/").content.decode()
+    assert 'hx-trigger="submit"' in page
+    assert "it is worked out when you ask for it" in page
+    assert "hops, " in olga.get(f"/topologies/{large.pk}/advised/?k=1").content.decode()
+    paths = olga.get(f"/topologies/{large.pk}/advised/?goal=path").content.decode()
+    assert "worked out for up to 150 brokers, and there are 151" in paths
+    for asked, told in (("k=0", "from 1 to 10"), ("k=many", "from 1 to 10"), ("goal=fame", "must be one of")):
+        assert told in olga.get(f"/topologies/{large.pk}/advised/?{asked}").content.decode(), asked
+    assert "must be one of" in olga.get(f"/topologies/{large.pk}/walks/?policy=teleport").content.decode()
+
+
+def test_advice_that_is_worked_out_for_somebody_else_says_so(
+    olga: Client, ring: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio, "ADVICE_WAIT_S", 0.01)
+    with studio._advising:
+        assert "ask again in a moment" in olga.get(f"/topologies/{ring.pk}/advised/").content.decode()

@@ -1,0 +1,78 @@
+"""Parts of a topology's page that are worked out behind it: how far walks go, and which links would shorten them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.errors import NotPossible
+from brokerweb.topologies import services, studio
+from brokerweb.topologies.models import Topology
+from overlay.broker.walks import POLICIES
+from overlay.errors import InvalidSetting
+from overlay.topologies import advice
+
+AT_ONCE = 150
+"""Brokers up to which links are advised as the page opens: some milliseconds. Beyond, when asked for."""
+LINKS, GOAL = 3, "walk"
+
+
+def choices(topology: Topology) -> dict[str, Any]:
+    """What can be asked of a topology, for the forms that ask it."""
+    return {
+        "policies": list(POLICIES),
+        "link_counts": range(1, advice.MOST_LINKS + 1),
+        "advised": LINKS,
+        "largest": advice.LARGEST,
+        "at_once": topology.brokers <= AT_ONCE,
+    }
+
+
+@login_required
+def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
+    """The hops of a walk and what its way looks like: half a second at most, whatever the topology."""
+    topology = get_object_or_404(Topology, pk=topology_id)
+    graph = services.to_graph(topology)
+    try:
+        context = studio.examine(graph, request.GET.get("policy", "avoid"))
+    except InvalidSetting as error:
+        context = {"problem": error}
+    return render(request, "topologies/walked.html", {"names": graph.names or range(graph.brokers), **context})
+
+
+@login_required
+def advised(request: HttpRequest, topology_id: str) -> HttpResponse:
+    """The links to add, by the gain of each; nothing is changed."""
+    topology = get_object_or_404(Topology, pk=topology_id)
+    k, goal = request.GET.get("k", str(LINKS)), request.GET.get("goal", GOAL)
+    graph = services.to_graph(topology)
+    context: dict[str, Any] = {"topology": topology, "goal": goal}
+    try:
+        if topology.brokers > advice.LARGEST.get(goal, topology.brokers):
+            context["largest"] = advice.LARGEST[goal]
+        else:
+            found = studio.advise(graph, int(k) if k.isascii() and k.isdecimal() and len(k) < 3 else 0, goal)
+            context |= _told(found["links"], graph.names)
+    except (InvalidSetting, NotPossible) as error:
+        context["problem"] = error
+    return render(request, "topologies/advised.html", context)
+
+
+def _told(links: list[dict[str, Any]], names: tuple[str, ...] | None) -> dict[str, Any]:
+    """The links with what their brokers are called, and what all of them come to."""
+    rows = [
+        {**link, "ends": [names[link[end]] if names else link[end] for end in "ab"], "less": _less(link, link)}
+        for link in links
+    ]
+    whole = _less(links[0], links[-1]) if len(links) > 1 else None
+    return {"links": rows, "whole": whole, "last": links[-1] if links else None}
+
+
+def _less(first: dict[str, Any], last: dict[str, Any]) -> float | None:
+    """The share of the hops that is saved; ``None`` where parts were joined, before which there is no length."""
+    if first["before"] is None or last["after"] is None:
+        return None
+    return float(1 - last["after"] / first["before"])
