@@ -10,7 +10,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.resources import Resource
+from brokerweb import stale
+from brokerweb.api.resources import IF_MATCH, MARK_HELP, Resource, seen
 from brokerweb.api.shapes.fields import Body
 from brokerweb.notices import services
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
@@ -44,6 +45,7 @@ class TargetSerializer(serializers.ModelSerializer):
     kinds: Any = serializers.ListField(child=serializers.ChoiceField(choices=KIND_CHOICES))
     channel = serializers.ChoiceField(choices=Channel.choices)
     owner: Any = serializers.CharField(source="owner.username", default="")
+    mark = serializers.SerializerMethodField(help_text=MARK_HELP)
 
     class Meta:
         model = Target
@@ -59,7 +61,11 @@ class TargetSerializer(serializers.ModelSerializer):
             "note",
             "owner",
             "created",
+            "mark",
         ]
+
+    def get_mark(self, target: Target) -> str:
+        return stale.mark(services.stored(target))
 
     def get_address(self, target: Target) -> str:
         return services.masked(target)
@@ -90,9 +96,9 @@ class TargetViewSet(Resource):
         """Somebody to be told from now on."""
         return self.shown(services.create(**self.parsed(TargetBody), owner=self.user), 201)
 
-    @extend_schema(request=TargetChange, responses=TargetSerializer)
+    @extend_schema(request=TargetChange, responses=TargetSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
-        return self.shown(services.change(self.get_object(), self.parsed(TargetChange)))
+        return self.shown(services.change(self.get_object(), self.parsed(TargetChange), seen=seen(request)))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

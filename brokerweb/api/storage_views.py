@@ -11,6 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from brokerweb import stale
+from brokerweb.api.resources import IF_MATCH, MARK_HELP, seen
 from brokerweb.api.shapes.fields import Body
 from brokerweb.storage import services
 from brokerweb.storage.retention import Plan
@@ -26,6 +28,7 @@ class PolicySerializer(serializers.Serializer):
     least_free_gb = serializers.FloatField(help_text="With less free on the disk nothing is launched")
     include_simulated = serializers.BooleanField(help_text="Also what is kept to simulate the same again")
     include_reports = serializers.BooleanField(help_text="Also the files of reports; their pages stay")
+    mark = serializers.CharField(help_text=MARK_HELP)
 
 
 class PolicyBody(Body):
@@ -81,6 +84,7 @@ def _shown() -> Response:
             "least_free_gb": policy.least_free_bytes / services.GB,
             "include_simulated": policy.include_simulated,
             "include_reports": policy.include_reports,
+            "mark": stale.mark(services.stored(policy)),
         },
     }
     return Response(StorageSerializer(shown).data)
@@ -102,10 +106,12 @@ class StorageView(APIView):
         """How full the disk is and with what; what is kept how long."""
         return _shown()
 
-    @extend_schema(operation_id="storage_partial_update", request=PolicyBody, responses=StorageSerializer)
+    @extend_schema(
+        operation_id="storage_partial_update", request=PolicyBody, responses=StorageSerializer, parameters=[IF_MATCH]
+    )
     def patch(self, request: Request) -> Response:
         """Changes what is kept how long; what is due goes within minutes."""
-        services.change(_body(request), cast(User, request.user))
+        services.change(_body(request), cast(User, request.user), seen=seen(request))
         return _shown()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
+from brokerweb import stale
 from brokerweb.experiments.models import Run, Tag
 from brokerweb.ids import in_chunks
 from overlay.errors import InvalidSetting
@@ -45,9 +46,18 @@ def set_tags(run: Run, names: Iterable[str]) -> None:
         _forget_unused()
 
 
-def change(run: Run, changes: Mapping[str, Any]) -> None:
-    """``note``, ``tags`` and ``kept``, those that are named; all of them or none. Raises ``InvalidSetting``."""
+def written(run: Run) -> dict[str, Any]:
+    """What is written on it."""
+    return {"tags": sorted(tag.name for tag in run.tags.all()), "note": run.note}
+
+
+def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:
+    """``note``, ``tags`` and ``kept``, those that are named; all of them or none.
+
+    Raises ``InvalidSetting``, and ``Outdated`` where tags or note are others than those ``seen``.
+    """
     with transaction.atomic():
+        _check_seen(run, seen)
         if "note" in changes:
             set_note(run, changes["note"])
         if "tags" in changes:
@@ -56,14 +66,22 @@ def change(run: Run, changes: Mapping[str, Any]) -> None:
             set_kept(run, changes["kept"])
 
 
-def set_labels(run: Run, tags: str, note: str) -> None:
-    """Both as they are typed; where one of them is wrong, neither is changed. Raises ``InvalidSetting``."""
+def set_labels(run: Run, tags: str, note: str, seen: str = "") -> None:
+    """Both as they are typed; where one of them is wrong, neither is changed.
+
+    Raises ``InvalidSetting``, and ``Outdated`` where they are others than those ``seen``.
+    """
     with transaction.atomic():
+        _check_seen(run, seen)
         try:
             set_tags(run, tag_names(tags))
         except InvalidSetting as error:
             raise InvalidSetting("tags", error.sentence) from None
         set_note(run, note)
+
+
+def _check_seen(run: Run, seen: str) -> None:
+    stale.check(seen, written(Run.objects.select_for_update().get(pk=run.pk)))
 
 
 def set_note(run: Run, text: object) -> None:

@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
+from brokerweb import stale
 from brokerweb.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
 from overlay.errors import InvalidSetting
@@ -35,9 +36,13 @@ def create(
 
 
 @transaction.atomic
-def change(target: Target, changes: Mapping[str, Any]) -> Target:
-    """Other fields: name, address, kinds, enabled, and a secret where one is given. Raises ``InvalidSetting``."""
+def change(target: Target, changes: Mapping[str, Any], seen: str = "") -> Target:
+    """Other fields: name, address, kinds, enabled, and a secret where one is given.
+
+    Raises ``InvalidSetting``, and ``Outdated`` where it is another than the one ``seen``.
+    """
     target.refresh_from_db()  # what was delivered since it was read counts failures, and may have switched it off
+    stale.check(seen, stored(target))
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     _set(target, {**fields, "secret": target.secret, **{k: v for k, v in changes.items() if k != "enabled"}})
     if (enabled := changes.get("enabled")) is not None:
@@ -46,6 +51,12 @@ def change(target: Target, changes: Mapping[str, Any]) -> Target:
         target.enabled = bool(enabled)
     target.save()
     return target
+
+
+def stored(target: Target) -> dict[str, Any]:
+    """What its form shows; of its secret, whether there is one."""
+    fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
+    return {**fields, "signed": bool(target.secret)}
 
 
 def _set(target: Target, fields: Mapping[str, Any]) -> None:

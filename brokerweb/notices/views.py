@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -10,9 +11,11 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
+from brokerweb import stale
 from brokerweb.doors import changes, form_page, person
 from brokerweb.notices import services, transport
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
+from brokerweb.stale import Outdated
 from overlay.errors import InvalidSetting
 
 DELIVERIES_SHOWN = 20
@@ -73,17 +76,33 @@ def new(request: HttpRequest) -> HttpResponse:
 def edit(request: HttpRequest, target_id: str) -> HttpResponse:
     target = get_object_or_404(Target, pk=target_id)
     if request.method != "POST":
-        kept = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
-        return _form(request, kept, target)
+        return _form(request, services.stored(target), target)
     sent = _sent(request.POST)
     if not sent["secret"] and "forget_secret" not in request.POST:
         del sent["secret"]
     try:
-        services.change(target, sent)
+        services.change(target, sent, seen=request.POST.get(stale.SEEN, ""))
     except InvalidSetting as error:
         return _form(request, sent, target, error)
+    except Outdated:
+        target.refresh_from_db()
+        return _form(request, sent, target, newer=stale.newer(_in_words(services.stored(target)), _in_words(sent)))
     messages.success(request, f"Saved {target.name}.")
     return redirect("notifications")
+
+
+def _in_words(fields: Mapping[str, Any]) -> dict[str, str]:
+    """What a target's fields say, as its form does."""
+    channel, kinds = (
+        dict(Channel.choices).get(fields["channel"], ""),
+        [label for kind, label in KINDS if kind in fields["kinds"]],
+    )
+    return {
+        "name": fields["name"].strip(),
+        "channel": channel,
+        "address": fields["address"].strip(),
+        "kinds": "; ".join(kinds),
+    }
 
 
 def _sent(data: QueryDict) -> dict[str, Any]:
@@ -92,18 +111,25 @@ def _sent(data: QueryDict) -> dict[str, Any]:
 
 
 def _form(
-    request: HttpRequest, sent: dict[str, Any], target: Target | None = None, error: InvalidSetting | None = None
+    request: HttpRequest,
+    sent: dict[str, Any],
+    target: Target | None = None,
+    error: InvalidSetting | None = None,
+    newer: dict[str, str] | None = None,
 ) -> HttpResponse:
+    """``newer`` where others had changed the target: what is stored by now in fields that differ."""
     context = {
         "sent": sent,
         "target": target,
         "error": error,
+        "newer": newer,
+        "seen": request.POST.get(stale.SEEN, "") if error or target is None else stale.mark(services.stored(target)),
         "channels": Channel.choices,
         "kinds": KINDS,
         "mail_missing": transport.mail_missing(),
         "mail_example": transport.MAIL_EXAMPLE,
     }
-    return render(request, "notices/form.html", context, status=400 if error else 200)
+    return render(request, "notices/form.html", context, status=400 if error else 200 if newer is None else 409)
 
 
 @changes

@@ -11,12 +11,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from brokerweb import stale
 from brokerweb.doors import changes, form_page, person, posted
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run, SavedView
 from brokerweb.runlist import bulk, saved_views
 from brokerweb.runlist.bulk import DELETE
 from brokerweb.runlist.filtering import runs_matching
+from brokerweb.stale import Outdated
 from overlay.errors import InvalidSetting
 
 NAMED = 12
@@ -77,22 +79,32 @@ def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
     """Tags and note of one run: a form in place of its cell, or a page of its own."""
     run = get_object_or_404(Run.objects.select_related("experiment").defer("summary", "observed"), pk=run_id)
     is_part = "HX-Request" in request.headers
-    typed = {"tags": " ".join(tag.name for tag in run.tags.all()), "note": run.note}
+    typed, seen = _labels(run), stale.mark(labels.written(run))
     wrong: dict[str, str] = {}
+    newer: dict[str, str] | None = None
     if request.method == "POST":
         typed = {name: request.POST.get(name, "") for name in typed}
         try:
-            labels.set_labels(run, typed["tags"], typed["note"])
+            labels.set_labels(run, typed["tags"], typed["note"], seen=request.POST.get(stale.SEEN, ""))
         except InvalidSetting as error:
-            wrong = {error.field: error.sentence}
+            wrong, seen = {error.field: error.sentence}, request.POST.get(stale.SEEN, "")
+        except Outdated:
+            run.refresh_from_db(fields=["note"])
+            seen, newer = stale.mark(labels.written(run)), stale.newer(_labels(run), typed)
         else:
             return render(request, "runs/labels.html", {"run": run}) if is_part else redirect("runs:detail", run_id)
     elif is_part and "cancel" in request.GET:
         return render(request, "runs/labels.html", {"run": run})
     template = "runs/labels_form.html" if is_part else "runs/labels_page.html"
     context = {"run": run, "typed": typed, "wrong": wrong, "is_part": is_part, "most_note": labels.MOST_NOTE}
-    is_refused = wrong and not is_part  # a browser would say of a part in its console that it failed
-    return render(request, template, context, status=400 if is_refused else 200)
+    refused = 400 if wrong else 200 if newer is None else 409
+    status = 200 if is_part else refused  # a browser would say of a part in its console that it failed
+    return render(request, template, {**context, "newer": newer, "seen": seen}, status=status)
+
+
+def _labels(run: Run) -> dict[str, str]:
+    """As they are typed."""
+    return {"tags": " ".join(labels.written(run)["tags"]), "note": run.note}
 
 
 @posted

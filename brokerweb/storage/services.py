@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils import timezone
 
+from brokerweb import stale
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.storage import retention
@@ -107,9 +109,19 @@ def _number(field: str, value: Any, low: float, high: float) -> float | None:
     return number
 
 
-def change(body: Mapping[str, Any], by: User | None = None) -> Policy:
-    """Sets what ``body`` names (see ``read``). What is due goes within minutes. Raises ``InvalidSetting``."""
-    after = read(body, policy())
+def stored(limits: Policy) -> dict[str, Any]:
+    """What the form of the policy shows."""
+    return {name: getattr(limits, name) for name in ("max_days", "max_bytes", "least_free_bytes", *BOOLEANS)}
+
+
+@transaction.atomic  # IMMEDIATE: nobody sets another policy between the look at it and the change
+def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> Policy:
+    """Sets what ``body`` names (see ``read``). What is due goes within minutes.
+
+    Raises ``InvalidSetting``, and ``Outdated`` where the policy is another than the one ``seen``.
+    """
+    stale.check(seen, stored(before := policy()))
+    after = read(body, before)
     after.changed, after.changed_by = timezone.now(), by
     after.save()
     return after

@@ -9,11 +9,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
+from brokerweb import stale
 from brokerweb.doors import changes, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import count, size
+from brokerweb.stale import Outdated
 from brokerweb.storage import services
 from brokerweb.storage.models import Policy, Removal
 from brokerweb.storage.retention import Plan
@@ -35,7 +37,13 @@ def index(request: HttpRequest) -> HttpResponse:
     return _page(request)
 
 
-def _page(request: HttpRequest, sent: QueryDict | None = None, error: InvalidSetting | None = None) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    sent: QueryDict | None = None,
+    error: InvalidSetting | None = None,
+    newer: dict[str, str] | None = None,
+) -> HttpResponse:
+    """``newer`` where others had changed the policy: what is stored by now in fields that differ."""
     told, policy = services.told(), services.policy()
     var = sum(told.parts.values())
     shown = [
@@ -51,11 +59,13 @@ def _page(request: HttpRequest, sent: QueryDict | None = None, error: InvalidSet
         "values": _values(policy) if sent is None else sent,
         "chosen": _chosen(policy) if sent is None else _booleans(sent),
         "error": error,
+        "newer": newer,
+        "seen": request.POST.get(stale.SEEN, "") if error else stale.mark(services.stored(policy)),
         "suggested_days": services.SUGGESTED_DAYS,
         "suggested_gb": round(told.disk.total * services.SUGGESTED_SHARE / services.GB),
         "removals": Removal.objects.select_related("by")[:REMOVALS_SHOWN],
     }
-    return render(request, "storage/index.html", context, status=400 if error else 200)
+    return render(request, "storage/index.html", context, status=400 if error else 200 if newer is None else 409)
 
 
 def _values(policy: Policy) -> dict[str, str]:
@@ -64,6 +74,14 @@ def _values(policy: Policy) -> dict[str, str]:
         "max_gb": "" if policy.max_bytes is None else _gigabytes(policy.max_bytes),
         "least_free_gb": _gigabytes(policy.least_free_bytes),
     }
+
+
+def _newer(policy: Policy, sent: QueryDict) -> dict[str, str]:
+    """What is stored by now where something else was typed."""
+    ticked = {True: "ticked", False: "not ticked"}
+    stored = _values(policy) | {name: ticked[value] for name, value in _chosen(policy).items()}
+    typed = {name: sent.get(name, "") for name in _values(policy)}
+    return stale.newer(stored, typed | {name: ticked[value] for name, value in _booleans(sent).items()})
 
 
 def _gigabytes(weight: int) -> str:
@@ -85,9 +103,11 @@ def _body(sent: QueryDict) -> dict[str, Any]:
 @changes
 def change(request: HttpRequest) -> HttpResponse:
     try:
-        policy = services.change(_body(request.POST), person(request))
+        policy = services.change(_body(request.POST), person(request), seen=request.POST.get(stale.SEEN, ""))
     except InvalidSetting as error:
         return _page(request, request.POST, error)
+    except Outdated:
+        return _page(request, request.POST, newer=_newer(services.policy(), request.POST))
     is_on = "What is due is removed within minutes." if policy.is_on else "Nothing is removed by itself."
     messages.success(request, f"Saved. {is_on}")
     return redirect("storage")

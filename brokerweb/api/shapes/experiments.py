@@ -11,7 +11,7 @@ from brokerweb import stale
 from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField, ObjectsField
 from brokerweb.api.shapes.links import FaultsField
-from brokerweb.experiments import judging
+from brokerweb.experiments import judging, labels
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.results import verdicts
@@ -159,6 +159,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
     verdict_reasons = serializers.ListField(child=serializers.CharField())
     tags: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
     thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held")
+    mark = serializers.SerializerMethodField(help_text="Of its tags and its note, as they are; sent as If-Match")
     figures = serializers.SerializerMethodField(help_text="By name, in µs, bytes and shares; null: not measured")
 
     class Meta:
@@ -185,7 +186,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
             "verdict_reasons",
         ]
         fields += ["topology_kind", "brokers", "strategy"]
-        fields += ["passed", "thresholds", "figures", "tags", "note", "kept", "files_removed"]
+        fields += ["passed", "thresholds", "figures", "tags", "note", "mark", "kept", "files_removed"]
         fields += ["host", "estimated_s", "rerun_of", "compared_with", "change"]
         fields += ["created", "launched_at", "measuring_at", "ended_at"]
 
@@ -198,6 +199,9 @@ class RunSummarySerializer(serializers.ModelSerializer):
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number", "nullable": True}})
     def get_figures(self, run: Run) -> dict[str, float | None]:
         return {name: getattr(run, f"figure_{name}") for name in MEASURES}
+
+    def get_mark(self, run: Run) -> str:
+        return stale.mark(labels.written(run))
 
     def get_eta_s(self, run: Run) -> float | None:
         return self._outlook(run).eta_s
