@@ -18,6 +18,7 @@ PAGES = (
     "wirelab",
     "storage",
     "notices",
+    "calibration",
 )
 """Apps whose ``urls`` are pages."""
 

@@ -17,9 +17,10 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.shapes.claims import ClaimsSerializer
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import judging, reckoning
+from brokerweb.experiments import claims, judging, reckoning
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from overlay.errors import InvalidSetting
@@ -75,6 +76,15 @@ class ExperimentViewSet(Resource):
     def yaml(self, request: Request, pk: str) -> HttpResponse:
         """Its definition with its topologies in it: the body of another one, here or elsewhere."""
         return _yaml(documents.text(self.get_object().definition))
+
+    @extend_schema(operation_id="experiments_claims", responses=ClaimsSerializer, filters=False)
+    @action(detail=True)
+    def claims(self, request: Request, pk: str) -> Response:
+        """The published claims judged by its runs; 404 where none of them is a configuration of the matrix."""
+        found = claims.judged(self.get_object())
+        if found is None:
+            raise NotFound("None of this experiment's runs is a configuration of the published matrix.")
+        return Response(ClaimsSerializer(claims.as_json(found)).data)
 
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])

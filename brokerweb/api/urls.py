@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
+    calibration_views,
     compare_views,
     experiment_views,
     label_views,
@@ -50,6 +51,7 @@ urlpatterns = [
         network_views.ContextView.as_view(),
         name="context",
     ),
+    path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),
     path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
     path("queue/", queue_views.QueueView.as_view(), name="queue"),

@@ -75,6 +75,16 @@ PRESETS: dict[str, Preset] = {
             "one replicate would take 60 hours.",
         ),
         Preset(
+            "published-anchors",
+            "The published matrix, at full length",
+            "Nine of its configurations measured for 900 s instead of 180: does the cut change anything?",
+        ),
+        Preset(
+            "published-rare",
+            "The published matrix, rare data",
+            "Three of its configurations with the data on one broker of ten: here topologies should differ.",
+        ),
+        Preset(
             "fire-watch",
             "Fire watch",
             "The paper's scenario: 500 measuring stations and 500 fire departments on 100, 200 and 400 brokers.",

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from brokerweb.builder import views as builder
-from brokerweb.experiments import threshold_views, views
+from brokerweb.experiments import claim_views, threshold_views, views
 from brokerweb.runlist import bulk_views
 from brokerweb.runlist import views as runlist
 from brokerweb.runpage import action_views, query_views, replay_views, whatif_views
@@ -20,6 +20,7 @@ experiments = [
     path("<str:experiment_id>/cancel/", views.cancel, name="cancel"),
     path("<str:experiment_id>/retry-failed/", views.retry_failed, name="retry-failed"),
     path("<str:experiment_id>/delete/", views.delete, name="delete"),
+    path("<str:experiment_id>/claims/", claim_views.of_experiment, name="claims"),
     path("<str:experiment_id>/yaml/", views.document, name="yaml"),
     path("<str:experiment_id>/thresholds/", threshold_views.edit, name="thresholds"),
     path("<str:experiment_id>/thresholds/preview/", threshold_views.preview, name="thresholds-preview"),

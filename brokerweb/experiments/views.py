@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from brokerweb.definitions import documents
 from brokerweb.doors import changes, page_of, person
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import judging, reckoning, results, services
+from brokerweb.experiments import claims, judging, reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue, with_outlook
 from brokerweb.experiments.states import ENDED, UNFINISHED
@@ -67,6 +67,7 @@ def _whole(request: HttpRequest, experiment: Experiment, progress: dict[str, Any
     context = {
         "experiment": experiment,
         "definition": experiment.definition,
+        "may_have_claims": claims.may_have(experiment.definition),
         **progress,
         **_configurations(request, experiment),
     }

@@ -7,6 +7,6 @@
     stages      where the time of a request goes: runs in which every query is traced, at several rates
     fit         both together as the model of ``overlay.services``, with intervals
     anchors     configurations that were not calibrated on, live and simulated, side by side
-    page        ``docs/results/calibration.md`` and its chart
+    page        ``docs/results/calibration.md`` and its chart; ``trust``: the same, read again for the web
     command     ``make calibrate``
 """

@@ -19,7 +19,7 @@ from overlay.services import ServiceModel
 from telemetry.calibration import probes
 from telemetry.calibration.anchors import ANCHORS, GROWTH, Anchor, Compared, Responses, compare, run_live, run_simulated
 from telemetry.calibration.fit import fit
-from telemetry.calibration.page import RESIDUALS, residuals_of, write_page
+from telemetry.calibration.page import residuals_of, residuals_path, write_page
 from telemetry.calibration.stages import Pace, Stages, observe, paces, pooled
 from telemetry.manifest import code_version, library_versions, machine
 from telemetry.storage import write_json
@@ -56,7 +56,7 @@ def calibrate(given: Namespace, say: Say, now: datetime) -> Path:
     write_json(path, model.to_json())
     if compared:
         residuals = residuals_of(compared, model)
-        write_json(path.with_name(RESIDUALS), residuals)
+        write_json(residuals_path(path), residuals)
         if given.page:
             write_page(given.page, residuals)
     return path

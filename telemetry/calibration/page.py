@@ -1,6 +1,7 @@
 """How far the simulator may be believed on this machine: a document, a page and a chart of it.
 
-Counterpart: ``anchors`` compared; ``command`` writes the document beside the model, where a web page can read it.
+Counterparts: ``anchors`` compared; ``command`` writes the document beside the model, where ``trust`` reads it for the
+web.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
+from overlay.runtime.calibrated import REFERENCE
 from overlay.services import ServiceModel
 from telemetry.calibration.anchors import CLOSE, GROWTH, Compared
 
@@ -19,11 +21,18 @@ Row = Mapping[str, Any]
 """An anchor as the document has it."""
 
 RESIDUALS = "calibration-residuals.json"
+REFERENCE_RESIDUALS = Path(__file__).with_name("reference_residuals.json")
+"""Of the model that comes with the code."""
 READING = "<!-- written by hand -->"
 """Before and behind what somebody wrote on the page, which stays when it is made anew."""
 
 LIVE, SIMULATED = "live", "simulated"
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 860, 56, 330, 40, 40, 46
+
+
+def residuals_path(model: Path) -> Path:
+    """Where the residuals of the model in this file lie."""
+    return REFERENCE_RESIDUALS if model.resolve() == REFERENCE.resolve() else model.with_name(RESIDUALS)
 
 
 def residuals_of(compared: Sequence[Compared], model: ServiceModel) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""REST's door to the calibration: how far simulated response times may be believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from brokerweb.api.shapes.fields import ObjectField
+from brokerweb.errors import NotPossible
+from telemetry.calibration.trust import Compared, trust
+from telemetry.errors import TelemetryError
+from telemetry.manifest import machine
+
+
+class OverRunsSerializer(serializers.Serializer):
+    """With its 95 % interval over runs."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+
+
+class OneEngineSerializer(serializers.Serializer):
+    """Response times in microseconds."""
+
+    p50 = OverRunsSerializer()
+    p95 = OverRunsSerializer()
+
+
+class AnchorSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    live = OneEngineSerializer()
+    simulated = OneEngineSerializer()
+    off = OverRunsSerializer(help_text="Share by which the simulated median is away from the live one")
+    is_close = serializers.BooleanField()
+
+
+class CalibrationSerializer(serializers.Serializer):
+    """The calibration in use, held against live runs."""
+
+    own = serializers.BooleanField(help_text="Measured here; else the reference that comes with the code")
+    date = serializers.DateField()
+    age_days = serializers.IntegerField()
+    machine = ObjectField()
+    code = ObjectField()
+    another_machine = serializers.BooleanField(help_text="Whether it was measured on another machine than this")
+    close = serializers.FloatField(
+        help_text="The share of the live median within which a simulated one counts as right"
+    )
+    anchors = AnchorSerializer(many=True, help_text="Empty where it was held against nothing")
+    growth = AnchorSerializer(many=True, help_text="A central broker with more and more providers")
+
+
+def _shown(one: Compared) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in ("name", "live", "simulated", "off", "is_close")}
+
+
+class CalibrationView(APIView):
+    @extend_schema(operation_id="calibration_retrieve", responses=CalibrationSerializer)
+    def get(self, request: Request) -> Response:
+        """Live medians beside simulated ones, when and where both were measured."""
+        try:
+            found = trust(Path(settings.VAR))
+        except TelemetryError as error:
+            raise NotPossible(str(error)) from None
+        shown = {
+            "own": found.is_own,
+            "date": str(found.measured["date"])[:10],
+            "age_days": found.age_days(timezone.now().date()),
+            "machine": found.measured["machine"],
+            "code": found.measured["code"],
+            "another_machine": found.differs_from(machine()),
+            "close": found.close,
+            "anchors": [_shown(one) for one in found.anchors],
+            "growth": [_shown(one) for one in found.growth],
+        }
+        return Response(CalibrationSerializer(shown).data)

@@ -1,0 +1,7 @@
+"""Address of the page of the calibration."""
+
+from django.urls import path
+
+from brokerweb.calibration import views
+
+urlpatterns = [path("calibration/", views.index, name="calibration")]

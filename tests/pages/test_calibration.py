@@ -1,0 +1,93 @@
+"""How far simulated times may be believed: the page says it of the calibration in use, whichever that is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from overlay.runtime.calibrated import FILE, REFERENCE, read_model
+from telemetry.calibration.page import REFERENCE_RESIDUALS, RESIDUALS
+from telemetry.calibration.trust import trust
+from tests.pages.recorded import make_run
+
+
+@pytest.fixture
+def residuals() -> dict[str, Any]:
+    """Those of the reference."""
+    return json.loads(REFERENCE_RESIDUALS.read_bytes())
+
+
+def calibrated(var: Path, residuals: dict[str, Any] | None = None, **measured: Any) -> None:
+    """As ``make calibrate`` leaves it: the model, and its residuals where it was held against live runs."""
+    model = json.loads(REFERENCE.read_bytes())
+    model["measured"] |= measured
+    (var / FILE).write_text(json.dumps(model))
+    if residuals:
+        residuals["measured"] |= measured
+        (var / RESIDUALS).write_text(json.dumps(residuals))
+
+
+def test_the_reference_comes_with_how_far_it_may_be_believed(var: Path) -> None:
+    found = trust(var)
+    assert not found.is_own
+    assert len(found.anchors) == 5, "a reference that is measured anew has its residuals beside it"
+    assert found.measured == read_model(REFERENCE).measured
+
+
+def test_the_page_shows_live_beside_simulated_and_names_what_is_not_near(olga: Client, residuals: dict) -> None:
+    page = olga.get("/calibration/").content.decode()
+    for row in residuals["anchors"]:
+        assert f'data-label="Configuration">{row["anchor"]}<' in page
+    wrong = [row["anchor"] for row in residuals["anchors"][:5] if not row["is_close"]]
+    for name in wrong:
+        assert f"{name} (" in page.partition("Not within")[2].partition("</p>")[0]
+    assert "the reference that comes with the code" in page
+    assert 'data-report-chart="calibration"' in page
+    shown = olga.get("/api/calibration/").json()
+    assert [one["name"] for one in shown["anchors"] if not one["is_close"]] == wrong
+    assert (shown["own"], shown["close"]) == (False, 0.2)
+    first = shown["anchors"][0]["off"]
+    assert first["low"] < first["value"] < first["high"]
+
+
+def test_the_age_and_the_machine_are_those_of_the_calibration_in_use(
+    olga: Client, var: Path, residuals: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = {**residuals["measured"]["machine"], "processor": "Some other processor"}
+    calibrated(var, residuals, date="2020-01-01", machine=machine)
+    page = olga.get("/calibration/").content.decode()
+    assert "of this installation, by" in page
+    assert "days ago, 2020-01-01" in page
+    assert "<strong>Of another machine:</strong> it was measured on Some other processor" in page
+    shown = olga.get("/api/calibration/").json()
+    assert (shown["own"], shown["another_machine"], shown["age_days"] > 2000) == (True, True, True)
+
+
+def test_a_calibration_that_was_held_against_nothing_says_so(olga: Client, var: Path, residuals: dict) -> None:
+    calibrated(var)
+    assert "Held against nothing" in olga.get("/calibration/").content.decode()
+    calibrated(var, residuals, date="2020-01-01")
+    calibrated(var, None, date="2021-01-01")
+    page = olga.get("/calibration/").content.decode()
+    assert "Held against nothing" in page, "residuals of the one before say nothing of this one"
+
+
+def test_what_is_damaged_is_a_sentence(olga: Client, var: Path) -> None:
+    calibrated(var)
+    (var / RESIDUALS).write_text("{")
+    assert "cannot be read" in olga.get("/calibration/").content.decode()
+    assert olga.get("/api/calibration/").status_code == 409
+    (var / FILE).write_text("{")
+    assert "cannot be read" in olga.get("/calibration/").content.decode()
+    assert olga.get("/api/calibration/").status_code == 400
+
+
+def test_simulated_runs_and_hosts_lead_to_it(olga: Client, operator: User, var: Path) -> None:
+    run = make_run(operator, record_mb=0)
+    for address in (f"/runs/{run.id}/", "/hosts/"):
+        assert 'href="/calibration/"' in olga.get(address).content.decode(), address
