@@ -219,6 +219,13 @@ def test_custom_links_are_pairs_or_objects() -> None:
         (("ring", 5, {"degree": 3}), r"^degree: is not a setting"),
         (("ring", 5, {"loss": 2}), r"^loss: "),
         (("ring", 5, {"jitter_ms": 2}), r"^jitter_ms: 2 ms is more than the delay of 0 ms"),
+        (("ring", 5, {"duplication": 2}), r"^duplication: must be at most 1"),
+        (("ring", 5, {"queue_bytes": 1.5}), r"^queue_bytes: must be a whole number"),
+        (("ring", 5, {"loss": 0.9, "loss_burst": 2}), r"^loss: runs of 2 on average cannot lose more than 0.667"),
+        (
+            ("custom", 2, {}, 0, [{"a": 0, "b": 1, "queue_bytes": 9}]),
+            r"a wrong queue_bytes: must be at least 65507 bytes",
+        ),
         (("ring", 5, {}, 0, [[0, 1]]), r"^links: are given for kind custom only; ring draws its own"),
         (("full-mesh", 300), r"^links: 44850 links are more than the limit of 20000"),
         # Each of these would take minutes to draw; they are refused before.

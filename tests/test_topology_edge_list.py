@@ -11,6 +11,19 @@ from overlay.topologies import Graph, Limits, from_csv, from_graphml, from_json,
 NAME = st.text(st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters="\xa0"), min_size=1, max_size=8)
 PRINTABLE = NAME.map(str.strip).filter(lambda name: name and name.isprintable() and not name.startswith("#"))
 SHARE = st.floats(0, 1).map(lambda value: round(value, 6))
+MORE = st.fixed_dictionaries(
+    {},
+    optional={
+        "loss_burst_limit": st.integers(0, 1000),
+        "duplication": SHARE,
+        "reordering": SHARE,
+        "reordering_ms": st.floats(0, 60_000),
+        "corruption": SHARE,
+        "rate_bytes_per_s": st.floats(0, 1e12),
+        "queue_bytes": st.integers(65_507, 1 << 30),
+    },
+)
+"""What links may be given beside delay, jitter and loss."""
 
 
 @st.composite
@@ -20,8 +33,10 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = [(a, b) for a in range(brokers) for b in range(a + 1, brokers)]
     ends = draw(st.sets(st.sampled_from(pairs))) if pairs else set()
     shapes = [draw(st.tuples(st.floats(0, 60_000), st.floats(0, 1), st.floats(0, 1))) for _ in ends]
+    more = [draw(st.just({}) | MORE) for _ in ends]
     links = tuple(
-        Link(*end, delay, delay * jitter, loss) for end, (delay, jitter, loss) in zip(sorted(ends), shapes, strict=True)
+        Link(*end, delay, delay * jitter, loss, **rest)
+        for end, (delay, jitter, loss), rest in zip(sorted(ends), shapes, more, strict=True)
     )
     names = draw(st.none() | st.lists(PRINTABLE, min_size=brokers, max_size=brokers, unique=True).map(tuple))
     if names == tuple(str(i) for i in range(brokers)):
@@ -36,6 +51,17 @@ def test_what_goes_out_as_a_file_comes_back_exactly(graph: Graph) -> None:
     assert from_graphml(to_graphml(graph)) == graph
     listed = from_csv(to_csv(graph))
     assert (listed.brokers, listed.links, listed.names) == (graph.brokers, graph.links, graph.names)
+
+
+def test_an_edge_list_has_the_columns_that_say_something() -> None:
+    plain = Graph(3, (Link(0, 1), Link(1, 2)))
+    assert to_csv(plain).splitlines()[0] == "a,b,delay_ms,jitter_ms,loss"
+    narrow = Graph(3, (Link(0, 1), Link(1, 2, duplication=0.25, queue_bytes=70_000)))
+    assert to_csv(narrow).splitlines() == [
+        "a,b,delay_ms,jitter_ms,loss,duplication,queue_bytes",
+        "0,1,0.0,0.0,0.0,0.0,131072",
+        "1,2,0.0,0.0,0.0,0.25,70000",
+    ]
 
 
 @given(st.text(max_size=200) | st.text("ab,;01\n\t\"'.-#", max_size=60))
