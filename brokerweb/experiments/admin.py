@@ -15,13 +15,18 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brokerweb.errors import NotPossible
+from brokerweb.confirmed import confirmed
 from brokerweb.experiments import labels, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState, SavedView, Tag
+from brokerweb.formatting import counted
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import normalised
 
 REASON_SHOWN = 120
+LAUNCHED = (
+    "Its runs were launched from this definition, so it stays as it is. Its thresholds, which are no part of what "
+    "ran, are changed on its page."
+)
 
 
 class ExperimentForm(forms.ModelForm):
@@ -60,6 +65,16 @@ class ExperimentAdmin(admin.ModelAdmin):
         counts = {"run_count": _runs(), "failed_count": _runs(state=RunState.FAILED)}
         return super().get_queryset(request).annotate(**counts)
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Experiment | None = None) -> tuple[str, ...]:
+        """What was launched is history."""
+        return ("definition",) if obj is not None and obj.runs.exists() else ()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Experiment | None = None) -> Any:
+        fields: dict[str, Any] = {"fields": self.get_fields(request, obj)}
+        if self.get_readonly_fields(request, obj):
+            fields["description"] = LAUNCHED
+        return [(None, fields)]
+
     @admin.display(description="runs", ordering="run_count")
     def run_count(self, experiment: Any) -> SafeString:
         url = reverse("admin:experiments_run_changelist")
@@ -88,6 +103,7 @@ class ExperimentAdmin(admin.ModelAdmin):
                 messages.success(request, f"{experiment.name}: launched {launched.count} runs.")
 
     @admin.action(description="Cancel all runs that have not ended, keeping what was measured")
+    @confirmed("Cancel all runs of", "Those of their runs that have not ended are stopped; what was measured is kept.")
     def cancel_runs(self, request: HttpRequest, queryset: QuerySet[Experiment]) -> None:
         for experiment in queryset:
             messages.success(request, f"{experiment.name}: cancelled {services.cancel_all(experiment)} runs.")
@@ -156,12 +172,11 @@ class RunAdmin(LookedAt):
         return format_html('<a href="{}">open</a>', reverse("runs:detail", args=[run.pk]))
 
     @admin.action(description="Cancel, keeping what was measured")
+    @confirmed("Cancel", "Those that have not ended are stopped; what was measured is kept.")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        for run in queryset:
-            try:
-                services.cancel(run)
-            except NotPossible as error:
-                messages.warning(request, f"{run.pk}: {error}")
+        cancelled = services.cancel_each(chosen := list(queryset.values_list("pk", flat=True)))
+        others = " The others had ended." if cancelled < len(chosen) else ""
+        messages.success(request, f"Cancelled {counted(cancelled, 'run')}.{others}")
 
     @admin.action(description="Run exactly the same again")
     def rerun(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from brokerweb.confirmed import confirmed
 from brokerweb.experiments.admin import LookedAt
 from brokerweb.formatting import size
 from brokerweb.networks import services
@@ -55,6 +56,7 @@ class NetworkAdmin(admin.ModelAdmin):
             services.start(network)
 
     @admin.action(description="Stop")
+    @confirmed("Stop", "Their brokers end, and the data that they hold are lost.")
     def stop(self, request: HttpRequest, queryset: QuerySet[Network]) -> None:
         for network in queryset:
             services.stop(network)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from brokerweb.confirmed import confirmed
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.admin import LookedAt
 from brokerweb.reports import schedules, services
@@ -43,6 +44,7 @@ class ReportAdmin(LookedAt):
         return report.runs.count()
 
     @admin.action(description="Cancel")
+    @confirmed("Cancel", "What was computed of them so far is lost; those that have ended stay as they are.")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         for report in queryset:
             try:

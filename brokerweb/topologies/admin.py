@@ -105,6 +105,7 @@ class TopologyAdmin(admin.ModelAdmin):
     list_display = ("name", "kind", "brokers", "mean_degree", "diameter", "is_connected", "updated")
     list_filter = ("kind",)
     search_fields = ("name",)
+    autocomplete_fields = ("owner",)
     readonly_fields = ("shown_measures", "wrong", "created", "updated")
     inlines = (NodeInline, LinkInline)
     actions = ("remeasure",)

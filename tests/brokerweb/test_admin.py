@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from django.urls import reverse
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.networks.models import Network
 from brokerweb.notices import services as notices
 from brokerweb.reports import schedules
+from brokerweb.reports import services as reports
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Topology
+from overlay.links import LINK_SETTINGS
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +49,25 @@ def test_a_run_and_an_experiment_can_be_looked_at(browser: Client, line: Topolog
     assert browser.get(reverse("admin:experiments_experiment_change", args=[experiment.pk])).status_code == 200
 
 
+def test_a_definition_is_changed_until_it_was_launched(browser: Client, line: Topology) -> None:
+    experiment = experiments.create({"name": "e", "topology": line.pk})
+    url = reverse("admin:experiments_experiment_change", args=[experiment.pk])
+    assert 'name="definition"' in browser.get(url).content.decode()
+    longer = {"definition": json.dumps({**experiment.definition, "replicates": 7})}
+    assert browser.post(url, longer).status_code == 302
+    experiment.refresh_from_db()
+    assert experiment.definition["replicates"] == 7
+
+    experiments.launch(experiment)
+    page = browser.get(url).content.decode()
+    assert 'name="definition"' not in page
+    assert "it stays as it is" in page
+    sent = {"definition": json.dumps({**experiment.definition, "replicates": 9}), "report_when_done": "on"}
+    assert browser.post(url, sent).status_code == 302
+    experiment.refresh_from_db()
+    assert (experiment.definition["replicates"], experiment.report_when_done) == (7, True)
+
+
 def form_of(line: Topology, links: list[tuple[int, int]], **changes: object) -> dict[str, object]:
     rows = list(line.links.all())
     data: dict[str, object] = {"name": line.name, "kind": line.kind, "brokers": line.brokers, "params": "{}", "seed": 0}
@@ -56,7 +79,7 @@ def form_of(line: Topology, links: list[tuple[int, int]], **changes: object) -> 
     data |= {"links-TOTAL_FORMS": len(links), "links-INITIAL_FORMS": len(rows)}
     for i, (a, b) in enumerate(links):
         data |= {f"links-{i}-topology": line.pk, f"links-{i}-a": a, f"links-{i}-b": b}
-        data |= {f"links-{i}-{name}": 0 for name in ("delay_ms", "jitter_ms", "loss")}
+        data |= {f"links-{i}-{info.name}": info.default for info in LINK_SETTINGS}
         if i < len(rows):
             data[f"links-{i}-id"] = rows[i].pk
     return data | changes
@@ -132,10 +155,44 @@ def test_runs_are_kept_tagged_cancelled_and_run_again_from_their_list(browser: C
     assert "is no tag" in act(browser, "experiments_run", "put_tag", runs[:2], tag="no tag")
     act(browser, "experiments_run", "take_tag", runs[:1], tag="nightly")
     assert Run.objects.filter(tags__name="nightly").count() == 1
-    act(browser, "experiments_run", "cancel", runs[:1])
+    asked = act(browser, "experiments_run", "cancel", runs[:1])
+    assert "Cancel 1 run?" in asked
+    assert "what was measured is kept" in asked
+    assert Run.objects.get(pk=runs[0].pk).state == RunState.QUEUED
+    assert "Cancelled 1 run" in act(browser, "experiments_run", "cancel", runs[:1], confirmed="yes")
     assert Run.objects.get(pk=runs[0].pk).state == RunState.CANCELLED
     act(browser, "experiments_run", "rerun", runs[:1])
     assert Run.objects.get(rerun_of=runs[0]).state == RunState.QUEUED
+
+
+def test_what_stops_or_loses_something_is_asked_before(browser: Client, runs: list[Run], line: Topology) -> None:
+    experiment = runs[0].experiment
+    report = reports.create(experiments=[experiment])
+    network = Network.objects.create(name="harbour", topology=line, desired="running", state="running")
+    for model, action, row, question in (
+        ("experiments_experiment", "cancel_runs", experiment, "Cancel all runs of 1 experiment?"),
+        ("reports_report", "cancel", report, "Cancel 1 report?"),
+        ("networks_network", "stop", network, "Stop 1 network?"),
+    ):
+        asked = act(browser, model, action, [row])
+        assert question in asked
+        assert f'name="_selected_action" value="{row.pk}"' in asked
+        assert "Leave as it is" in asked
+    network.refresh_from_db()
+    report.refresh_from_db()
+    assert (network.desired, report.state, Run.objects.filter(state=RunState.CANCELLED).count()) == (
+        "running",
+        "queued",
+        0,
+    )
+
+    everything = {"confirmed": "yes", "select_across": "1"}
+    assert "cancelled 3 runs" in act(browser, "experiments_experiment", "cancel_runs", [experiment], **everything)
+    act(browser, "reports_report", "cancel", [report], **everything)
+    act(browser, "networks_network", "stop", [network], **everything)
+    network.refresh_from_db()
+    report.refresh_from_db()
+    assert (network.desired, report.state) == ("stopped", "failed")
 
 
 def test_lists_answer_questions(browser: Client, runs: list[Run]) -> None:
@@ -153,6 +210,8 @@ def test_an_owner_and_experiments_are_found_by_typing(browser: Client, runs: lis
     asked = {"app_label": "reports", "model_name": "schedule", "field_name": "experiments", "term": "e"}
     found = browser.get(reverse("admin:autocomplete"), asked).json()["results"]
     assert [one["text"] for one in found] == ["e"]
+    asked = {"app_label": "topologies", "model_name": "topology", "field_name": "owner", "term": "olg"}
+    assert [one["text"] for one in browser.get(reverse("admin:autocomplete"), asked).json()["results"]] == ["olga"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""Actions of the admin that stop or lose something: shown first, and done once that is confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from brokerweb.formatting import counted
+
+NAMED = 20
+"""Rows that the question names."""
+Action = Callable[[Any, HttpRequest, QuerySet[Any]], None]
+Asked = Callable[[Any, HttpRequest, QuerySet[Any]], TemplateResponse | None]
+
+
+def confirmed(verb: str, consequence: str) -> Callable[[Action], Asked]:
+    """Of an action: ``verb`` is what its button says, as "Stop", ``consequence`` what is to be known before."""
+
+    def decorated(action: Action) -> Asked:
+        @wraps(action)
+        def asked(admin: ModelAdmin[Any], request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
+            if request.POST.get("confirmed") == "yes":
+                return action(admin, request, queryset)
+            total, rows = queryset.count(), list(queryset[:NAMED])
+            context = {
+                **admin.admin_site.each_context(request),
+                "title": f"{verb} {counted(total, str(admin.opts.verbose_name))}?",
+                "opts": admin.opts,
+                "verb": verb,
+                "consequence": consequence,
+                "rows": rows,
+                "more": total - len(rows),
+                "action": action.__name__,
+                "checkbox": ACTION_CHECKBOX_NAME,
+                "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+                "select_across": request.POST.get("select_across", "0"),
+            }
+            return TemplateResponse(request, "admin/confirm.html", context)
+
+        return asked
+
+    return decorated
