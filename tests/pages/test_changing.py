@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -199,3 +202,67 @@ def test_a_wrong_password_is_told_from_a_right_one(client: Client, operator: Use
     wrong = client.post("/login/", {"username": "olga", "password": "guess"})
     assert "enter a correct username and password" in wrong.content.decode()
     assert client.post("/login/", {"username": "olga", "password": "correct horse"})["Location"] == "/"
+
+
+def beside(page: str, field: str) -> str:
+    """The sentence that a form says of a field, and that a screen reader reads with it."""
+    tag = re.search(rf'<(?:input|select|textarea)[^>]* id="{field}"[^>]*>', page)
+    assert tag is not None
+    assert 'aria-invalid="true"' in tag[0], tag[0]
+    assert f"{field}-wrong" in re.findall(r'aria-describedby="([^"]*)"', tag[0])[0].split()
+    return unescape(page.split(f'id="{field}-wrong" role="alert">')[1].split("</p>")[0])
+
+
+def test_every_wrong_field_of_a_topology_has_its_sentence_beside_it_and_keeps_what_was_typed(olga: Client) -> None:
+    sent = {"kind": "custom", "name": "n" * 101, "brokers": "ten", "seed": "-1", "links": "0 1\nzero one"}
+    answer = olga.post("/topologies/new/", {**sent, "param-loss": "2"})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert beside(page, "name") == "Must be 1 to 100 printable characters."
+    assert beside(page, "brokers") == "Must be a whole number, not 'ten'."
+    assert beside(page, "seed") == "Must be a whole number, not '-1'."
+    assert beside(page, "links") == "Line 2 is not two broker numbers: 'zero one'."
+    assert "at most 1" in beside(page, "param-loss")
+    assert 'class="note note-error" role="alert"' not in page
+    for typed in sent.values():
+        assert typed in page
+    assert 'value="2"' in page
+    right = olga.get("/topologies/new/?kind=custom").content.decode()
+    assert "aria-invalid" not in right
+
+
+def test_what_the_generator_refuses_stands_beside_the_field_that_it_is_about(olga: Client) -> None:
+    sent = {"kind": "ring", "name": "taken", "brokers": "2", "seed": "1"}
+    assert "3" in beside(olga.post("/topologies/new/", sent).content.decode(), "brokers")
+    topologies.create(name="taken", kind="ring", brokers=3)
+    page = olga.post("/topologies/new/", {**sent, "brokers": "5"}).content.decode()
+    assert beside(page, "name") == "'taken' is taken by another topology."
+    assert "preview-data" in page  # the drawing is not wrong
+    mesh = olga.post("/topologies/new/", {**sent, "kind": "full-mesh", "name": "mesh", "brokers": "1000"})
+    assert "more than the limit" in mesh.content.decode().split('class="note note-error" role="alert"')[1]
+
+
+def test_each_wrong_field_of_a_network_has_its_sentence_beside_it(olga: Client, house: House) -> None:
+    topology = next(iter(house.topologies.values()))
+    sent = {"name": "harbour", "topology": topology.pk}
+    page = olga.post("/networks/new/", {**sent, "name": ""}).content.decode()
+    assert beside(page, "name") == "Must be 1 to 100 printable characters."
+    page = olga.post("/networks/new/", {**sent, "topology": "gone"}).content.decode()
+    assert beside(page, "topology") == "Choose one."
+    assert 'value="harbour"' in page
+    page = olga.post("/networks/new/", {**sent, "settings-walk_ttl": "never"}).content.decode()
+    assert "must be a whole number" in beside(page, "settings-walk_ttl").lower()
+    assert 'class="note note-error"' not in page
+
+
+def test_a_report_of_nothing_is_refused_beside_what_it_is_made_of(olga: Client, house: House) -> None:
+    answer = olga.post("/reports/create/", {})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'aria-describedby="runs-wrong"' in page
+    assert 'id="runs-wrong" role="alert">A report needs runs or experiments.</p>' in page
+    assert 'aria-invalid="true"' in page
+    waiting = house.runs["queued"]
+    refused = olga.post("/reports/create/", {"runs": [waiting.pk], "experiments": [waiting.experiment_id]})
+    assert "Only runs that are done can be compared" in refused.content.decode()
+    assert f'value="{waiting.experiment_id}" checked' in refused.content.decode()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import re
 
+from django.contrib.auth.models import User
 from django.test import Client
 
+from brokerweb.doors import PAGE_SIZE
+from brokerweb.topologies import services as topologies
 from tests.pages.furniture import House
 
 
@@ -43,6 +47,42 @@ def test_every_page_of_an_empty_house_says_what_it_will_hold(olga: Client) -> No
         page = olga.get(f"/{name}")
         assert page.status_code == 200
         assert sentence in page.content.decode()
+
+
+INSIDE = re.compile(r"\b(workers?|Spark|Celery|tasks?|record_mb)\b", re.IGNORECASE)
+"""Words of how things are carried out, in place of what is carried out."""
+
+
+def test_pages_speak_of_machines_runs_and_recordings_not_of_how_they_are_carried_out(
+    olga: Client, house: House
+) -> None:
+    run = house.runs["done"]
+    for address in ("/hosts/", "/reports/", "/wire/messages/", f"/wire/messages/?run={run.id}", "/wire/wireshark/"):
+        page = olga.get(address)
+        assert page.status_code == 200, address
+        assert INSIDE.findall(_read(page.content.decode())) == [], address
+    replay = _read(olga.get(f"/runs/{run.id}/replay/").content.decode())
+    assert "under Record it, to be replayed in an experiment" in replay
+    assert INSIDE.findall(replay) == []
+    form = _read(olga.get("/experiments/new/").content.decode())
+    assert "Record it, to be replayed" in form  # what they point to
+
+
+def _read(page: str) -> str:
+    """The words of a page's content, without what its tags carry."""
+    main = page.split("<main", 1)[1].split("</main>")[0]
+    return " ".join(re.sub(r"(?s)<script.*?</script>|<[^>]+>", "", "<main" + main).split())
+
+
+def test_pages_of_any_list_follow_each_other_whatever_it_is_sorted_by(olga: Client, operator: User) -> None:
+    for number in range(PAGE_SIZE + 1):
+        topologies.create(name=f"line {number:02d}", kind="line", brokers=2, owner=operator)
+    first = olga.get("/topologies/").content.decode()
+    assert ">Next</a>" in first
+    assert ">Previous</a>" not in first
+    second = olga.get("/topologies/?page=2").content.decode()
+    assert ">Previous</a>" in second
+    assert "26–26 of 26" in second
 
 
 def test_a_stranger_is_sent_to_the_log_in(client: Client, house: House) -> None:
