@@ -83,7 +83,7 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     if request.GET.get("part") == "totals":
         return render(request, "brokers/totals.html")
-    return render(request, "networks/brokers.html", _shown(network))
+    return render(request, "networks/brokers.html", {**_shown(network), "is_part": True})
 
 
 def _shown(network: Network) -> dict[str, Any]:

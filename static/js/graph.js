@@ -1,8 +1,14 @@
 // The overlay as a picture: positions come with the data and never move; sizes, fills and rings follow what is measured.
 import { colour } from "./format.js";
+import { addTools } from "./overlay-tools.js";
 
 const STATE_TONES = { up: "state-green", running: "state-green", starting: "state-blue", restarting: "state-violet",
   failed: "state-red", stopped: "state-grey", away: "state-grey" };
+
+const EDGE = 28; // pixels kept free around all of it
+const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // how far and near one comes, and how large a few brokers are drawn
+const READABLE = 9; // pixels: the names of many brokers are shown as soon as they are so high
+const CLOSE = 1.2; // so near a broker is looked at that was gone to
 
 function tone(state) { return colour(STATE_TONES[state] || "edge-strong"); }
 
@@ -17,7 +23,7 @@ function sheet(many) {
   return [
     { selector: "node", style: {
       width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)",
-      label: many ? "" : "data(label)", "font-size": 11, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
+      label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
     // Of two versions of a topology: what came, what went, and what is another now.
@@ -43,10 +49,13 @@ export class Graph {
     this.element = element;
     this.many = nodes.length > 60;
     this.looks = new Map();
+    this.onSelect = onSelect;
+    addTools(this);
     this.cy = cytoscape({
-      container: element, layout: { name: "preset" }, minZoom: 0.2, maxZoom: 1.6, boxSelectionEnabled: false,
+      container: element, layout: { name: "preset" }, minZoom: FARTHEST, maxZoom: NEAREST, boxSelectionEnabled: false,
       autoungrabify: true, selectionType: "single", style: [],
-      userZoomingEnabled: false, userPanningEnabled: this.many,
+      // By two fingers, and not by a wheel that scrolls the page; moved only where not all of it is shown.
+      userZoomingEnabled: matchMedia("(pointer: coarse)").matches, userPanningEnabled: false,
       elements: [
         ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
         ...links.map((link, at) => ({ group: "edges", classes: link.change || "", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
@@ -55,8 +64,9 @@ export class Graph {
     this.stretch();
     this.paint();
     if (onSelect) this.cy.on("tap", "node", (event) => onSelect(event.target.data("index")));
+    this.cy.on("pinchzoom", () => this.loosen());
     document.addEventListener("themechange", () => this.paint());
-    new ResizeObserver(() => { this.cy.resize(); this.cy.fit(undefined, 28); }).observe(element);
+    new ResizeObserver(() => { this.cy.resize(); if (this.isWhole) this.fit(); }).observe(element);
   }
 
   // Generators give positions in any unit; they are spread over the box once, and then stay.
@@ -67,7 +77,51 @@ export class Graph {
     const spread = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys)) || 1;
     const scale = Math.max(320, 40 * Math.sqrt(positions.length) * 2) / spread;
     this.cy.nodes().positions((node) => ({ x: (node.position("x") - box.x1) * scale, y: (node.position("y") - box.y1) * scale }));
-    this.cy.fit(undefined, 28);
+    this.fit();
+  }
+
+  // All of it.
+  fit() {
+    this.cy.minZoom(FARTHEST);
+    this.cy.fit(undefined, EDGE);
+    if (this.cy.zoom() > LARGEST) { this.cy.zoom(LARGEST); this.cy.center(); }
+    this.isWhole = true;
+    this.cy.minZoom(this.cy.zoom() / 2);
+    this.cy.userPanningEnabled(false);
+  }
+
+  // Part of it.
+  loosen() {
+    this.isWhole = false;
+    this.cy.userPanningEnabled(true);
+  }
+
+  zoom(by) {
+    this.cy.zoom({ level: this.cy.zoom() * by, renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 } });
+    this.loosen();
+  }
+
+  // The index of the broker of this number or name, null where there is none.
+  find(typed) {
+    const wanted = typed.toLowerCase();
+    const nodes = this.cy.nodes().filter((node) => node.data("index") !== undefined);
+    const found = nodes.filter((node) => node.data("label").toLowerCase() === wanted)[0] ?? nodes.filter((node) => String(node.data("index")) === wanted)[0];
+    return found ? found.data("index") : null;
+  }
+
+  // Which there are, in a sentence.
+  numbers() {
+    const all = this.cy.nodes().map((node) => node.data("index"));
+    return all.length ? `They are numbered ${Math.min(...all)} to ${Math.max(...all)}.` : "There are none.";
+  }
+
+  // Into the middle, and opened where brokers are.
+  goTo(index) {
+    this.select(index);
+    if (this.many && this.cy.zoom() < CLOSE) this.cy.zoom(CLOSE);
+    this.cy.center(this.cy.getElementById(`n${index}`));
+    this.loosen();
+    this.onSelect?.(index);
   }
 
   // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load; fills go from the least memory to the

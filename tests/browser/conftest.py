@@ -41,11 +41,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
-from tests.pages.furniture import furnish
+from tests.pages.furniture import furnish, write_network
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga)
+write_network(house.network)
 recorded, varied = furnish_recorded(olga)
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{
@@ -92,7 +93,13 @@ class Shown:
 @pytest.fixture(scope="package")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     """Only the web: nothing runs, everything is there to be looked at."""
-    var = tmp_path_factory.mktemp("shown")
+    with furnished(tmp_path_factory.mktemp("shown")) as house:
+        yield house
+
+
+@contextmanager
+def furnished(var: Path) -> Iterator[Shown]:
+    """The same with its data in ``var``."""
     environment = {**os.environ, "WAXWING_VAR": str(var), "DJANGO_SETTINGS_MODULE": "brokerweb.settings"}
     environment["WAXWING_HOST"] = "lab-1"  # where the house has its network
     environment.pop("REDIS_URL", None)
