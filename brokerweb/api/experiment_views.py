@@ -18,11 +18,14 @@ from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.shapes import experiments as shapes
 from brokerweb.api.shapes.claims import ClaimsSerializer
+from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import claims, judging, reckoning
+from brokerweb.experiments import claims, judging, reckoning, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
+from brokerweb.tables import JSON, checked, download, written
+from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 
 BODY = {"application/json": shapes.ExperimentBody, YAML: shapes.ExperimentBody}
@@ -76,6 +79,26 @@ class ExperimentViewSet(Resource):
     def yaml(self, request: Request, pk: str) -> HttpResponse:
         """Its definition with its topologies in it: the body of another one, here or elsewhere."""
         return _yaml(documents.text(self.get_object().definition))
+
+    @extend_schema(
+        operation_id="experiments_configurations",
+        parameters=[
+            format_parameter("json where it is left out"),
+            OpenApiParameter("sort", str, enum=list(results.SORTS), description="The median where it is left out"),
+        ],
+        responses=a_table(),
+        filters=False,
+    )
+    @action(detail=True)
+    def configurations(self, request: Request, pk: str) -> HttpResponse:
+        """What each configuration has come to, as the experiment's page shows it: what varies, n, the figures in µs
+        with their 95 % intervals, runs, failed ones and thresholds. A row for each, whole."""
+        sort, form = request.query_params.get("sort", ""), checked(request.query_params.get("format", JSON))
+        if sort and sort not in results.SORTS:
+            raise InvalidSetting("sort", f"must be one of {', '.join(results.SORTS)}, not {sort!r:.40}")
+        experiment = self.get_object()
+        name = f"configurations-{experiment.pk}{'-simulated' if experiment.definition['engine'] == SIMULATED else ''}"
+        return download(written(results.table(experiment, sort), form), form, name)
 
     @extend_schema(operation_id="experiments_claims", responses=ClaimsSerializer, filters=False)
     @action(detail=True)

@@ -17,10 +17,13 @@ from rest_framework.response import Response
 from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
 from brokerweb.api.shapes import reports as shapes
 from brokerweb.api.streams import download, file_chunks
+from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.experiments.models import Experiment, Run
-from brokerweb.reports import schedules
+from brokerweb.reports import schedules, tables
 from brokerweb.reports import services as reports
-from brokerweb.reports.models import Firing, Report, Schedule
+from brokerweb.reports.models import Firing, Report, ReportState, Schedule
+from brokerweb.tables import JSON, checked, written
+from brokerweb.tables import download as taken_away
 
 
 class ReportViewSet(Resource):
@@ -60,6 +63,22 @@ class ReportViewSet(Resource):
     def cancel(self, request: Request, pk: str) -> Response:
         """Stops it."""
         return self.shown(reports.cancel(self.get_object()))
+
+    @extend_schema(
+        operation_id="reports_configurations",
+        parameters=[format_parameter("json where it is left out")],
+        responses=a_table(),
+        filters=False,
+    )
+    @action(detail=True)
+    def configurations(self, request: Request, pk: str) -> HttpResponseBase:
+        """What it found of each configuration, a row for each: settings, figures with their intervals, outcomes,
+        memory and published values. The whole result has its charts and its provenance, too."""
+        form, report = checked(request.query_params.get("format", JSON)), self.get_object()
+        if report.state != ReportState.DONE:
+            raise NotFound(f"This report is {report.state}; its table is there once it is done.")
+        content = written(tables.configurations(report.result), form)
+        return taken_away(content, form, f"report-{report.pk}-configurations")
 
     @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR}, filters=False)
     @action(detail=True)

@@ -19,6 +19,9 @@ from brokerweb.picks import FIND, FIND_RUNS
 from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import Report, ReportState
+from brokerweb.reports.tables import configurations
+from brokerweb.tables import PARQUET, written
+from brokerweb.tables import download as taken_away
 from overlay.errors import InvalidSetting
 
 ENDED = (ReportState.DONE, ReportState.FAILED)
@@ -98,7 +101,7 @@ def progress(request: HttpRequest, report_id: str) -> HttpResponse:
 
 @login_required
 def download(request: HttpRequest, report_id: str, form: str) -> HttpResponse:
-    """The report as one HTML file, as JSON, or its charts' points as CSV."""
+    """The report as one HTML file, as JSON, its charts' points as CSV, or its table of configurations as Parquet."""
     report = get_object_or_404(Report, pk=report_id, state=ReportState.DONE)
     name = f'attachment; filename="report-{report.id}.{form}"'
     if form == "html" and (path := services.html_file(report)):
@@ -109,6 +112,8 @@ def download(request: HttpRequest, report_id: str, form: str) -> HttpResponse:
         return JsonResponse(report.result, headers={"Content-Disposition": name})
     if form == "csv":
         return HttpResponse(_csv(report.result), content_type="text/csv", headers={"Content-Disposition": name})
+    if form == PARQUET:
+        return taken_away(written(configurations(report.result), form), form, f"report-{report.id}-configurations")
     raise Http404
 
 
