@@ -1,5 +1,6 @@
 // The live page of a run. Each frame is the whole picture, so a page opened late or reconnected misses nothing.
-import { FORMATS, percent, timeLeft } from "./format.js";
+import { showFigures } from "./figures.js";
+import { percent, timeLeft } from "./format.js";
 import { MarkList } from "./marks.js";
 import { BrokerPanel } from "./run-broker.js";
 import { RunCharts } from "./run-charts.js";
@@ -27,7 +28,7 @@ let frame = {};
 function show(next) {
   frame = next;
   showState();
-  if (!live.ended) showFigures(document.getElementById("figures"));
+  if (!live.ended) showFigures(byId("figures"), frame);
   const isOver = ENDED.includes(frame.state);
   spread.run([
     () => marks.show(frame.marks || [], isOver),
@@ -70,15 +71,6 @@ byId("run-end")?.addEventListener("htmx:afterRequest", ({ target, detail }) => {
   if (byId("copies-data")) import("./copies.js");
   toast(`This run has ended: ${frame.state}.`, { kind: "info" });
 });
-
-const dig = (from, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), from);
-
-function showFigures(box, from = frame) {
-  box.querySelectorAll("[data-figure]").forEach((element) => {
-    const words = FORMATS[element.dataset.format](dig(from, element.dataset.figure));
-    if (element.textContent !== words) element.textContent = words;
-  });
-}
 
 function showBrokers(source) {
   const looks = looksOf(source);

@@ -11,7 +11,7 @@ from django.test import Client
 from brokerweb.experiments.models import Run
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
-from tests.pages.furniture import House
+from tests.pages.furniture import House, way_of
 from tests.pages.recorded import make_run
 
 
@@ -60,6 +60,37 @@ def test_a_broker_there_is_not_is_said_so_and_the_page_stays(olga: Client, house
         assert "All brokers" in page.content.decode()
 
 
+def test_a_broker_of_a_run_that_is_not_recorded_tells_what_it_is_known_to_hold(olga: Client, house: House) -> None:
+    said = text_of(olga.get(f"/runs/{house.runs['measuring'].id}/brokers/1/").content.decode())
+    assert re.search(r"Data it holds room\|r0\|climate from provider-1, valid for \S+ min more 1 known of 1", said)
+    assert "updates that it acknowledged, and what traced queries found or left there" in said
+    assert "What it dropped for want of room is not reported." in said
+
+
+def test_its_last_messages_are_of_sampled_queries_and_lead_to_them(olga: Client, house: House) -> None:
+    query = house.queries[0]
+    run = query.split("/")[2]
+    addresses = [{"index": index, "address": f"127.0.0.1:{7000 + index}", "state": "stopped"} for index in range(10)]
+    Run.objects.filter(pk=run).update(observed={"brokers": addresses})
+    replica = olga.get(f"/runs/{run}/brokers/{way_of(Run.objects.get(pk=run))[1]}/").content.decode()
+    said = text_of(replica)
+    assert "These are of sampled queries, one in 100, and of those that failed" in said
+    assert re.search(r"answer to broker 0.*request from broker 0", said)
+    assert f'href="{query}"' in replica
+    assert olga.get(query).status_code == 200
+    assert "room|r0|climate replica valid for at most 2 min more" in said
+
+
+def test_where_nothing_is_traced_or_recorded_it_is_said(olga: Client, house: House) -> None:
+    run = house.runs["measuring"]
+    Run.objects.filter(pk=run.pk).update(configuration={**run.configuration, "settings": {"trace_one_in": 0}})
+    said = text_of(olga.get(f"/runs/{run.id}/brokers/1/").content.decode())
+    assert "Messages are not recorded here, and no query is traced: Trace one in is 0." in said
+    told = olga.get(f"/api/runs/{run.id}/brokers/1/").json()
+    assert told["traced_one_in"] == 0
+    assert [(row["came_as"], row["provider"]) for row in told["own"]["entries"]] == [("update", "provider-1")]
+
+
 def test_a_recorded_broker_tells_its_last_messages_and_data(olga: Client, operator: User) -> None:
     run = make_run(operator)
     part = text_of(olga.get(f"/runs/{run.id}/brokers/0/").content.decode())
@@ -67,6 +98,10 @@ def test_a_recorded_broker_tells_its_last_messages_and_data(olga: Client, operat
     assert re.search(r"(request|update|answer|ping|acknowledgement)\S* (from|to) (broker \d|a client)", part)
     assert re.search(r"Data it held at the end \d+:", part)
     assert "replica" in part
+    # Each of its datagrams is a click away from being taken apart.
+    links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)"', olga.get(f"/runs/{run.id}/brokers/0/").content.decode())
+    assert 0 < len(links) <= 20
+    assert olga.get(links[0]).status_code == 200
 
 
 def test_logs_are_told_by_process_and_taken_away(olga: Client, house: House) -> None:
