@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from brokerweb import picks
 from brokerweb.builder import forms, origins
 from brokerweb.builder.forms import DOCUMENT, FORM, ExperimentForm
 from brokerweb.definitions import documents
@@ -19,10 +20,11 @@ from brokerweb.doors import changes, form_page, person
 from brokerweb.experiments import reckoning, services
 from brokerweb.formatting import counted
 from brokerweb.ids import new_id
+from brokerweb.picks import Picks
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
 
-MOST_TOPOLOGIES = 300
+MOST_TOPOLOGIES = 100
 """In the list that is picked from, beside those that are chosen."""
 
 
@@ -123,7 +125,7 @@ def _page(
         "form": form,
         "origin": origin,
         "presets": PRESETS.values(),
-        "topologies": _topologies(form),
+        "topologies": _topologies(request, form),
         "open_workload": any(one.wrong for one in form.more_workload),
         "open_settings": form.settings.wrong,
         **_estimate(form),
@@ -131,13 +133,17 @@ def _page(
     return render(request, "experiments/form.html", context, status=status)
 
 
-def _topologies(form: ExperimentForm) -> list[Topology]:
-    """Those to pick from, by name, the chosen ones always among them."""
+def _topologies(request: HttpRequest, form: ExperimentForm) -> Picks:
+    """Those to pick from, by name."""
     rows = Topology.objects.only("id", "name", "kind", "brokers", "measures")
-    listed = {row.pk: row for row in rows[:MOST_TOPOLOGIES]}
-    if missing := [one for one in form.chosen_ids if one not in listed]:
-        listed |= {row.pk: row for row in rows.filter(pk__in=missing)}
-    return list(listed.values())
+    return picks.by_name(rows, form.chosen_ids, request.POST.get(picks.FIND, ""), MOST_TOPOLOGIES)
+
+
+@changes
+def topologies(request: HttpRequest) -> HttpResponse:
+    """The list of topologies, while somebody types what it is to show."""
+    form = forms.sent(request.POST)
+    return render(request, "experiments/pick_topologies.html", {"form": form, "topologies": _topologies(request, form)})
 
 
 @changes

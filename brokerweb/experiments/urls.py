@@ -13,6 +13,7 @@ experiments = [
     path("", views.index, name="list"),
     path("new/", builder.new, name="new"),
     path("estimate/", builder.estimate, name="estimate"),
+    path("topologies/", builder.topologies, name="topologies"),
     path("<str:experiment_id>/", views.detail, name="detail"),
     path("<str:experiment_id>/progress/", views.progress, name="progress"),
     path("<str:experiment_id>/configurations/", views.configurations, name="configurations"),

@@ -81,18 +81,6 @@ document.addEventListener("htmx:afterSwap", ({ target }) => {
 hideUnused();
 blame();
 
-// --- A long list of topologies -------------------------------------------------------------------------------------
-for (const search of form.querySelectorAll("[data-filter]")) {
-  const rows = [...document.querySelectorAll(`${search.dataset.filter} label`)];
-  search.addEventListener("input", (event) => {
-    event.stopPropagation(); // it changes nothing of the experiment
-    const wanted = search.value.trim().toLowerCase();
-    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted) && !row.querySelector("input").checked;
-  });
-  search.addEventListener("change", (event) => event.stopPropagation());
-  search.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
-}
-
 // --- The document as a file ----------------------------------------------------------------------------------------
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-download]");

@@ -8,7 +8,8 @@ const counts = new WeakMap();
 let sent = null;
 let goes = false;
 
-const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("input:not([type=hidden]), select, textarea"));
+// Lists that are searched say by `data-typed` that something was picked (picks.js).
+const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("input:not([type=hidden]), select, textarea") && !field.closest("[data-picked]"));
 
 // Whether a field says something else than when it came.
 export function isChanged(field) {

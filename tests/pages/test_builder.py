@@ -340,6 +340,23 @@ def test_a_form_that_is_sent_twice_launches_once(olga: Client, ring: Topology) -
     assert Experiment.objects.count() == 2, "gone back to, and changed, it is another one"
 
 
+def test_topologies_that_are_not_shown_are_found_by_name_and_what_is_ticked_stays(
+    olga: Client, ring: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [topologies.create(name=f"Star {number}", kind="central", brokers=1) for number in range(3)]
+    monkeypatch.setattr("brokerweb.builder.views.MOST_TOPOLOGIES", 2)
+    form = olga.get("/experiments/new/").content.decode()
+    assert "2 more are not shown; type above what to look for to find them." in form
+    assert others[2].pk not in form
+    made = '{"kind": "ring", "brokers": 9}'
+    typed = {**sweep([ring.id, made]), "find": "star 2"}
+    found = olga.post("/experiments/topologies/", typed).content.decode()
+    assert f'value="{others[2].pk}"' in found
+    assert f'value="{ring.id}" checked' in found
+    assert "made when this is saved" in found
+    assert found.count("<label>") == 3
+
+
 def test_a_topology_that_was_deleted_meanwhile_is_said_and_the_rest_stays(olga: Client, ring: Topology) -> None:
     gone = ring.id
     ring.delete()
