@@ -27,7 +27,8 @@ def confirmed(verb: str, consequence: str) -> Callable[[Action], Asked]:
         @wraps(action)
         def asked(admin: ModelAdmin[Any], request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
             if request.POST.get("confirmed") == "yes":
-                return action(admin, request, queryset)
+                action(admin, request, queryset)
+                return None
             total, rows = queryset.count(), list(queryset[:NAMED])
             context = {
                 **admin.admin_site.each_context(request),

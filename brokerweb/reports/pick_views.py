@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from brokerweb.doors import changes
-from brokerweb.picks import FIND, FIND_RUNS
+from brokerweb.picks import FIND, FIND_RUNS, Picks
 from brokerweb.reports import picking
 
 
@@ -22,7 +22,7 @@ def finished_experiments(request: HttpRequest) -> HttpResponse:
     return _experiments(request, picking.finished_experiments(chosen, request.POST.get(FIND, "")), chosen)
 
 
-def _experiments(request: HttpRequest, picks: picking.Picks, chosen: list[str]) -> HttpResponse:
+def _experiments(request: HttpRequest, picks: Picks, chosen: list[str]) -> HttpResponse:
     return render(request, "reports/pick_experiments.html", {"picks": picks, "chosen": chosen})
 
 

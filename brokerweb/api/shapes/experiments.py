@@ -100,7 +100,8 @@ class ExperimentSerializer(serializers.ModelSerializer):
     def get_judged(self, experiment: Experiment) -> dict[str, int] | None:
         context: Any = self.context
         if "verdicts" not in context:
-            context["verdicts"] = verdicts(self.parent.instance if self.parent else [experiment])
+            shown: Any = self.parent.instance if self.parent else [experiment]
+            context["verdicts"] = verdicts(shown)
         found = context["verdicts"].get(experiment.pk)
         return found and {name: getattr(found, name) for name in JUDGED}
 
