@@ -253,10 +253,16 @@ def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
 
 
+_TITLES = {"rate_bytes_per_s": "Rate", "reordering_ms": "Reordering delay"}
+"""Of names whose unit is more than their last word, or that would be called as another one is."""
+
+
 @register.filter
 def words(name: Any) -> str:
     """``update_interval_s`` → "Update interval": the unit stands beside the value. ``full-mesh`` → "Full mesh"."""
-    parts = str(name).replace("-", "_").removesuffix("_per_s").split("_")
+    if title := _TITLES.get(str(name)):
+        return title
+    parts = str(name).replace("-", "_").split("_")
     if len(parts) > 1 and parts[-1] in {"s", "ms", "us", "bytes", "kb"}:
         parts = parts[:-1]
     text = " ".join(parts)

@@ -25,5 +25,12 @@ export function words(link) {
   ].filter(Boolean).join(", ");
 }
 
+// In a picture, where there is little room: the delay and the loss, and whether there is more.
+export function brief(link) {
+  const { delay_ms, jitter_ms, loss } = link;
+  const said = words({ delay_ms, jitter_ms, loss });
+  return moreWords(link) ? `${said} …`.trim() : said;
+}
+
 // What delay, jitter and the share that is lost do not say already.
 export const moreWords = (link) => words({ ...link, delay_ms: 0, jitter_ms: 0, loss: link.loss_burst || link.loss_burst_limit ? link.loss : 0 });

@@ -1,7 +1,7 @@
 // The drawing as a picture in which brokers are moved and links are drawn. It shows what the drawing holds, and tells the
 // drawing what a hand did; it keeps nothing of its own but the view.
 import { colour } from "./format.js";
-import { words } from "./link-words.js";
+import { brief } from "./link-words.js";
 
 const MANY = 60;
 const HUGE = 400;
@@ -58,9 +58,9 @@ export class Canvas {
       });
       for (const link of links) {
         const edge = cy.getElementById(link.id);
-        const shaped = Boolean(words(link));
-        if (edge.empty()) cy.add({ group: "edges", data: { id: link.id, source: link.a, target: link.b, label: words(link) }, classes: shaped ? "shaped" : "" });
-        else { edge.data("label", words(link)); edge.toggleClass("shaped", shaped); }
+        const shaped = Boolean(brief(link));
+        if (edge.empty()) cy.add({ group: "edges", data: { id: link.id, source: link.a, target: link.b, label: brief(link) }, classes: shaped ? "shaped" : "" });
+        else { edge.data("label", brief(link)); edge.toggleClass("shaped", shaped); }
       }
     });
   }
