@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from overlay.addresses import Address
 from overlay.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
@@ -28,7 +28,7 @@ class NodeActor(Actor):
         self.node.receive_datagram(data, source, now)
         return None
 
-    def step(self, now: int) -> Iterable[Outgoing]:
+    def step(self, now: int) -> Sequence[Outgoing]:
         node = self.node
         timer = node.next_timer()
         if timer is not None and timer <= now:
@@ -71,7 +71,7 @@ class CheckedActor(NodeActor):
 
     __slots__ = ()
 
-    def step(self, now: int) -> Iterable[Outgoing]:
+    def step(self, now: int) -> Sequence[Outgoing]:
         outgoing = super().step(now)
         check_invariants = getattr(self.node, "check_invariants", None)
         if check_invariants:
@@ -116,7 +116,7 @@ class ClientActor(Actor):
         self.client.receive_datagram(to[1] - FIRST_PORT, data, source, now)
         return None
 
-    def step(self, now: int) -> Iterable[Outgoing]:
+    def step(self, now: int) -> Sequence[Outgoing]:
         timer = self.client.next_timer()
         if timer is not None and timer <= now:
             self.client.handle_timer(now)
@@ -158,7 +158,7 @@ class ControllerActor(Actor):
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
         self._open[to][1].receive_datagram(data, source, now)
 
-    def step(self, now: int) -> Iterable[Outgoing]:
+    def step(self, now: int) -> Sequence[Outgoing]:
         for _, exchange in self._open.values():
             exchange.handle_timer(now)
         self._settle(now)

@@ -15,7 +15,7 @@ would have to share the cores of a machine is not modelled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
@@ -85,11 +85,15 @@ class Served(ABC):
     """Whether what it makes of its inputs leaves when its service is over, not when it begins."""
     leaves_at = 0
 
-    def __init__(self, machine: Machine, core: Core, chance: Chance, timer: Delays) -> None:
+    def __init__(
+        self, machine: Machine, core: Core, chance: Chance, timer: Delays, own_timer: Callable[[], int | None]
+    ) -> None:
         self._machine = machine
         self._core = core
         self._chance = chance
         self._timer = timer
+        self._own_timer = own_timer
+        """When the actor wants to step, as far as it depends on itself."""
         self._waiting: list[Incoming] = []
         self._begins: int | None = None
         """When what waits is served, if something does."""
@@ -104,10 +108,6 @@ class Served(ABC):
     @abstractmethod
     def _delivery(self, source: Address) -> Delays: ...
 
-    @abstractmethod
-    def _next_timer(self) -> int | None:
-        """The actor's own."""
-
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int:
         self._waiting.append((data, source, to))
         if self._begins is None:
@@ -117,7 +117,7 @@ class Served(ABC):
     def step(self, now: int) -> Sequence[Outgoing]:
         core = self._core
         if self._begins is None:
-            timer = self._next_timer()
+            timer = self._own_timer()
             if timer is not None and timer <= now:
                 self._begins = self._read_at(self._timer, now)
             elif not self.heeds_wakes:
@@ -136,7 +136,7 @@ class Served(ABC):
     def next_timer(self) -> int | None:
         if self._begins is not None:
             return self._begins
-        timer = self._next_timer()
+        timer = self._own_timer()
         return None if timer is None else max(timer, self._core.free_at)
 
     def busy_us(self) -> int:
@@ -172,7 +172,7 @@ class ServedBroker(Served, NodeActor):
         chance: Chance,
         brokers: Collection[Address],
     ) -> None:
-        Served.__init__(self, machine, Core(), chance, model.timer)
+        Served.__init__(self, machine, Core(), chance, model.timer, broker.next_timer)
         NodeActor.__init__(self, address, broker)
         self._model = model
         self._brokers = brokers
@@ -180,9 +180,9 @@ class ServedBroker(Served, NodeActor):
         self._compared = (0, 0)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
-        for data, source, to in batch:
-            NodeActor.receive(self, data, source, to, now)
-        return tuple(NodeActor.step(self, now))
+        for data, source, _ in batch:
+            self._broker.receive_datagram(data, source, now)
+        return NodeActor.step(self, now)
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         (scanned, matched), before = self._broker.compared, self._compared
@@ -198,9 +198,6 @@ class ServedBroker(Served, NodeActor):
 
     def _delivery(self, source: Address) -> Delays:
         return self._model.between if source in self._brokers else self._model.to_broker
-
-    def _next_timer(self) -> int | None:
-        return NodeActor.next_timer(self)
 
 
 class ServedClient(Served, ClientActor):
@@ -219,7 +216,7 @@ class ServedClient(Served, ClientActor):
         core: Core,
         chance: Chance,
     ) -> None:
-        Served.__init__(self, machine, core, chance, model.timer)
+        Served.__init__(self, machine, core, chance, model.timer, client.next_timer)
         ClientActor.__init__(self, simulator, client, host)
         self._model = model
         self._sends_ns = round(model.client_sends_us * MICROSECOND)
@@ -229,16 +226,13 @@ class ServedClient(Served, ClientActor):
         for data, source, to in batch:
             if self.has(to):  # else its port was closed while it waited
                 ClientActor.receive(self, data, source, to, now)
-        return tuple(ClientActor.step(self, now))
+        return ClientActor.step(self, now)
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         return max(1, self._sends_ns * len(outgoing) + self._receives_ns * len(batch))
 
     def _delivery(self, source: Address) -> Delays:
         return self._model.to_client
-
-    def _next_timer(self) -> int | None:
-        return ClientActor.next_timer(self)
 
 
 class Services:

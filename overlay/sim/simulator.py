@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
 
@@ -47,7 +47,7 @@ class Actor(ABC):
         """When it is to step because of this, if not in this instant."""
 
     @abstractmethod
-    def step(self, now: int) -> Iterable[Outgoing]: ...
+    def step(self, now: int) -> Sequence[Outgoing]: ...
     @abstractmethod
     def next_timer(self) -> int | None: ...
 
@@ -179,8 +179,9 @@ class Simulator:
     def _step(self, actor: Actor) -> None:
         actor.is_ready, time = False, self._schedule.now
         self.stepped += 1
-        for data, source, to in actor.step(time):
-            self._send(data, source, to, actor.leaves_at or time)
+        outgoing = actor.step(time)
+        if outgoing:
+            self._send(outgoing, actor.leaves_at or time)
         timer = actor.next_timer()
         if timer is not None:
             assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
@@ -193,27 +194,38 @@ class Simulator:
             actor.rings += (time,)
             heappush(self._heap, (time, STEP, next(self._order), self._ring, (actor, time)))
 
-    def _send(self, data: bytes, source: Address, to: Address, now: int) -> None:
-        for watch in self.on_sent:
-            watch(now, data, source, to)
-        if self._strict and to not in self._names:
-            raise UnknownAddress(f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: nobody ever")
-        for time, arriving in self.network.transmit(data, source, to, now):
-            heappush(self._heap, (time, ARRIVAL, next(self._order), self._arrive, (arriving, source, to)))
+    def _send(self, outgoing: Sequence[Outgoing], now: int) -> None:
+        """What arrives at one place at once is scheduled as one: a request has three answers."""
+        together: list[bytes] = []
+        where: tuple[int, Address, Address] | None = None
+        for data, source, to in outgoing:
+            for watch in self.on_sent:
+                watch(now, data, source, to)
+            if self._strict and to not in self._names:
+                raise UnknownAddress(
+                    f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: nobody ever"
+                )
+            for time, arriving in self.network.transmit(data, source, to, now):
+                if where == (time, source, to):
+                    together.append(arriving)
+                else:
+                    together, where = [arriving], (time, source, to)
+                    heappush(self._heap, (time, ARRIVAL, next(self._order), self._arrive, (together, source, to)))
 
-    def _arrive(self, data: bytes, source: Address, to: Address) -> None:
+    def _arrive(self, together: list[bytes], source: Address, to: Address) -> None:
         actor = self._actors.get(to)
         if actor is None:
-            self.to_nobody += 1
+            self.to_nobody += len(together)
             return
-        now, names = self._schedule.now, self._names
-        self.delivered += 1
-        self._undigested += (b"%d|%b|%b|%d|" % (now, names[source], names[to], len(data)), data)
+        now, names, later = self._schedule.now, self._names, None
+        self.delivered += len(together)
+        for data in together:
+            self._undigested += (b"%d|%b|%b|%d|" % (now, names[source], names[to], len(data)), data)
+            for watch in self.on_delivered:
+                watch(now, data, source, to)
+            later = actor.receive(data, source, to, now)
         if len(self._undigested) >= MOST_UNDIGESTED:
             self._hash()
-        for watch in self.on_delivered:
-            watch(now, data, source, to)
-        later = actor.receive(data, source, to, now)
         if later is not None and later > now:
             self._arm(actor, later)
         elif not actor.is_ready:
