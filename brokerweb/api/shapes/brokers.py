@@ -65,7 +65,7 @@ class TracedMessageSerializer(serializers.Serializer):
 
     t_s = serializers.FloatField()
     direction = serializers.ChoiceField(choices=("received", "sent"))
-    kind = serializers.ChoiceField(choices=("request", "lookahead", "answer", "refusal"))
+    kind = serializers.CharField(help_text="request, lookahead, answer or refusal")
     other = serializers.IntegerField(allow_null=True, help_text="The broker at its other end, where it is one known")
     with_consumer = serializers.BooleanField()
     entity = serializers.CharField()
