@@ -82,6 +82,15 @@ def signed_us(value: Any) -> str:
 
 
 @register.filter
+def signed_points(value: Any) -> str:
+    """A difference of two shares 0..1, in points of a per cent with its sign."""
+    number = _number(value)
+    if number is None:
+        return UNKNOWN
+    return f"{'+' if number > 0 else '−' if number < 0 else ''}{sig3(abs(number) * 100)}\u202fpoints"
+
+
+@register.filter
 def size(value: Any) -> str:
     """Bytes in kB, MB or GB: SI's powers of ten, as in reports (``telemetry.charts.KB``)."""
     number = _number(value)

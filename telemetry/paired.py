@@ -1,14 +1,19 @@
 """Two runs with the same arrivals, compared request by request. Pure; counterpart: ``overlay.experiment.whatif``.
 
 The k-th request of a consumer is the same in both: the same entity, asked of the same broker, meant for the same
-moment. Where both were answered there is a difference of response times. What differs between any two requests, such as
-where they begin, cancels out, so that a small effect shows in one pair of runs. It shows in these two: chance that
-other seeds would have is not in the intervals, and neighbouring requests are not independent of each other.
+moment. Where both were answered there is a difference of response times, and of every request there is whether it was
+answered: what a dead broker costs is in the one or the other. What differs between any two requests, such as where they
+begin, cancels out, so that a small effect shows in one pair of runs.
+
+It shows in these two: chance that other seeds would have is not in the intervals of one pair, and neighbouring requests
+are not independent of each other. ``over_seeds`` puts pairs of several seeds together; the seed is then the unit, and
+what it finds holds for seeds that were not run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -18,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from telemetry.intervals import CONFIDENCE
+from telemetry.intervals import CONFIDENCE, interval
 from telemetry.runs import Lake
 
 _COLUMNS = ["role", "client", "phase", "outcome", "intended_us", "ended_us", "entity"]
@@ -30,11 +35,14 @@ BOOTSTRAP_BELOW = 2_000
 CURVE = tuple(i / 100 for i in range(101))
 """Shares of pairs at which the curve of differences is drawn."""
 _SEED = 20_170_301
+ANSWERED = "answered"
+REQUESTS, SEEDS = "requests", "seeds"
+"""What an interval is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval over pairs; all ``None`` without pairs, the interval with fewer than two."""
+    """A figure with its 95 % interval; all ``None`` where nothing was found, the interval where there is one alone."""
 
     value: float | None
     low: float | None
@@ -43,8 +51,14 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What changed from the first run to the second. Times in microseconds; negative is faster."""
+    """What changed from the first run to the second. Times in microseconds; negative is faster.
 
+    Of several seeds numbers are sums, and figures means over seeds of what each of them is in a pair of runs.
+    """
+
+    over: str
+    """What the intervals are over: ``REQUESTS`` of one pair of runs, or ``SEEDS``."""
+    seeds: int
     pairs: int
     """Requests that both runs have."""
     answered: int
@@ -53,6 +67,11 @@ class Paired:
     """Requests of either run that the other lacks, or in which they differ in what was asked."""
     mean: Estimate
     median: Estimate
+    answered_before: float | None
+    """The share of the pairs that the first run answered; ``answered_after`` the second."""
+    answered_after: float | None
+    answered_share: Estimate
+    """The difference of these two."""
     faster: int
     slower: int
     before: float | None
@@ -86,19 +105,67 @@ def pair(before: pa.Table, after: pa.Table) -> Paired:
     was, now = both["took"].to_numpy().astype(float), both["took_after"].to_numpy().astype(float)
     differences = np.sort(now - was)
     counted = Counter(zip(pairs["outcome"].to_pylist(), pairs["outcome_after"].to_pylist(), strict=True))
+    n = pairs.num_rows
+    lost = sum(count for (first, then), count in counted.items() if first == ANSWERED != then)
+    gained = sum(count for (first, then), count in counted.items() if first != ANSWERED == then)
     return Paired(
-        pairs=pairs.num_rows,
+        over=REQUESTS,
+        seeds=1,
+        pairs=n,
         answered=both.num_rows,
         unpaired=joined.num_rows - int(pc.sum(known).as_py() or 0),
         mean=mean_of(differences),
         median=median_of(differences),
+        answered_before=(both.num_rows + lost) / n if n else None,
+        answered_after=(both.num_rows + gained) / n if n else None,
+        answered_share=share_of(lost, gained, n),
         faster=int((differences < 0).sum()),
         slower=int((differences > 0).sum()),
         before=float(np.median(was)) if len(was) else None,
         after=float(np.median(now)) if len(now) else None,
-        outcomes=[(*change, count) for change, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))],
+        outcomes=_most_first(counted),
         curve=np.quantile(differences, CURVE).tolist() if len(differences) else [],
     )
+
+
+def over_seeds(found: Sequence[Paired]) -> Paired:
+    """Pairs of runs of different seeds as one; of a single one, itself.
+
+    Each seed counts alike, however many requests it had. The curve is that of a request drawn from a seed drawn first.
+    """
+    if len(found) == 1:
+        return found[0]
+    outcomes: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        outcomes.update({(was, now): count for was, now, count in one.outcomes})
+    curves = [one.curve for one in found if one.curve]
+    return Paired(
+        over=SEEDS,
+        seeds=len(found),
+        pairs=sum(one.pairs for one in found),
+        answered=sum(one.answered for one in found),
+        unpaired=sum(one.unpaired for one in found),
+        mean=_over([one.mean.value for one in found]),
+        median=_over([one.median.value for one in found]),
+        answered_before=_over([one.answered_before for one in found]).value,
+        answered_after=_over([one.answered_after for one in found]).value,
+        answered_share=_over([one.answered_share.value for one in found]),
+        faster=sum(one.faster for one in found),
+        slower=sum(one.slower for one in found),
+        before=_over([one.before for one in found]).value,
+        after=_over([one.after for one in found]).value,
+        outcomes=_most_first(outcomes),
+        curve=np.quantile(np.concatenate(curves), CURVE).tolist() if curves else [],
+    )
+
+
+def _over(values: Sequence[float | None]) -> Estimate:
+    known = interval(values, is_signed=True)
+    return Estimate(known["value"], known["low"], known["high"])
+
+
+def _most_first(counted: Counter[tuple[str, str]]) -> list[tuple[str, str, int]]:
+    return [(*change, count) for change, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
 
 
 def _numbered(samples: pa.Table) -> pa.Table:
@@ -118,7 +185,7 @@ def _numbered(samples: pa.Table) -> pa.Table:
 
 
 def _answered(outcomes: pa.ChunkedArray) -> Any:
-    return pc.equal(outcomes, "answered")
+    return pc.equal(outcomes, ANSWERED)
 
 
 def mean_of(values: Any) -> Estimate:
@@ -150,3 +217,18 @@ def median_of(values: Any) -> Estimate:
     half = _Z * sqrt(n) / 2
     low = max(int(np.floor((n - 1) / 2 - half)), 0)
     return Estimate(float(np.median(values)), float(values[low]), float(values[n - 1 - low]))
+
+
+def share_of(lost: int, gained: int, n: int) -> Estimate:
+    """By how much the share answered grew, of ``n`` requests of which so many were answered in one run alone.
+
+    The interval is Bonett's and Price's for paired shares: one request is added to each of the two kinds, which keeps
+    what is covered near 95 % where there are few of them, or none.
+    """
+    if not n:
+        return Estimate(None, None, None)
+    if n < 2:
+        return Estimate(float(gained - lost), None, None)
+    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
+    middle, half = up - down, _Z * sqrt((up + down - (up - down) ** 2) / (n + 2))
+    return Estimate((gained - lost) / n, max(-1.0, middle - half), min(1.0, middle + half))

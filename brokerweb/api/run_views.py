@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -262,8 +263,17 @@ class RunViewSet(RunBrokers, Resource):
     @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"], url_path="what-if")
     def what_if(self, request: Request, pk: str) -> Response:
-        """One thing changed, as a new run with the same seed and arrivals."""
-        return self.shown(whatif.what_if(self.get_object(), request.data, self.user), 201)
+        """One thing changed, as a new run with the same seed and arrivals; on demand in every replicate of its
+        configuration that was not changed so before, so that the difference has an interval over seeds."""
+        run, change = self.get_object(), request.data
+        which = change.get("replicates", "one") if isinstance(change, Mapping) else "one"
+        if which not in ("one", "all"):
+            raise InvalidSetting("replicates", f"must be one or all, not {which!r:.40}")
+        if isinstance(change, Mapping):
+            change = {name: value for name, value in change.items() if name != "replicates"}
+        if which == "all":
+            return self.shown(whatif.what_if_in_all(run, change, self.user)[0], 201)
+        return self.shown(whatif.what_if(run, change, self.user), 201)
 
     @extend_schema(responses=replay_shapes.DifferenceSerializer, filters=False)
     @action(detail=True)
@@ -273,8 +283,20 @@ class RunViewSet(RunBrokers, Resource):
         before, found = whatif.baseline(run), whatif.difference(run)
         if before is None or found is None:
             raise NotFound("There is no difference: it is held against no run, or one of the two is not done.")
-        outcomes = [dict(zip(("before", "after", "requests"), row, strict=True)) for row in found.outcomes]
-        return Response({"compared_with": before.pk, "change": run.change, **asdict(found), "outcomes": outcomes})
+        outcomes = [dict(zip(("before", "after", "requests"), row, strict=True)) for row in found.whole.outcomes]
+        by_seed = [
+            {
+                "seed": int(one.after.seed),
+                "replicate": one.after.replicate,
+                "run": one.after.pk,
+                "compared_with": one.before.pk,
+                "pairs": one.found.pairs,
+                **{name: getattr(one.found, name).value for name in ("mean", "median", "answered_share")},
+            }
+            for one in found.seeds
+        ]
+        whole = {**asdict(found.whole), "outcomes": outcomes, "by_seed": by_seed}
+        return Response({"compared_with": before.pk, "change": run.change, **whole})
 
     @extend_schema(responses=shapes.RunEventSerializer(many=True), filters=False)
     @action(detail=True)

@@ -1,10 +1,13 @@
 """A finished run again with one thing changed, and what that changed, request by request.
 
-Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.paired`` compares.
+Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.paired`` compares. One pair of runs
+tells of its own seed; changed in every replicate of its configuration, the difference has an interval over seeds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,15 +15,51 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.states import note
+from brokerweb.experiments.states import UNFINISHED, note
 from overlay.experiment.sweeps import configuration_hash
 from overlay.experiment.whatif import changed, in_words
 from telemetry import paired
-from telemetry.paired import Paired
+from telemetry.paired import Paired, over_seeds
 from telemetry.runs import Lake
+
+MOST_SEEDS = 30
+"""Replicates that are varied and compared together: of more, an interval hardly gets narrower."""
+MOST_LOOKED_AT = 300
+"""Runs among which their replicates are looked for, the newest."""
+DOCUMENTS = ("summary", "observed", "configuration")
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """One pair of runs."""
+
+    before: Run
+    after: Run
+    found: Paired
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What was changed, over all seeds of which there are both runs."""
+
+    whole: Paired
+    seeds: list[Seed]
+    """By replicate; the run that was asked for is among them."""
+    left: int
+    """Runs of other seeds that have not ended."""
+
+
+def replicates(run: Run) -> list[Run]:
+    """The run, and of every other seed of its configuration in its experiment the newest that is done."""
+    alike = Run.objects.filter(
+        experiment=run.experiment_id, configuration_hash=run.configuration_hash, state=RunState.DONE
+    )
+    newest = alike.exclude(seed=run.seed).order_by("-created").defer(*DOCUMENTS)[:MOST_LOOKED_AT]
+    return [run, *_one_of_each_seed(newest)][:MOST_SEEDS]
 
 
 @transaction.atomic
@@ -29,9 +68,86 @@ def what_if(run: Run, change: Any, owner: User | None = None) -> Run:
 
     Raises ``InvalidSetting`` for what is no change, and ``NotPossible`` for a run that was not finished.
     """
+    _check(run)
+    return _varied(run, changed(run.configuration, change), change, owner)
+
+
+@transaction.atomic
+def what_if_in_all(run: Run, change: Any, owner: User | None = None) -> tuple[Run, list[Run]]:
+    """``what_if`` of each of its ``replicates``; the run that varies ``run``, and all that were made for it.
+
+    A replicate that was varied so already, or is about to be, is not again. Raises as ``what_if`` does.
+    """
+    _check(run)
+    configuration = changed(run.configuration, change)
+    there = Run.objects.filter(experiment=run.experiment_id, configuration_hash=configuration_hash(configuration))
+    there = there.exclude(state__in=(RunState.FAILED, RunState.CANCELLED)).order_by("-created")
+    known = {one.seed: one for one in _one_of_each_seed(there) if one.compared_with_id and one.change == change}
+    made = {
+        one.seed: _varied(one, changed(one.configuration, change), change, owner)
+        for one in replicates(run)
+        if one.seed not in known
+    }
+    return {**known, **made}[run.seed], list(made.values())
+
+
+def baseline(run: Run) -> Run | None:
+    """The run that this one is held against: the one it changes, or the one it repeats."""
+    return run.compared_with or run.rerun_of
+
+
+def words_of(run: Run) -> str:
+    """What is different in it from its baseline."""
+    return in_words(run.change) if run.change else "the same again"
+
+
+def difference(run: Run) -> Difference | None:
+    """What changed from its baseline, with the same of other seeds; ``None`` without one, and until both are collected.
+
+    Other seeds count as soon as both of their runs are done and have their samples.
+    """
+    before = baseline(run)
+    if before is None or not (before.summary and run.summary):
+        return None
+    own = _compared(Path(settings.LAKE), before.pk, run.pk)
+    if own is None:
+        return None
+    seeds = [Seed(before, run, own)]
+    alike = _alike(run, before)
+    done = alike.filter(state=RunState.DONE).order_by("-created")
+    for other in _one_of_each_seed(one for one in done if one.change == run.change):
+        held = baseline(other)
+        if held is None or held.state != RunState.DONE or len(seeds) == MOST_SEEDS:
+            continue
+        if found := _compared(Path(settings.LAKE), held.pk, other.pk):
+            seeds.append(Seed(held, other, found))
+    seeds.sort(key=lambda one: (one.after.replicate, one.after.seed))
+    left = sum(one.change == run.change for one in alike.filter(state__in=UNFINISHED))
+    return Difference(over_seeds([one.found for one in seeds]), seeds, left)
+
+
+def _alike(run: Run, before: Run) -> QuerySet[Run]:
+    """Runs of other seeds that are to a run of the same configuration what ``run`` is to its baseline."""
+    held = "compared_with" if run.compared_with_id else "rerun_of"
+    same = {"configuration_hash": run.configuration_hash, f"{held}__configuration_hash": before.configuration_hash}
+    rows = Run.objects.filter(experiment=run.experiment_id, **same).exclude(seed=run.seed)
+    return rows.select_related(held).defer(*DOCUMENTS, *(f"{held}__{name}" for name in DOCUMENTS))
+
+
+def _one_of_each_seed(runs: Iterable[Run]) -> list[Run]:
+    """The first of each."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        found.setdefault(run.seed, run)
+    return list(found.values())
+
+
+def _check(run: Run) -> None:
     if run.state != RunState.DONE:
         raise NotPossible(f"This run is {run.state}; one thing is changed in runs that are done.")
-    configuration = changed(run.configuration, change)
+
+
+def _varied(run: Run, configuration: dict[str, Any], change: Any, owner: User | None) -> Run:
     again = Run.objects.create(
         experiment=run.experiment,
         position=run.position,
@@ -48,25 +164,7 @@ def what_if(run: Run, change: Any, owner: User | None = None) -> Run:
     return again
 
 
-def baseline(run: Run) -> Run | None:
-    """The run that this one is held against: the one it changes, or the one it repeats."""
-    return run.compared_with or run.rerun_of
-
-
-def words_of(run: Run) -> str:
-    """What is different in it from its baseline."""
-    return in_words(run.change) if run.change else "the same again"
-
-
-def difference(run: Run) -> Paired | None:
-    """What changed from its baseline; ``None`` without one, and until both were collected."""
-    before = baseline(run)
-    if before is None or not (before.summary and run.summary):
-        return None
-    return _compared(Path(settings.LAKE), before.pk, run.pk)
-
-
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _compared(lake: Path, before: str, after: str) -> Paired | None:
     """Of two runs that are collected, which is once and for all; a million requests take 0.7 s of processor."""
     return paired.compare(Lake(lake), before, after)

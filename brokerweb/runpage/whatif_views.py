@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -13,13 +14,18 @@ from brokerweb.doors import form_page, person
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.formatting import counted
 from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
+from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 from overlay.experiment.whatif import CHANGES
 from overlay.profiles import PROFILE
 from overlay.settings import SettingInfo
 from overlay.systems import SYSTEMS
+
+ALL = "all"
+"""Of the replicates, in the form."""
 
 
 @form_page
@@ -29,26 +35,48 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
     wrong, status = "", 200
     if request.method == "POST":
         try:
-            again = whatif.what_if(run, change_in(request.POST, _settings(run)), person(request))
+            change = change_in(request.POST, _settings(run))
+            again, made = _carried_out(run, change, person(request), in_all=request.POST.get("replicates") == ALL)
         except InvalidSetting as error:
             wrong, status = f"{error.sentence[:1].upper()}{error.sentence[1:]}.", 400
         except NotPossible as error:
             wrong, status = str(error), 409
         else:
-            messages.success(request, "Queued with the same seed and arrivals. It is compared once it is done.")
+            messages.success(request, _said(made))
             return redirect("runs:detail", again.id)
     topology = run.configuration["topology"]
+    replicates = whatif.replicates(run) if run.state == RunState.DONE else []
     context = {
         "run": run,
         "can": run.state == RunState.DONE,
         "wrong": wrong,
         "given": request.POST if wrong else QueryDict("change=settings"),
+        "replicates": len(replicates),
+        "estimated_s": sum(one.estimated_s for one in replicates),
+        # A live replicate takes as long as it did the first time, so that is for whoever has the time to say.
+        "in_all": request.POST.get("replicates") == ALL if wrong else run.engine == SIMULATED,
         "settings": [(info, run.configuration["settings"].get(info.name, info.default)) for info in _settings(run)],
         "last": topology["brokers"] - 1,
         "record_mb": RECORD_MB,
         "graph": pictures.of_document(topology),
     }
     return render(request, "runs/what_if.html", context, status=status)
+
+
+def _carried_out(run: Run, change: dict[str, Any], owner: User, *, in_all: bool) -> tuple[Run, int]:
+    """The run with the change, and how many were made."""
+    if not in_all:
+        return whatif.what_if(run, change, owner), 1
+    again, made = whatif.what_if_in_all(run, change, owner)
+    return again, len(made)
+
+
+def _said(made: int) -> str:
+    if not made:
+        return "Every replicate was changed so already; this is the one of this seed."
+    if made == 1:
+        return "Queued with the same seed and arrivals. It is compared once it is done."
+    return f"Queued {counted(made, 'run')} with the same seeds and arrivals. Each is compared once it is done."
 
 
 @login_required
@@ -60,8 +88,10 @@ def difference(request: HttpRequest, run_id: str) -> HttpResponse:
         "run": run,
         "before": whatif.baseline(run),
         "words": whatif.words_of(run),
-        "found": found,
-        "curve": {"differences": found.curve} if found else {},
+        "found": found.whole if found else None,
+        "by_seed": found.seeds if found and len(found.seeds) > 1 else [],
+        "left": found.left if found else 0,
+        "curve": {"differences": found.whole.curve} if found else {},
     }
     return render(request, "runs/difference.html", context)
 

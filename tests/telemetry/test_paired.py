@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.paired import Estimate, pair
+from telemetry.paired import Estimate, Paired, over_seeds, pair, share_of
 
 REQUESTS = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from(["answered", "not_found", "timed_out"]), st.integers(1, 10**6)),
@@ -72,7 +73,8 @@ def test_told_in_the_other_order_every_difference_is_the_negative(
     assert (there.pairs, there.answered, there.unpaired) == (back.pairs, back.answered, back.unpaired)
     assert (there.faster, there.slower) == (back.slower, back.faster)
     assert sorted((b, a, n) for a, b, n in there.outcomes) == sorted(back.outcomes)
-    for one, other in ((there.mean, back.mean), (there.median, back.median)):
+    shares = (there.answered_share, back.answered_share)
+    for one, other in ((there.mean, back.mean), (there.median, back.median), shares):
         for mine, theirs in ((one.value, other.value), (one.low, other.high), (one.high, other.low)):
             assert mine == (None if theirs is None else pytest.approx(-theirs, abs=1e-6))
     assert there.curve == pytest.approx([-value for value in reversed(back.curve)], abs=1e-6)
@@ -85,3 +87,71 @@ def test_the_interval_holds_a_gain_that_all_requests_have(before: list[tuple[int
     for estimate in (found.mean, found.median):
         assert estimate.value in (None, gain)
         assert estimate.low in (None, gain)
+
+
+def one_seed(gain: int, lost: int = 0, requests: int = 40) -> Paired:
+    """Two runs of one seed: every request took ``gain`` longer, and of the first so many were lost."""
+    before = [(client, "answered", 1000 + 7 * n) for n in range(requests // 4) for client in range(4)]
+    after = [
+        (client, "timed_out" if place < lost + 4 and place >= 4 else outcome, took + gain)
+        for place, (client, outcome, took) in enumerate(before)
+    ]
+    return pair(samples(before), samples(after))
+
+
+def test_over_seeds_the_seed_is_the_unit_and_not_the_request() -> None:
+    alone = one_seed(100)
+    assert (over_seeds([alone]), alone.over, alone.seeds) == (alone, "requests", 1)
+    found = over_seeds([one_seed(100), one_seed(300, requests=400)])
+    assert (found.over, found.seeds, found.mean.value) == ("seeds", 2, 200), "each seed counts alike"
+    assert found.mean.low is not None
+    assert found.mean.low < 0 < 100 < (found.mean.high or 0), "two seeds that disagree say little"
+    agreed = over_seeds([one_seed(gain) for gain in (190, 200, 210)])
+    assert agreed.mean.low is not None
+    assert 150 < agreed.mean.low < agreed.mean.value == 200
+    assert agreed.pairs == 3 * one_seed(200).pairs
+    assert agreed.outcomes == [("answered", "answered", agreed.pairs)]
+    assert (min(agreed.curve), max(agreed.curve)) == (190, 210)
+
+
+def test_what_is_lost_shows_in_the_share_answered_and_not_in_the_times() -> None:
+    found = one_seed(0, lost=9)
+    assert found.mean == Estimate(0, 0, 0)
+    assert (found.answered_before, found.answered_after) == (1, 27 / 36)
+    assert found.answered_share.value == pytest.approx(-0.25)
+    assert found.answered_share.high is not None
+    assert found.answered_share.high < 0
+    seeds = over_seeds([one_seed(0, lost=lost) for lost in (8, 9, 10)])
+    assert seeds.answered_share.value == pytest.approx(-0.25)
+    assert seeds.answered_share.high is not None
+    assert seeds.answered_share.high < 0
+
+
+def test_a_seed_in_which_nothing_was_answered_in_both_has_a_share_and_no_time() -> None:
+    found = over_seeds([one_seed(100), one_seed(0, lost=36)])
+    assert found.mean == Estimate(100, None, None), "of one seed there is no interval over seeds"
+    assert found.answered_share.value == pytest.approx(-0.5)
+
+
+@given(n=st.integers(2, 300), share=st.floats(0, 1), of_those=st.floats(0, 1))
+def test_the_interval_of_a_share_holds_it_and_stays_within_what_is_possible(
+    n: int, share: float, of_those: float
+) -> None:
+    differing = round(share * n)
+    lost = round(of_those * differing)
+    found = share_of(lost, differing - lost, n)
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low <= found.value <= found.high <= 1
+
+
+def test_the_interval_of_a_share_covers_what_it_claims_where_few_are_lost() -> None:
+    drawn = np.random.default_rng(7)
+    for n, p_lost, p_gained in ((60, 0.05, 0.0), (200, 0.02, 0.01), (200, 0.3, 0.1)):
+        covered = 0
+        for _ in range(600):
+            lost, gained, _ = drawn.multinomial(n, [p_lost, p_gained, 1 - p_lost - p_gained])
+            found = share_of(int(lost), int(gained), n)
+            covered += found.low <= p_gained - p_lost <= found.high
+        assert covered / 600 > 0.92, (n, p_lost, p_gained)

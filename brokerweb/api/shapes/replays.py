@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from telemetry.messages import FAMILIES
+from telemetry.paired import REQUESTS, SEEDS
 
 
 class MessageSerializer(serializers.Serializer):
@@ -31,17 +32,20 @@ class MessageListSerializer(serializers.Serializer):
 
 
 class ChangeSerializer(serializers.Serializer):
-    """Exactly one of them; see `overlay/experiment/whatif.py`."""
+    """Exactly one of them, and of which replicates; see `overlay/experiment/whatif.py`."""
 
     add_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
     cut_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
     kill = serializers.IntegerField(required=False, help_text="A broker, dead from when measuring begins")
     settings = serializers.DictField(required=False, help_text="One setting and its value")
     record_mb = serializers.IntegerField(required=False, help_text="MB that each broker may record")
+    replicates = serializers.ChoiceField(
+        choices=("one", "all"), required=False, default="one", help_text="This run alone, or every replicate of it"
+    )
 
 
 class IntervalSerializer(serializers.Serializer):
-    """With its 95 % interval over pairs of requests."""
+    """With its 95 % interval, over what `over` says."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
@@ -54,16 +58,36 @@ class OutcomeSerializer(serializers.Serializer):
     requests = serializers.IntegerField()
 
 
+class SeedSerializer(serializers.Serializer):
+    """One pair of runs."""
+
+    seed = serializers.IntegerField()
+    replicate = serializers.IntegerField()
+    run = serializers.CharField()
+    compared_with = serializers.CharField()
+    pairs = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    median = serializers.FloatField(allow_null=True)
+    answered_share = serializers.FloatField(allow_null=True)
+
+
 class DifferenceSerializer(serializers.Serializer):
-    """Response times in microseconds; negative is faster than before."""
+    """Response times in microseconds; negative is faster than before. Of several seeds numbers are sums over them, and
+    figures the means of what each of them is in its pair of runs."""
 
     compared_with = serializers.CharField()
     change = serializers.DictField(help_text="Empty of a run that repeats another")
+    over = serializers.ChoiceField(choices=(REQUESTS, SEEDS), help_text="What the intervals are over")
+    seeds = serializers.IntegerField()
+    by_seed = SeedSerializer(many=True)
     pairs = serializers.IntegerField()
     answered = serializers.IntegerField(help_text="Of the pairs, in both runs")
     unpaired = serializers.IntegerField()
     mean = IntervalSerializer()
     median = IntervalSerializer()
+    answered_before = serializers.FloatField(allow_null=True, help_text="Share of the pairs that were answered")
+    answered_after = serializers.FloatField(allow_null=True)
+    answered_share = IntervalSerializer(help_text="The difference of these two")
     faster = serializers.IntegerField()
     slower = serializers.IntegerField()
     before = serializers.FloatField(allow_null=True, help_text="Median response time of these requests in that run")

@@ -1,0 +1,143 @@
+"""One thing changed in a finished run: each kind of change to its difference, and over seeds in every replicate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from brokerweb.experiments.models import Run, RunState
+from tests.pages.recorded import make_run, run_it
+
+
+@pytest.fixture
+def run(operator: User, var: Path) -> Run:
+    return make_run(operator, record_mb=0)
+
+
+def replicated(run: Run, seeds: int) -> list[Run]:
+    """The run, and its configuration under other seeds."""
+    same = {"experiment": run.experiment, "configuration": run.configuration, "owner": run.owner}
+    same["configuration_hash"] = run.configuration_hash
+    others = (Run.objects.create(**same, seed=str(int(run.seed) + n), replicate=n) for n in range(1, seeds))
+    return [run, *map(run_it, others)]
+
+
+def changed(browser: Client, run: Run, form: dict[str, str]) -> Run:
+    """The run with the change that the form asks for, simulated and collected."""
+    assert browser.post(f"/runs/{run.id}/what-if/", form).status_code == 302
+    return run_it(Run.objects.get(compared_with=run))
+
+
+def told(browser: Client, run: Run) -> dict[str, Any]:
+    answer = browser.get(f"/api/runs/{run.id}/difference/")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def page(browser: Client, run: Run) -> str:
+    return browser.get(f"/runs/{run.id}/difference/").content.decode()
+
+
+def test_a_link_less_answers_faster_only_because_it_answers_less(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "cut_link", "cut_link_a": "0", "cut_link_b": "1"})
+    found = told(olga, again)
+    assert found["mean"]["value"] < 0
+    share = again.summary["answered"] / again.summary["requests"]
+    assert (found["answered_before"], found["answered_after"]) == (1, pytest.approx(share))
+    assert found["answered_share"]["high"] < 0
+    assert "without the link 0–1" in page(olga, again)
+
+
+def test_a_link_more_changes_times_by_as_much_as_the_two_runs_say(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "add_link", "add_link_a": "0", "add_link_b": "3"})
+    found = told(olga, again)
+    assert found["mean"]["value"] == pytest.approx(again.summary["mean"] - run.summary["mean"]) != 0
+    assert (found["answered_share"]["value"], found["answered_after"]) == (0, 1)
+    assert "with a link 0–3" in page(olga, again)
+
+
+def test_another_strategy_is_held_against_the_one_before(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "settings", "setting": "search", "value": "flood"})
+    found = told(olga, again)
+    assert found["unpaired"] == 0
+    assert found["mean"]["value"] != 0
+    assert found["mean"]["low"] <= found["mean"]["value"] <= found["mean"]["high"]
+    assert "search = flood" in page(olga, again)
+
+
+def test_recording_in_virtual_time_costs_nothing(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "record_mb", "record_mb": "8"})
+    found = told(olga, again)
+    assert (found["mean"]["value"], found["answered_share"]["value"], found["faster"]) == (0, 0, 0)
+    assert olga.get(f"/api/runs/{again.id}/messages/").json()["count"] > 100
+
+
+def test_what_a_dead_broker_costs_is_in_the_share_answered(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "kill", "kill": "0"})
+    found = told(olga, again)
+    assert found["answered_before"] == 1
+    assert found["answered_share"]["high"] < 0, "who asked it, or what it held, is lost"
+    lost = sum(row["requests"] for row in found["outcomes"] if row["after"] != "answered")
+    assert found["answered_share"]["value"] == pytest.approx(-lost / found["pairs"])
+    assert found["answered"] == found["pairs"] - lost, "times are of the others alone"
+    shown = page(olga, again)
+    assert "broker 0 dead" in shown
+    assert "Share answered" in shown
+    assert "points" in shown
+
+
+def test_changed_in_every_replicate_the_interval_is_over_seeds(olga: Client, viktor: Client, run: Run) -> None:
+    runs = replicated(run, 3)
+    form = olga.get(f"/runs/{run.id}/what-if/").content.decode()
+    assert "In all 3 replicates" in form
+    cut = {"change": "cut_link", "cut_link_a": "0", "cut_link_b": "1"}
+    assert olga.post(f"/runs/{run.id}/what-if/", {**cut, "replicates": "all"}).status_code == 302
+    made = {again.compared_with_id: again for again in Run.objects.exclude(compared_with=None)}
+    assert made.keys() == {one.id for one in runs}
+    assert [made[one.id].seed for one in runs] == [one.seed for one in runs]
+    own = run_it(made[run.id])
+    first = told(olga, own)
+    assert (first["over"], first["seeds"]) == ("requests", 1)
+    assert "2 runs of other seeds have not ended" in page(olga, own)
+    for one in runs[1:]:
+        run_it(made[one.id])
+    found = told(olga, own)
+    assert (found["over"], found["seeds"]) == ("seeds", 3)
+    assert [one["run"] for one in found["by_seed"]] == [made[one.id].id for one in runs]
+    assert found["pairs"] == sum(one["pairs"] for one in found["by_seed"])
+    means = [one["mean"] for one in found["by_seed"]]
+    assert found["mean"]["value"] == pytest.approx(sum(means) / 3)
+    assert found["mean"]["low"] < min(means), "of three seeds the interval is wider than what they span"
+    assert {**told(olga, made[runs[1].id]), "compared_with": run.id} == found, "whichever of them is asked"
+    shown = page(viktor, own)
+    assert "Over <strong>3 seeds</strong>" in shown
+    assert "intervals of 95 % are over seeds" in shown
+    assert shown.count(">before</a>") == 3
+
+
+def test_a_replicate_that_was_changed_so_before_is_not_again(olga: Client, run: Run) -> None:
+    replicated(run, 2)
+    kill = {"kill": 2}
+    first = olga.post(f"/api/runs/{run.id}/what-if/", kill, content_type="application/json").json()
+    every = {**kill, "replicates": "all"}
+    asked = olga.post(f"/api/runs/{run.id}/what-if/", every, content_type="application/json")
+    assert (asked.status_code, asked.json()["id"]) == (201, first["id"])
+    assert Run.objects.filter(change=kill).count() == 2
+    again = olga.post(f"/runs/{run.id}/what-if/", {"change": "kill", "kill": "2", "replicates": "all"}, follow=True)
+    assert "Every replicate was changed so already" in again.content.decode()
+    assert Run.objects.filter(change=kill).count() == 2
+    Run.objects.filter(change=kill).update(state=RunState.FAILED)
+    olga.post(f"/api/runs/{run.id}/what-if/", every, content_type="application/json")
+    assert Run.objects.filter(change=kill, state=RunState.QUEUED).count() == 2, "those that failed are"
+    wrong = olga.post(f"/api/runs/{run.id}/what-if/", {**kill, "replicates": 3}, content_type="application/json")
+    assert (wrong.status_code, wrong.json()["field"]) == (400, "replicates")
+
+
+def test_one_replicate_says_what_its_interval_will_be_over(olga: Client, run: Run) -> None:
+    form = olga.get(f"/runs/{run.id}/what-if/").content.decode()
+    assert 'name="replicates"' not in form
+    assert "over its requests and tell of this seed alone" in form
