@@ -19,6 +19,7 @@ from overlay.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
 from overlay.chance import Chances
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, SECOND
+from overlay.settings import build
 
 ITSELF: Address = ("127.0.0.1", 7000)
 ASKER: Address = ("127.0.0.1", 40000)
@@ -59,7 +60,7 @@ def judge(dissection: Dissection, now_ms: int) -> Verdict:
     else:
         wrong = ""
     settings: Mapping[str, int | bool | str] = layout.needs if layout is not None else {}
-    broker = Broker(BrokerConfig(**settings), ITSELF, Chances.streams(0), now_ms * MILLISECOND - SECOND)
+    broker = Broker(build(BrokerConfig, settings), ITSELF, Chances.streams(0), now_ms * MILLISECOND - SECOND)
     broker.receive_datagram(data, ASKER, SECOND)
     answers = tuple(sent for sent, to in broker.datagrams_to_send() if to == ASKER)
     counters = broker.counters()
