@@ -33,15 +33,16 @@ def exchanges(configuration: Mapping[str, Any]) -> float:
     """How many exchanges a run of ``configuration`` has, about."""
     workload, topology = Workload(**configuration["workload"]), configuration["topology"]
     settings = SYSTEMS[configuration["system"]].whole(configuration["settings"])
-    brokers, links = topology["brokers"], len(topology["links"])
+    brokers: int = topology["brokers"]
+    links = len(topology["links"])
     seconds: float = ramp_s(workload) / 2 + workload.duration_s
     updates: float = workload.providers * (1 + seconds / workload.update_interval_s)
     requests: float = workload.consumers * (1 + seconds / workload.request_interval_s)
     interval_s: float = settings["ping_interval_ms"] / 1000
     pings: float = 2.0 * links * seconds / interval_s if settings["monitoring"] and interval_s else 0.0
     if settings["arm"] == "structured":
-        lookup = settings["dht_parallel"] * log2(brokers + 1)
-        replicas = min(brokers, settings["dht_replicas"])
+        lookup: float = settings["dht_parallel"] * log2(brokers + 1)
+        replicas: int = min(brokers, settings["dht_replicas"])
         return updates * (1 + lookup + replicas) + requests * (1 + lookup * (1 - replicas / brokers)) + pings
     having = _having(workload, settings, brokers)
     asked = (1 - having / brokers) * _search(settings, having, brokers, links)
@@ -51,7 +52,7 @@ def exchanges(configuration: Mapping[str, Any]) -> float:
 def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> float:
     """How many brokers can answer a request, about: those of providers, and those that keep a replica.
 
-    A request that its own broker can answer asks nobody and leaves no replica, hence the share in the second line.
+    A request that its own broker can answer asks nobody and leaves no replica, so that the more have the data the fewer join them.
     """
     most = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
     holders = min(most, workload.holders or most)
@@ -68,8 +69,9 @@ def _search(settings: Mapping[str, Any], having: float, brokers: int, links: int
     if settings["search"] in FLOODING:
         return 2.0 * links
     steps = brokers / having * STEPS.get(settings["walk_policy"], FEW_STEPS)
-    walks = settings["walkers"] if settings["search"] == "k-walkers" else 1
-    return walks * min(steps, settings["walk_ttl"] or MOST_HOPS)
+    most_steps: int = settings["walk_ttl"] or MOST_HOPS
+    walks: int = settings["walkers"] if settings["search"] == "k-walkers" else 1
+    return walks * min(steps, most_steps)
 
 
 def pace(known: Iterable[tuple[float, float]]) -> float | None:
