@@ -61,7 +61,7 @@ def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> fl
         requests_per_s = workload.consumers / workload.request_interval_s / workload.entities
         left = settings["replication_index"] * requests_per_s * workload.valid_ms / 1000
         having += left * (1 - having / brokers) / (1 + left / brokers)
-    return min(float(brokers), having)
+    return float(min(brokers, having))
 
 
 def _search(settings: Mapping[str, Any], having: float, brokers: int, links: int) -> float:
