@@ -13,7 +13,7 @@ from brokerweb.topologies import services, studio
 from brokerweb.topologies.models import Topology
 from overlay.broker.walks import POLICIES
 from overlay.errors import InvalidSetting
-from overlay.topologies import advice
+from overlay.topologies import Graph, advice
 
 AT_ONCE = 150
 """Brokers up to which links are advised as the page opens: some milliseconds. Beyond, when asked for."""
@@ -40,7 +40,7 @@ def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
         context = studio.examine(graph, request.GET.get("policy", "avoid"))
     except InvalidSetting as error:
         context = {"problem": error}
-    return render(request, "topologies/walked.html", {"names": graph.names or range(graph.brokers), **context})
+    return render(request, "topologies/walked.html", {"names": _called(graph), **context})
 
 
 @login_required
@@ -55,18 +55,19 @@ def advised(request: HttpRequest, topology_id: str) -> HttpResponse:
             context["largest"] = advice.LARGEST[goal]
         else:
             found = studio.advise(graph, int(k) if k.isascii() and k.isdecimal() and len(k) < 3 else 0, goal)
-            context |= _told(found["links"], graph.names)
+            context |= _told(found["links"], _called(graph))
     except (InvalidSetting, NotPossible) as error:
         context["problem"] = error
     return render(request, "topologies/advised.html", context)
 
 
-def _told(links: list[dict[str, Any]], names: tuple[str, ...] | None) -> dict[str, Any]:
+def _called(graph: Graph) -> list[str]:
+    return list(graph.names or map(str, range(graph.brokers)))
+
+
+def _told(links: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     """The links with what their brokers are called, and what all of them come to."""
-    rows = [
-        {**link, "ends": [names[link[end]] if names else link[end] for end in "ab"], "less": _less(link, link)}
-        for link in links
-    ]
+    rows = [{**link, "ends": [names[link[end]] for end in "ab"], "less": _less(link, link)} for link in links]
     whole = _less(links[0], links[-1]) if len(links) > 1 else None
     return {"links": rows, "whole": whole, "last": links[-1] if links else None}
 

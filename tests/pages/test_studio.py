@@ -266,6 +266,10 @@ def test_everybody_sees_how_far_walks_go_and_which_links_would_help(viktor: Clie
     found = studio.examine(topologies.to_graph(ring), "uniform")["walk"]
     walked = viktor.get(f"/topologies/{ring.pk}/walks/?policy=uniform").content.decode()
     assert f"<strong>{sig3(found['hops'])} ± {sig3(found['margin'])}</strong>" in walked
+    assert "Links that alone hold it together: 2 – 3" in walked
+    round_trip = topologies.create(name="round", kind="ring", brokers=4)
+    walked = viktor.get(f"/topologies/{round_trip.pk}/walks/").content.decode()
+    assert "No single link that fails parts it." in walked
     [link] = studio.advise(topologies.to_graph(ring), 1, "walk")["links"]
     advised = viktor.get(f"/topologies/{ring.pk}/advised/?k=1").content.decode()
     assert f"<strong>{link['a']} – {link['b']}</strong>" in advised
@@ -278,7 +282,7 @@ def test_advice_joins_parts_by_the_names_of_their_brokers(olga: Client, islands:
     assert "<strong>harbour – 1</strong>: joins the last two parts" in advised
     assert f"/topologies/{islands.pk}/edit/" in advised
     walked = olga.get(f"/topologies/{islands.pk}/walks/").content.decode()
-    assert "trees without a link between them" in walked
+    assert "Each part is a tree: each link that fails parts it further." in walked
 
 
 def test_advice_on_a_large_topology_is_worked_out_when_asked_and_its_limits_are_told(olga: Client) -> None:
