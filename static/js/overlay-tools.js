@@ -78,6 +78,7 @@ class Tools {
   say(words, isWrong = false) {
     this.told.textContent = words;
     this.told.classList.toggle("wrong", isWrong);
+    this.told.classList.toggle("visually-hidden", !isWrong); // the picture shows it
     this.field.setAttribute("aria-invalid", String(isWrong));
   }
 
