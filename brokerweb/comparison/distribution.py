@@ -33,8 +33,8 @@ MOST_SAMPLES = 3_000_000
 """Read for one picture; where runs have more, fewer of their replicates are read, and it is said."""
 SHARES = tuple(sorted({*CURVE, *(at / 100 for at in range(101))}))
 """At which the curve is drawn; each value there is exact."""
-BAND = "range of the replicates"
-"""What the area beside a curve is, as the legend says it."""
+BAND = "their range"
+"""What the area beside a curve is, as the legend says it behind their number."""
 _COLUMNS = ["role", "phase", "outcome", "intended_us", "ended_us"]
 
 

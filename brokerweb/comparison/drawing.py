@@ -264,9 +264,7 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
 
 
 def _in_cells(asked: Asked) -> str:
-    return (
-        f"A cell is the {asked.aggregate} of its n replicates{_with_interval(asked)}; the table below has all of them."
-    )
+    return f"A cell is the {asked.aggregate} of its n replicates{_with_interval(asked)}; the table has all of them."
 
 
 def second(found: Comparison, x: Parameter | None) -> Parameter | None:

@@ -6,7 +6,7 @@ import { lookOf, timeOf } from "./marks.js";
 import { NS, node } from "./svg.js";
 
 const DASHES = { dashed: "6 4", dotted: "2 3" };
-const LINE = 16, PAD = 12;
+const LINE = 16, PAD = 12, TITLE = 24;
 
 const round = (value) => Math.round(value * 100) / 100;
 
@@ -23,8 +23,8 @@ const path = (points) => points.map(([x, y], at) => `${at ? "L" : "M"}${round(x)
 
 export function svgOf({ plot, spec, data, marks = [], isolated = null, zero = false, stroke }, title) {
   const ratio = devicePixelRatio, box = plot.bbox;
-  const left = box.left / ratio, top = box.top / ratio + LINE, width = box.width / ratio, height = box.height / ratio;
-  const whole = { width: plot.width, height: plot.height + LINE + (spec.series.length + marks.length) * LINE + PAD };
+  const left = box.left / ratio, top = box.top / ratio + TITLE, width = box.width / ratio, height = box.height / ratio;
+  const whole = { width: plot.width, height: plot.height + TITLE + (spec.series.length + marks.length) * LINE + PAD };
   const x = (t) => left + plot.valToPos(t, "x"), y = (value) => top + plot.valToPos(value, "y");
   const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${whole.width} ${whole.height}`, ...whole, "font-family": "system-ui, sans-serif", "font-size": 12 });
   svg.append(node("rect", { ...whole, fill: colour("surface") }), node("text", { x: PAD, y: LINE, fill: colour("ink"), "font-weight": 600 }, title));
@@ -57,7 +57,7 @@ export function svgOf({ plot, spec, data, marks = [], isolated = null, zero = fa
     if (series.width) lines.forEach((points) => svg.append(node("path", { d: path(points), fill: "none", stroke: tone, "stroke-width": series.width, "stroke-dasharray": DASHES[series.dash] })));
   }
 
-  let line = plot.height + LINE + 4;
+  let line = plot.height + TITLE + 4;
   for (const { series, tone } of shown) {
     if (series.points) svg.append(node("circle", { cx: PAD + 12, cy: line - 4, r: series.points / 2, fill: tone }));
     else svg.append(node("line", { x1: PAD, x2: PAD + 24, y1: line - 4, y2: line - 4, stroke: tone, "stroke-width": series.width || 8, "stroke-opacity": series.width ? 1 : 0.35, "stroke-dasharray": DASHES[series.dash] }));

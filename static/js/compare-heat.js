@@ -4,7 +4,7 @@ import { EChart, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { UNKNOWN, brief, colour } from "./format.js";
 
-const ROW = 34, WHOLE_ROW = 50, AROUND = 110, NUMBER_WIDTH = 58, WHOLE_WIDTH = 150;
+const ROW = 34, WHOLE_ROW = 50, AROUND = 110, NUMBER_WIDTH = 58, WHOLE_WIDTH = 150, UPRIGHT_WIDTH = 90, MOST_ASLANT = 12, ASLANT = 60;
 
 export class HeatChart extends EChart {
   constructor(figure, chart, log) {
@@ -19,8 +19,14 @@ export class HeatChart extends EChart {
 
   get isWhole() { return this.cellWidth > WHOLE_WIDTH; }
 
+  // Few names that have no room side by side.
+  get isAslant() {
+    const { categories } = this.chart.x;
+    return this.cellWidth < UPRIGHT_WIDTH && categories.length <= MOST_ASLANT && categories.some((name) => name.length > 5);
+  }
+
   fit() {
-    this.figure.querySelector("[data-plot]").style.height = `${AROUND + (this.isWhole ? WHOLE_ROW : ROW) * this.chart.y.categories.length}px`;
+    this.figure.querySelector("[data-plot]").style.height = `${AROUND + (this.isAslant ? ASLANT : 0) + (this.isWhole ? WHOLE_ROW : ROW) * this.chart.y.categories.length}px`;
     this.plot.resize();
   }
 
@@ -51,7 +57,7 @@ export class HeatChart extends EChart {
       textStyle: text,
       grid: { left: 8, right: 16, top: 26, bottom: 62, containLabel: true },
       tooltip: tooltip(({ data }) => about(data.cell)),
-      xAxis: { ...axis(x), nameLocation: "middle", nameGap: 28 },
+      xAxis: { ...axis(x), nameLocation: "middle", nameGap: 28, ...(this.isAslant ? { name: "", axisLabel: { ...text, interval: 0, rotate: 40, width: 110, overflow: "truncate" } } : {}) },
       yAxis: { ...axis(y), inverse: true, nameLocation: "start", nameTextStyle: { ...text, align: "left" } },
       visualMap: { dimension: 2, min: least, max: most > least ? most : least + 1, calculable: false, orient: "horizontal", left: "center", bottom: 0, itemHeight: 160, itemWidth: 12, textStyle: text,
         text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour("heat-most")] } },

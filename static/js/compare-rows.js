@@ -54,7 +54,7 @@ export class RowsChart extends EChart {
   }
 
   keys() {
-    return this.groups.map((group) => ({ words: `${group.name} (${group.rows.length})`, name: group.name, tone: this.tone(group), shape: group.symbol === "triangle" ? "up" : group.name === "better" ? "down" : "dot" }));
+    return this.groups.map((group) => ({ words: `${group.name} (${group.rows.length} ${group.rows.length === 1 ? "row" : "rows"})`, name: group.name, tone: this.tone(group), shape: group.symbol === "triangle" ? "up" : group.name === "better" ? "down" : "dot" }));
   }
 
   tone(group) { return colour(group.tone) || colour("other-1"); }
@@ -109,7 +109,7 @@ export class RowsChart extends EChart {
       grid: { left: 8, right: 8, top: 26, bottom: 28, containLabel: true },
       tooltip: tooltip(({ data }) => (data.row ? `${data.row.number}  ${data.row.label}\n${write(data.row.y)}${share(data.row)}${data.row.verdict ? `, ${data.row.verdict}` : ""}${range(data.row)}` : "")),
       xAxis: { type: this.log ? "log" : "value", name: axisTitle(this.chart.axis), nameLocation: "middle", nameGap: 28, nameTextStyle: text, scale: this.chart.kind !== "difference", ...lines(), ...limits, axisLabel: { ...text, hideOverlap: true, ...limits.axisLabel, formatter: (value) => (value === 0 ? "0" : brief(write(value))) } },
-      yAxis: [{ type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "number in the table", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
+      yAxis: [{ type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "no.", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { ...text, interval: 0, width: named ? Math.min(this.figure.clientWidth * 0.34, 420) : 40, overflow: "truncate" } },
         // How many replicates each row is of, at its other end.
         { type: "category", inverse: true, position: "right", data: this.chart.rows.map((row) => String(row.n)), name: "n", nameLocation: "start", nameTextStyle: text, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { ...text, interval: 0 } }],

@@ -103,7 +103,7 @@ class Comparison {
 
 function tell(heads, rows) {
   const cell = (tag, words, attributes = {}) => Object.assign(document.createElement(tag), { textContent: words, ...attributes });
-  matrix.querySelector("thead tr").replaceChildren(...heads.map((words) => cell("th", words, { scope: "col" })));
+  matrix.querySelector("thead tr").replaceChildren(...heads.map((words, at) => cell("th", words, { scope: "col", className: at ? "num" : "" })));
   matrix.querySelector("tbody").replaceChildren(...rows.map(([name, ...texts]) => {
     const row = document.createElement("tr");
     row.append(cell("th", name, { scope: "row" }), ...texts.map((words) => cell("td", words, { className: "num" })));

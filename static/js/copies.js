@@ -19,8 +19,12 @@ function range(u, min, max) {
   return [min / room, max * room];
 }
 
-const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") },
-  values: (u, splits) => splits.map((value) => (value && [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3))) ? brief(write(value)) : "")) });
+// On a logarithmic axis 1, 2 and 5 of each power of ten are told; where that is not two of them, all ticks of two figures.
+const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3)));
+const toldOf = (splits) => { const round = splits.filter((value) => value && isRound(value)); return round.length > 1 ? round : splits.filter((value) => value && Number(value.toPrecision(2)) === Number(value.toPrecision(9))); };
+
+const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") }, filter: (u, splits) => splits,
+  values: (u, splits) => { const told = toldOf(splits); return splits.map((value) => (told.includes(value) ? brief(write(value)) : "")); } });
 
 function tell(at) {
   const words = at === null || at === undefined ? "" : `${entities[at]}: ${perSecond(rates[at])}, ${count(copies[at])} ${copies[at] === 1 ? "copy" : "copies"}`;
@@ -53,7 +57,7 @@ figure.addEventListener("click", (event) => {
   if (save === "png") plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob));
   if (save === "svg") {
     const drawn = { plot, spec: { series: SERIES }, data: [rates, ...SERIES.map((series) => series.data)], stroke: (series) => colour(series.tone) };
-    saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.copies}`), "image/svg+xml");
+    saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.copies.split("-")[0]}`), "image/svg+xml");
   }
   if (save === "csv") saveAs(`${name}.csv`, toCsv(["entity", "queries_per_s", "copies"], entities.map((entity, i) => [entity, rates[i], copies[i]])));
 });

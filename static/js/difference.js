@@ -41,7 +41,7 @@ function draw(figure) {
     if (save === "svg") {
       const series = [{ label: "requests with at most this difference; left of zero is faster", width: 2 }];
       const drawn = { plot, spec: { series }, data: [differences, shares], zero: true, stroke: () => colour("accent") };
-      saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.difference}`), "image/svg+xml");
+      saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.difference.split("-")[0]}`), "image/svg+xml");
     }
     if (save === "csv") saveAs(`${name}.csv`, toCsv(["share_percent", "difference_us"], differences.map((value, at) => [shares[at], value])));
   });

@@ -27,7 +27,7 @@ function toneOf(chart, series) {
 
 // Lines of one hue differ by their dashes and marks.
 function variantOf(chart, series) {
-  if (!chart.told) return 0;
+  if (!chart.told || !isNamed(series)) return 0;
   return chart.series.filter((one) => one.role === series.role && one.topology === series.topology && isNamed(one)).indexOf(series);
 }
 
@@ -153,7 +153,7 @@ function option(chart, log, width, shown) {
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
         ...(chart.told ? valuesOf : axisOf)(chart.x, text, width),
-        axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, min: chart.x.zero ? 0 : undefined }) },
+        axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),
   };

@@ -45,17 +45,20 @@ def test_from_the_first_link_to_a_pinned_baseline_and_back_by_its_address(page: 
     page.goto(f"{shown.url}/compare/")
     page.get_by_role("link", name="All runs of real brokers").click()
     expect(page.get_by_role("heading", name="What differs")).to_be_visible()
-    drawn(page, "against brokers")
+    drawn(page, "against topology")
     for choice, title in (
         ("Boxes", "against configuration"),
-        ("Heat map", "and topology"),
+        ("Heat map", "and brokers"),
         ("Distribution", "answers"),
     ):
         chart(page).get_by_role("link", name=choice).click()
         drawn(page, title)
+    expect(chart(page).get_by_role("button", name=re.compile("n = 3, band: their range"))).to_have_count(1)
+    expect(chart(page).locator("[data-notes]")).to_contain_text("from the fastest to the slowest of the n replicates")
     with page.expect_download() as download:
         chart(page).get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename == "comparison-ecdf.csv"
+    assert "x_low,x_high,n" in Path(download.value.path()).read_text()
     with page.expect_download() as download:
         chart(page).get_by_role("button", name="PNG").click()
     assert download.value.suggested_filename == "comparison-ecdf.png"
@@ -94,6 +97,20 @@ def test_by_the_keyboard_alone(page: Page, shown: Shown) -> None:
     page.get_by_label("Figure", exact=True).focus()
     page.keyboard.type("Not found")
     expect(page.get_by_role("heading", name="What differs")).to_be_visible()
+
+
+def test_a_heat_map_says_its_intervals_in_words_and_takes_any_two_parameters(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + ALL)
+    drawn(page, "against topology")
+    expect(page.get_by_label("Down the heat map")).to_be_hidden()
+    chart(page).get_by_role("link", name="Heat map").click()
+    drawn(page, "and brokers")
+    chart(page).get_by_text("The same as a table").click()
+    expect(chart(page).get_by_role("row", name=re.compile("^10 "))).to_contain_text(re.compile(r"ms to .* ms, n = 2"))
+    page.get_by_label("Down the heat map").select_option("Links")
+    drawn(page, "and links")
+    assert asked(page)["y"] == ["links"]
+    expect(page.get_by_label("Down the heat map")).to_have_value("links")
 
 
 @pytest.mark.parametrize("page", [NARROW], indirect=True)

@@ -453,7 +453,7 @@ def test_a_distribution_is_exactly_that_of_the_samples(olga: Client, house: Hous
     assert "Exact, from the samples" in chart["notes"][0]
     ends = [(point["x_low"], point["x_high"]) for series in chart["series"] for point in series["points"]]
     assert ends[0] == (found["results"][0]["low_us"][0], found["results"][0]["high_us"][0])
-    assert chart["band"] == "range of the replicates"
+    assert chart["band"] == "their range"
     assert "from the fastest to the slowest of the n replicates" in chart["notes"][1]
     assert "No band, as there are not two replicates" in chart["notes"][2]
     chosen = found["results"][1]["configuration"]
