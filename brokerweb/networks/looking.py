@@ -1,8 +1,8 @@
 """A network that stays up, looked at: how busy all of its brokers are, and one of them closely.
 
-Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs, ``live.panel`` words it. Nothing is asked of
-a broker: ticks and traces in their journals tell, which lie on the host that runs the network, so elsewhere there is
-nothing to be told. What was read is kept between two looks, of the last few that somebody looked at.
+Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs, ``live.panel`` words it. Ticks and traces in
+their journals tell, where there are any on this host; else the one that somebody looks at is asked itself. What was
+read is kept between two looks, of the last few that somebody looked at.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from django.urls import reverse
 from brokerweb.live import panel
 from brokerweb.live.brokers import merged
 from brokerweb.live.following import Following
+from brokerweb.networks.asking import own_words
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.networks.services import SYSTEM
 from overlay.systems import SYSTEMS
@@ -31,6 +32,9 @@ TICKS_BYTES = 1 << 15
 """So much of each broker's journal is read at the first look: some minutes of a network that may be up for weeks."""
 AGE_S = 1.0
 """Brokers tell once a second, so nobody looks into their journals more often, however many watch."""
+TRACED = "what traced queries found or left there; how long data are valid, their providers know"
+ITS_NUMBER = "a broker tells how many there are; which, it tells whoever asks for them"
+"""What tells of the data in a broker's table."""
 QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
 
 _brokers: Following[tuple[str, int, int], BrokerWindow] = Following(KEPT)
@@ -87,8 +91,9 @@ def one_of(network: Network, index: int) -> dict[str, Any] | None:
     def make() -> BrokerWindow:
         return BrokerWindow(_files(network), index, linked_to(index, network.deployed["links"]), names)
 
-    own = _brokers.look((network.pk, network.epoch, index), make, BrokerWindow.advance)
-    one_in = int(SYSTEMS[SYSTEM].whole(network.settings)["trace_one_in"])
+    own = _brokers.look((network.pk, network.epoch, index), make, BrokerWindow.advance) or own_words(network, index)
+    is_asked = own is not None and own.get("asked", False)
+    one_in = 0 if is_asked else int(SYSTEMS[SYSTEM].whole(network.settings)["trace_one_in"])
     return {"index": index, "traced_one_in": one_in, "now": now, "own": own}
 
 
@@ -103,7 +108,7 @@ def panel_of(network: Network, found: dict[str, Any]) -> dict[str, Any]:
         silent="It has written nothing on this host.",
         leads=_ask_again,
         leads_to="Ask the same in the wire lab",
-        told_by="what traced queries found or left there; how long data are valid, their providers know",
+        told_by=ITS_NUMBER if (found["own"] or {}).get("asked") else TRACED,
     )
     return {"broker": found, "panel": panel.shown_at(place, found)}
 

@@ -14,6 +14,7 @@ from overlay.facts import Event, Start, Tick, Trace
 from overlay.journal import JournalWriter
 from telemetry.runs import RunFiles
 from tests.pages.furniture import House
+from tests.runtime.daemons import Daemon
 
 SECOND = 1_000_000
 
@@ -122,3 +123,19 @@ def test_one_that_wrote_nothing_says_so_and_one_there_is_not_is_404(olga: Client
         assert olga.get(f"/api/networks/{network}/brokers/{wrong}/").status_code == 404
         page = olga.get(f"/networks/{network}/?broker={wrong}")
         assert (page.status_code, "All brokers" in page.content.decode()) == (200, True)
+
+
+def test_one_that_keeps_no_journal_is_asked_itself(olga: Client, house: House) -> None:
+    network, daemon = house.network, Daemon()
+    try:
+        network.brokers[0]["address"] = daemon.text
+        network.save()
+        said = text_of(olga.get(f"/networks/{network.id}/brokers/0/").content.decode())
+        assert "0 data, 0 B" in said
+        assert "Neighbours None." in said
+        assert "Messages are not recorded here, and no query is traced" in said
+        assert "Asked of the broker itself" in said
+        told = olga.get(f"/api/networks/{network.id}/brokers/0/").json()["own"]
+        assert (told["asked"], told["address"], told["counters"]["in_20"]) == (True, daemon.text, 2)
+    finally:
+        daemon.end()

@@ -99,11 +99,12 @@ class HeldSerializer(serializers.Serializer):
 
 
 class OwnWordsSerializer(serializers.Serializer):
-    """What it wrote in its journal; nothing is asked of it."""
+    """What it wrote in its journal; a broker of a network, which keeps none, is asked itself."""
 
     index = serializers.IntegerField()
     address = serializers.CharField()
     lives = serializers.IntegerField(help_text="How often its process began")
+    asked = serializers.BooleanField(required=False, help_text="True where it was asked itself; its t_s is its own")
     t_s = serializers.FloatField(help_text="Seconds since the launch, of its newest word")
     as_of_unix_us = serializers.IntegerField()
     counters = ObjectField(help_text="Since its process began; only those above 0")
