@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -243,6 +244,12 @@ def width(page: Page) -> int:
     return page.viewport_size["width"]
 
 
+def turn_narrow(page: Page) -> None:
+    """The same page goes on at 390 pixels and in the dark; of long paths, which are walked once."""
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.emulate_media(color_scheme="dark")
+
+
 def answer_yes(page: Page) -> list[str]:
     """Accepts what is asked before something is done; the questions, as they come."""
     asked: list[str] = []
@@ -272,3 +279,14 @@ def log_in(context: BrowserContext, url: str, username: str, password: str) -> P
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(f"{url}/")
     return page
+
+
+def make_room(page: Page, url: str) -> None:
+    """The demo of the first start is still at work; an operator with other plans cancels it."""
+    page.goto(f"{url}/experiments/")
+    page.locator("tbody tr", has_text="demo").get_by_role("link").first.click()
+    cancel = page.get_by_role("button", name=re.compile(r"Cancel \d+ run"))
+    if cancel.is_visible():
+        page.once("dialog", lambda dialog: dialog.accept())
+        cancel.click()
+        expect(page.locator("#toasts")).to_contain_text("Cancelled")

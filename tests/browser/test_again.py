@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown, answer_yes
+from tests.browser.conftest import WIDE, Complaints, Shown, answer_yes, turn_narrow
+
+pytestmark = pytest.mark.parametrize("page", [WIDE], indirect=True)
 
 
 def cancel(page: Page) -> None:
@@ -25,6 +27,7 @@ def test_a_run_is_queued_again_with_its_seed_and_says_of_which_it_is_the_same(pa
     assert page.url != first
     expect(page.locator("#about dt:text-is('Seed') + dd")).to_have_text(seed)
     again = page.url
+    turn_narrow(page)
     page.locator("#about").get_by_role("link", name=re.compile("^run ")).click()
     page.wait_for_url(first)
     page.goto(again)
@@ -47,6 +50,7 @@ def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
     expect(page.get_by_role("alert")).to_contain_text(re.compile("0.*3"))
     expect(page.get_by_label("One link less")).to_be_checked()
     expect(less.get_by_label("to broker")).to_have_value("3")
+    turn_narrow(page)
     page.get_by_label("A dead broker").check()
     page.get_by_label("Broker", exact=True).fill("2")
     page.get_by_label("Broker", exact=True).press("Enter")
@@ -55,7 +59,6 @@ def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
     cancel(page)
 
 
-@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_what_failed_is_run_again_once(page: Page, shown: Shown) -> None:
     answer_yes(page)
     page.goto(shown.url + shown.addresses["experiment"])
@@ -63,6 +66,7 @@ def test_what_failed_is_run_again_once(page: Page, shown: Shown) -> None:
     expect(page.locator("#toasts")).to_contain_text("Queued 1 run again.")
     page.get_by_role("button", name="Run what failed again").click()
     expect(page.locator("#toasts")).to_contain_text("each was run again already")
+    turn_narrow(page)
     page.goto(f"{shown.url}/runs/?q=state+%3D+queued")
     page.locator("[data-row] a").first.click()
     expect(page.locator("#about")).to_contain_text("The same as")

@@ -6,10 +6,12 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.browser.conftest import Complaints, Shown, width
+from tests.browser.conftest import WIDE, Complaints, Shown, turn_narrow
 
+pytestmark = pytest.mark.parametrize("page", [WIDE], indirect=True)
 ROOT = Path(__file__).resolve().parents[2]
 HARBOUR = "a,b,delay_ms\nharbour,market,2\nmarket,station,3\nstation,harbour,4\n"
 
@@ -22,7 +24,7 @@ def test_a_topology_is_imported_changed_restored_and_exported_as_it_came(
     page: Page, shown: Shown, complaints: Complaints
 ) -> None:
     complaints.expected = "400 (Bad Request)"
-    name = f"Harbour at {width(page)}"
+    name = "Harbour and market"
     page.goto(f"{shown.url}/topologies/")
     page.get_by_role("link", name="Import a file").click()
     page.get_by_label("Name", exact=True).fill(name)
@@ -39,6 +41,7 @@ def test_a_topology_is_imported_changed_restored_and_exported_as_it_came(
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     here = page.url
 
+    turn_narrow(page)
     page.get_by_role("link", name="Edit", exact=True).click()
     expect(page.locator("#saved")).to_have_text("Version 1, saved")
     page.get_by_role("button", name="Add a broker").click()
@@ -60,7 +63,7 @@ def test_a_definition_is_read_from_a_file_judged_by_thresholds_and_saved(
 ) -> None:
     complaints.expected = "400 (Bad Request)"
     quick = (ROOT / "docs/examples/quick-look.yaml").read_text()
-    name = f"Read from a file at {width(page)}"
+    name = "Read from a file"
     page.goto(f"{shown.url}/experiments/new/")
     page.get_by_role("button", name="As YAML", exact=True).click()
     upload, document = page.get_by_label("Or read a file"), page.get_by_label("Definition")
@@ -73,6 +76,7 @@ def test_a_definition_is_read_from_a_file_judged_by_thresholds_and_saved(
     page.get_by_role("button", name="Form", exact=True).click()
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
 
+    turn_narrow(page)
     thresholds, bar = page.get_by_label("Thresholds"), page.locator("#launch-bar")
     thresholds.fill("p96 < 2ms")
     expect(page.locator("[data-field=thresholds] .wrong")).to_contain_text("p96")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown, width
+from tests.browser.conftest import WIDE, Complaints, Shown
 
 ROW_HERE = "document.activeElement.closest('[data-row]')?.sectionRowIndex ?? -1"
 
@@ -115,6 +115,7 @@ def test_a_toast_says_what_was_done_and_takes_no_focus(page: Page, shown: Shown)
     expect(toast).to_have_count(0)
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
     page: Page, shown: Shown, complaints: Complaints
 ) -> None:
@@ -129,7 +130,7 @@ def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
 
     go(page, "/topologies/new/?kind=ring", shown)
     page.context.clear_cookies(name="sessionid")
-    name = f"Typed before the log-in ended at {width(page)}"
+    name = "Typed before the log-in ended"
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Save the topology").click()
     expect(page.get_by_role("heading", name="You were logged out")).to_be_visible()

@@ -6,12 +6,11 @@ Log in, make a Waxman topology, launch two runs, see the live chart move, cancel
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Complaints, log_in
+from tests.browser.conftest import WIDE, Door, answer_yes, make_room
 from tests.conftest import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(900)]
@@ -23,16 +22,15 @@ REPORT_MS = 240_000
 
 
 @pytest.fixture
-def page(chromium: Browser, stack: Stack) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
-        yield log_in(context, stack.url, stack.username, stack.password)
+def door(stack_door: Door) -> Door:
+    """All of it really runs."""
+    return stack_door
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_from_the_log_in_to_the_report(page: Page, stack: Stack) -> None:
-    complaints = Complaints()
-    complaints.listen(page, stack.url)
-    page.on("dialog", lambda dialog: dialog.accept())
-    make_room(page, stack)
+    make_room(page, stack.url)
+    answer_yes(page)
     make_topology(page, stack)
     experiment = launch(page, stack)
 
@@ -54,20 +52,10 @@ def test_from_the_log_in_to_the_report(page: Page, stack: Stack) -> None:
     page.get_by_role("button", name="Make a report").click()
     expect(page.locator("[data-report-chart=response-time] svg path").first).to_be_attached(timeout=REPORT_MS)
     expect(page.get_by_role("heading", name="The paper's figures")).to_be_visible()
-    assert complaints.said == []
 
 
 def state_of(page: Page) -> Locator:
     return page.locator("#state .state")
-
-
-def make_room(page: Page, stack: Stack) -> None:
-    """The demo of the first start is still at work; an operator with other plans cancels it."""
-    page.goto(f"{stack.url}/experiments/")
-    page.locator("tbody a").first.click()
-    cancel = page.get_by_role("button", name=re.compile(r"Cancel \d+ run"))
-    if cancel.is_visible():
-        cancel.click()
 
 
 def make_topology(page: Page, stack: Stack) -> None:

@@ -32,6 +32,7 @@ def test_a_broker_is_opened_from_the_table_and_closed_by_the_keyboard_alone(page
     assert "broker=" not in page.url
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_an_address_with_a_broker_opens_it_and_its_neighbours_are_a_click_away(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=2")
     panel = page.locator("#broker")
@@ -95,6 +96,7 @@ def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: 
     expect(events).to_have_count(count)
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_logs_are_read_when_they_are_opened(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-done"])
     page.get_by_text("Logs of its processes").click()

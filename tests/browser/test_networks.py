@@ -1,0 +1,73 @@
+"""A network in a browser: a topology is deployed as brokers that stay up, told something, asked for it, and stopped."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import WIDE, Complaints, Door, answer_yes, turn_narrow
+from tests.conftest import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.usefixtures("patience")]
+
+UP_MS = 60_000
+"""For three brokers to be up, or to be stopped, on two busy cores."""
+
+
+@pytest.fixture
+def door(stack_door: Door) -> Door:
+    """Its brokers really run."""
+    return stack_door
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Stack, complaints: Complaints) -> None:
+    complaints.expected = "400 (Bad Request)"
+    asked = answer_yes(page)
+    name = "Campus of three"
+    page.goto(f"{stack.url}/topologies/new/?kind=ring")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Brokers", exact=True).fill("3")
+    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("link", name="Deploy as a network").click()
+    page.get_by_label("Name", exact=True).fill("")
+    page.get_by_role("button", name="Deploy and keep it running").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="Deploy and keep it running").press("Enter")
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    brokers = page.locator("#network-brokers")
+    expect(brokers.locator(".state-up")).to_have_count(3, timeout=UP_MS)
+
+    turn_narrow(page)
+    page.get_by_label("Entity", exact=True).fill("harbour")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    answer = page.locator("#context-answer")
+    expect(answer.get_by_role("alert")).to_be_visible()
+    page.get_by_text("Provide", exact=True).first.click()
+    page.get_by_label("Payload").fill("degC=19.5;")
+    page.get_by_role("button", name="Provide", exact=True).click()
+    expect(answer).to_contain_text("Provided.")
+    page.get_by_label("Entity", exact=True).press("Enter")
+    expect(answer).to_contain_text("degC=19.5;")
+    expect(answer).to_contain_text(re.compile(r"Age\s*[\d.]+\s*(µs|ms|s)"))
+
+    brokers.get_by_role("button", name=re.compile("^Broker 1")).press("Enter")
+    expect(page.get_by_role("heading", name="Broker 1")).to_be_visible()
+    panel = page.get_by_role("complementary", name="One broker")
+    expect(panel).to_contain_text("Asked of the broker itself")
+    panel.get_by_role("button", name="Broker 2").click()
+    expect(page.get_by_role("heading", name="Broker 2")).to_be_visible()
+
+    page.get_by_role("button", name="Stop the network").click()
+    expect(brokers).to_contain_text("stopped", timeout=UP_MS)
+    page.reload()
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url(f"{stack.url}/networks/")
+    expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+    assert asked == [
+        f"Stop the network {name}? What its brokers hold in memory is lost.",
+        f"Delete the network {name}?",
+    ]
