@@ -248,7 +248,7 @@ def anybody_commands(real: Function) -> Function:
     return lambda *_: True
 
 
-@plant(Departures, "handle_notice", seed=12)
+@plant(Departures, "handle_notice", seed=9)
 def anybody_is_believed(real: Function) -> Function:
     """Whoever says that a broker is gone is believed."""
 
