@@ -248,7 +248,14 @@ def a_comparison(browser: Client, runs: Sequence[Told]) -> None:
 def the_page_of_a_report(browser: Client, house: House, runs: Sequence[Told]) -> None:
     page = shown(browser, f"/reports/{house.report.id}/")
     known = {run.id: run for run in runs}
-    listed = browser.get(f"/api/reports/{house.report.id}/").json()["configurations"]
+    report = browser.get(f"/api/reports/{house.report.id}/").json()
+    listed = report["configurations"]
+    (curves,) = [chart["series"] for chart in report["charts"] if chart["id"] == "percentiles"]
+    for series, one in zip(curves, listed, strict=True):
+        drawn = {round(point["x"], 1): (point["low"], point["high"], point["n"]) for point in series["points"]}
+        for name, at in (("p50", 50), ("p95", 95), ("p99", 99)):
+            figure = one["response"]["from_intended"][name]
+            assert drawn[at] == (figure["low"], figure["high"], figure["n"]), name
     response, memory = table(page, "p99", "Answered"), table(page, "RSS", "PSS")
     worth = table(page, "Fresh of the answers")
     for row, of_memory, of_truth, one in zip(response.rows, memory.rows, worth.rows, listed, strict=True):
