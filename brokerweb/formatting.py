@@ -83,11 +83,11 @@ def signed_us(value: Any) -> str:
 
 @register.filter
 def signed_points(value: Any) -> str:
-    """A difference of two shares 0..1, in points of a per cent with its sign."""
+    """A difference of two shares 0..1 in points of a per cent, with its sign."""
     number = _number(value)
     if number is None:
         return UNKNOWN
-    return f"{'+' if number > 0 else '−' if number < 0 else ''}{sig3(abs(number) * 100)}\u202fpoints"
+    return f"{'+' if number > 0 else '−'}{_significant(abs(number) * 100)}" if number else "0"
 
 
 @register.filter

@@ -284,17 +284,7 @@ class RunViewSet(RunBrokers, Resource):
         if before is None or found is None:
             raise NotFound("There is no difference: it is held against no run, or one of the two is not done.")
         outcomes = [dict(zip(("before", "after", "requests"), row, strict=True)) for row in found.whole.outcomes]
-        by_seed = [
-            {
-                "seed": int(one.after.seed),
-                "replicate": one.after.replicate,
-                "run": one.after.pk,
-                "compared_with": one.before.pk,
-                "pairs": one.found.pairs,
-                **{name: getattr(one.found, name).value for name in ("mean", "median", "answered_share")},
-            }
-            for one in found.seeds
-        ]
+        by_seed = replay_shapes.SeedSerializer(found.seeds, many=True).data
         whole = {**asdict(found.whole), "outcomes": outcomes, "by_seed": by_seed}
         return Response({"compared_with": before.pk, "change": run.change, **whole})
 

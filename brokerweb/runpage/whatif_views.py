@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -45,16 +46,17 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
             messages.success(request, _said(made))
             return redirect("runs:detail", again.id)
     topology = run.configuration["topology"]
+    sent = request.POST if wrong else request.GET  # an address may fill the form in
     replicates = whatif.replicates(run) if run.state == RunState.DONE else []
     context = {
         "run": run,
         "can": run.state == RunState.DONE,
         "wrong": wrong,
-        "given": request.POST if wrong else QueryDict("change=settings"),
+        "given": sent if sent.get("change") else QueryDict("change=settings"),
         "replicates": len(replicates),
         "estimated_s": sum(one.estimated_s for one in replicates),
         # A live replicate takes as long as it did the first time, so that is for whoever has the time to say.
-        "in_all": request.POST.get("replicates") == ALL if wrong else run.engine == SIMULATED,
+        "in_all": sent.get("replicates") == ALL if sent.get("change") else run.engine == SIMULATED,
         "settings": [(info, run.configuration["settings"].get(info.name, info.default)) for info in _settings(run)],
         "last": topology["brokers"] - 1,
         "record_mb": RECORD_MB,
@@ -91,6 +93,7 @@ def difference(request: HttpRequest, run_id: str) -> HttpResponse:
         "found": found.whole if found else None,
         "by_seed": found.seeds if found and len(found.seeds) > 1 else [],
         "left": found.left if found else 0,
+        "in_all": urlencode({**_filled_in(run.change), "replicates": ALL}) if run.change else "",
         "curve": {"differences": found.whole.curve} if found else {},
     }
     return render(request, "runs/difference.html", context)
@@ -110,6 +113,17 @@ def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:
     if name not in CHANGES:
         raise InvalidSetting("change", "choose what is to change")
     return {name: _number(form.get(name, ""), name)}
+
+
+def _filled_in(change: dict[str, Any]) -> dict[str, Any]:
+    """The form that asks for ``change``."""
+    ((name, value),) = change.items()
+    if name in ("add_link", "cut_link"):
+        return {"change": name, f"{name}_a": value[0], f"{name}_b": value[1]}
+    if name == "settings":
+        ((setting, to),) = value.items()
+        return {"change": name, "setting": setting, "value": ("off", "on")[to] if isinstance(to, bool) else to}
+    return {"change": name, name: value}
 
 
 def _settings(run: Run) -> list[SettingInfo]:

@@ -95,8 +95,12 @@ def _is_plain(configuration: Mapping[str, Any]) -> bool:
 def _fits(settings: Mapping[str, Any], workload: Mapping[str, Any], part: str) -> bool:
     system = SYSTEMS[SYSTEM]
     wanted = {**PROFILES["prototype"], **({"replication": "none"} if part == RARE else {})}
-    asked = {"payload_bytes": PAYLOAD_BYTES, "stagger_ms": STAGGER_MS, "holders": 1 if part == RARE else 0}
-    asked["duration_s"] = LONG_S if part == LONG else SHORT_S
+    asked = {
+        "payload_bytes": PAYLOAD_BYTES,
+        "stagger_ms": STAGGER_MS,
+        "holders": 1 if part == RARE else 0,
+        "duration_s": LONG_S if part == LONG else SHORT_S,
+    }
     fields = [info for info in system.workload if info.name not in FACTORS]
     return _alike(resolved(settings), wanted, system.settings) and _alike(workload, asked, fields)
 

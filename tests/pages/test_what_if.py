@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +137,33 @@ def test_a_replicate_that_was_changed_so_before_is_not_again(olga: Client, run: 
     assert Run.objects.filter(change=kill, state=RunState.QUEUED).count() == 2, "those that failed are"
     wrong = olga.post(f"/api/runs/{run.id}/what-if/", {**kill, "replicates": 3}, content_type="application/json")
     assert (wrong.status_code, wrong.json()["field"]) == (400, "replicates")
+
+
+@pytest.mark.parametrize(
+    ("form", "filled"),
+    [
+        ({"change": "kill", "kill": "2"}, 'name="kill" value="2"'),
+        ({"change": "cut_link", "cut_link_a": "0", "cut_link_b": "1"}, 'name="cut_link_b" value="1"'),
+        ({"change": "settings", "setting": "monitoring", "value": "off"}, 'name="value" value="off"'),
+    ],
+)
+def test_a_difference_of_one_seed_leads_to_the_same_change_in_all(
+    olga: Client, viktor: Client, run: Run, form: dict[str, str], filled: str
+) -> None:
+    Run.objects.create(
+        **{name: getattr(run, name) for name in ("experiment", "configuration", "configuration_hash", "summary")},
+        seed="8",
+        replicate=1,
+        state=RunState.DONE,
+    )
+    again = changed(olga, run, form)
+    found = re.search(r'href="([^"]+)">The same change in every replicate', page(olga, again))
+    assert found
+    shown = olga.get(unescape(found[1])).content.decode()
+    assert filled in shown
+    assert f'value="{form["change"]}" checked' in shown
+    assert 'value="all" checked' in shown
+    assert "what-if" not in page(viktor, again)
 
 
 def test_one_replicate_says_what_its_interval_will_be_over(olga: Client, run: Run) -> None:

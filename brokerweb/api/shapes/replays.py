@@ -61,14 +61,14 @@ class OutcomeSerializer(serializers.Serializer):
 class SeedSerializer(serializers.Serializer):
     """One pair of runs."""
 
-    seed = serializers.IntegerField()
-    replicate = serializers.IntegerField()
-    run = serializers.CharField()
-    compared_with = serializers.CharField()
-    pairs = serializers.IntegerField()
-    mean = serializers.FloatField(allow_null=True)
-    median = serializers.FloatField(allow_null=True)
-    answered_share = serializers.FloatField(allow_null=True)
+    seed = serializers.IntegerField(source="after.seed")
+    replicate = serializers.IntegerField(source="after.replicate")
+    run = serializers.CharField(source="after.pk")
+    compared_with = serializers.CharField(source="before.pk")
+    pairs = serializers.IntegerField(source="found.pairs")
+    mean = serializers.FloatField(source="found.mean.value", allow_null=True)
+    median = serializers.FloatField(source="found.median.value", allow_null=True)
+    answered_share = serializers.FloatField(source="found.answered_share.value", allow_null=True)
 
 
 class DifferenceSerializer(serializers.Serializer):
