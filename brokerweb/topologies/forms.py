@@ -113,7 +113,7 @@ def blank(kind: str, preset: str = "", typed: QueryDict | None = None) -> Topolo
     infos = describe(row.params)
     params = setting_forms.shown(infos, "param-", values, sweeps=False)
     if typed:
-        sent |= {name: typed[name].strip() for name in sent if name in typed}
+        sent |= {name: typed.get(name, "").strip() for name in sent if name in typed}
         filled = QueryDict(mutable=True)
         for one in params.inputs:
             stays = one.name in typed and one.info.name not in values
