@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from brokerweb.topologies import parts
 from overlay.engines import SIMULATED
 from overlay.experiment.whatif import in_words
 
@@ -276,6 +277,12 @@ def words(name: Any) -> str:
         parts = parts[:-1]
     text = " ".join(parts)
     return text[:1].upper() + text[1:]
+
+
+@register.filter
+def in_parts(document: Any) -> str:
+    """What it means for its answers that a topology that was launched falls into parts; empty where it does not."""
+    return parts.at_work(document)
 
 
 @register.filter

@@ -66,6 +66,15 @@ def before_launch(documents: Iterable[Mapping[str, Any]]) -> str:
     return f"{said}: {MEANING} and counts as not found. Link the parts first, unless that is what the runs are to show"
 
 
+def at_work(document: Mapping[str, Any]) -> str:
+    """The same of one that was launched, beside its brokers."""
+    found = of_document(document)
+    if found is None:
+        return ""
+    said = f"The overlay falls into {_described(found, document.get('names'))}: {MEANING} and counts as not found."
+    return f"{said} Link the parts in the topology and launch it anew, unless that is what was to be shown."
+
+
 def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:
     root, linked, lossy = list(range(brokers)), set[int](), []
     for a, b, loss in links:

@@ -210,7 +210,9 @@ def test_what_falls_into_parts_can_be_launched_and_is_warned_of_before(olga: Cli
     page = olga.get(f"/experiments/{made['id']}/").content.decode()
     assert f"The topology islands {APART}" in page
     assert olga.post(f"/experiments/{made['id']}/launch/").status_code == 302
-    assert Run.objects.count() == 2
+    alone, crossing = sorted(Run.objects.all(), key=lambda run: run.configuration["topology"]["name"] == "islands")
+    assert f"The overlay {APART}: {NEVER} and counts as" in olga.get(f"/runs/{crossing.pk}/").content.decode()
+    assert NEVER not in olga.get(f"/runs/{alone.pk}/").content.decode()
 
 
 def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: Topology) -> None:
@@ -219,7 +221,8 @@ def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: 
     assert 'hx-get="/topologies/apart/"' in page
     assert f"It {APART}" in olga.get("/topologies/apart/", {"topology": islands.pk}).content.decode()
     assert olga.get("/topologies/apart/", {"topology": ""}).content.decode().strip() == ""
-    assert olga.post("/networks/new/", {"name": "ferry", "topology": islands.pk}).status_code == 302
+    deployed = olga.post("/networks/new/", {"name": "ferry", "topology": islands.pk})["Location"]
+    assert f"The overlay {APART}: {NEVER}" in olga.get(deployed).content.decode()
 
 
 @pytest.mark.parametrize(
