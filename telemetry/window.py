@@ -20,7 +20,6 @@ from overlay.costs import growth
 from overlay.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal import JournalTail
 from telemetry import happenings, histograms, processes
-from telemetry.journal_ends import EndTail
 from telemetry.marks import Marks
 from telemetry.metrics import outcome_counts, rate
 from telemetry.runs import RunFiles
@@ -82,11 +81,9 @@ class Totals:
 class LiveWindow:
     """Follows the journals of one run. ``advance`` reads what is new and returns the whole picture."""
 
-    def __init__(self, files: RunFiles, last_bytes: int | None = None) -> None:
-        """With ``last_bytes`` it begins so near each journal's end: it then tells of now, and not of how it came."""
+    def __init__(self, files: RunFiles) -> None:
         self._files = files
-        self._last_bytes = last_bytes
-        self._tails: dict[Path, JournalTail | EndTail] = {}
+        self._tails: dict[Path, JournalTail] = {}
         self._seq = 0
         self._last: dict[str, Tick] = {}
         self._early: dict[str, deque[Tick]] = {}
@@ -116,16 +113,12 @@ class LiveWindow:
     def _read(self) -> Iterator[Any]:
         for path in self._files.journals():
             if path not in self._tails:
-                self._tails[path] = self._tail(path)
+                self._tails[path] = JournalTail(path, (Start, Tick, Event))
             for fact in self._tails[path].read_new():
                 if isinstance(fact, Start):
                     self._take_start(fact)
                 else:
                     yield fact
-
-    def _tail(self, path: Path) -> JournalTail | EndTail:
-        kinds = (Start, Tick, Event)
-        return JournalTail(path, kinds) if self._last_bytes is None else EndTail(path, kinds, self._last_bytes)
 
     def _take_start(self, start: Start) -> None:
         index = processes.broker_index(start.process)

@@ -36,13 +36,15 @@ class Place:
     since: str
     """What its seconds count from."""
     silent: str
-    """Said of one that wrote nothing."""
-    leads: Callable[[Row], str]
+    """Said of one of which nothing is known."""
+    entries_told: str
+    """What is known of the data in its table, and what is not."""
+    messages_told: str
+    """Which messages are shown, and which are not."""
+    leads: Callable[[Row], str] = lambda _: ""
     """The address that a message of a traced query leads to; empty where there is none."""
-    leads_to: str
-    """What is there."""
-    told_by: str
-    """What tells of the data in its table."""
+    ways_on: tuple[tuple[str, str], ...] = ()
+    """Words and addresses of where more is to be had."""
 
 
 def of_run(run: Run, found: dict[str, Any]) -> dict[str, Any]:
@@ -55,36 +57,33 @@ def of_run(run: Run, found: dict[str, Any]) -> dict[str, Any]:
         is_there = is_settled or message["t_s"] <= newest_s - SETTLED_S
         return reverse("runs:query", args=[run.pk, message["query"]]) if is_there else ""
 
+    is_recorded = bool(run.configuration.get("record_mb"))
+    wire_lab = f"{reverse('wire-messages')}?run={run.pk}&broker={found['index']}"
     place = Place(
         part=f"{reverse('runs:broker', args=[run.pk, found['index']])}?part=now",
         json=f"/api/runs/{run.pk}/brokers/{found['index']}/",
         asks_again=not ended,
         since="the launch",
         silent="It wrote nothing, or its files were removed." if ended else "It has written nothing yet.",
+        entries_told=_entries_told(found["own"] or {}),
+        messages_told=_messages_told(is_recorded, found["traced_one_in"]),
         leads=leads,
-        leads_to="The whole query",
-        told_by="updates that it acknowledged, and what traced queries found or left there",
+        ways_on=(("All in the wire lab", wire_lab),) if is_recorded and run.summary else (),
     )
-    shown = shown_at(place, found, bool(run.configuration.get("record_mb")))
-    if shown["recorded"] and run.summary:
-        shown["all_messages"] = f"{reverse('wire-messages')}?run={run.pk}&broker={found['index']}"
-    return {"broker": found, "panel": shown}
+    return {"broker": found, "panel": shown_at(place, found)}
 
 
-def shown_at(place: Place, found: Mapping[str, Any], recorded: bool = False) -> dict[str, Any]:
+def shown_at(place: Place, found: Mapping[str, Any]) -> dict[str, Any]:
     """The rows and sentences of the panel."""
     own, lately = found["own"] or {}, found.get("lately")
     known = own.get("entries", [])
     held = own.get("held")
     return {
         "place": place,
-        "recorded": recorded,
         "entries": [] if held else [_entry(row) for row in known[:SHOWN]],
-        "entries_told": "" if held else _entries_told(place, own, len(known)),
         "held": _held(held, known) if held else None,
         "came": [{**row, "valid": _valid(row["left_ms"])} for row in (lately or {}).get("entries", [])[:SHOWN]],
         "messages": _recorded(lately) if lately else [_traced(row, place) for row in own.get("messages", [])[:SHOWN]],
-        "messages_told": _messages_told(recorded, found["traced_one_in"]),
     }
 
 
@@ -101,12 +100,13 @@ def _valid(left_ms: int | None, at_most: bool = False) -> str:
     return f"valid for {'at most ' if at_most else ''}{duration(left_ms / 1000)} more"
 
 
-def _entries_told(place: Place, own: Row, known: int) -> str:
-    entries = (own.get("gauges") or {}).get("entries")
+def _entries_told(own: Row) -> str:
+    entries, known = (own.get("gauges") or {}).get("entries"), len(own.get("entries", ()))
     of_all = "" if entries is None else f" of {count(entries)} in its table"
     newest = f", the newest {SHOWN}" if known > SHOWN else ""
     known_ones = f"{min(known, SHOWN)} known{of_all}{newest}" if known else f"None known{of_all}"
-    return f"{known_ones}: {place.told_by}. What it dropped for want of room is not reported."
+    told_by = "updates that it acknowledged, and what traced queries found or left there"
+    return f"{known_ones}: {told_by}. What it dropped for want of room is not reported."
 
 
 def _held(held: Row, known: list[Row]) -> dict[str, Any]:
@@ -139,7 +139,13 @@ def _traced(row: Row, place: Place) -> dict[str, Any]:
         other = f"broker {row['other']}"
     else:
         other = "its consumer" if row["with_consumer"] else "a broker not known"
-    return {**_words(row, other), "status": row["detail"], "text": row["entity"], "leads": place.leads(row)}
+    return {
+        **_words(row, other),
+        "status": row["detail"],
+        "text": row["entity"],
+        "leads": place.leads(row),
+        "leads_to": "The whole query",
+    }
 
 
 def _recorded(lately: Row) -> list[dict[str, Any]]:
@@ -147,7 +153,8 @@ def _recorded(lately: Row) -> list[dict[str, Any]]:
     for row in lately["messages"][:SHOWN]:
         other = "a client" if row["other"] is None else f"broker {row['other']}"
         leads = f"{reverse('wire')}?d={row['hex']}" if row["hex"] else ""
-        rows.append({**_words(row, other), "status": "", "text": row["text"], "leads": leads})
+        there = {"leads": leads, "leads_to": "Take it apart in the wire lab"}
+        rows.append({**_words(row, other), "status": "", "text": row["text"], **there})
     return rows
 
 

@@ -42,12 +42,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
-from tests.pages.furniture import furnish, write_network
+from tests.pages.furniture import furnish
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga)
-write_network(house.network)
 recorded, varied = furnish_recorded(olga)
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{

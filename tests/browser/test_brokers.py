@@ -62,20 +62,16 @@ def test_the_picture_of_an_overlay_is_taken_away(page: Page, shown: Shown) -> No
         assert len(picture) > 2_000
 
 
-def test_the_overlay_of_a_network_shows_loads_and_opens_a_broker(page: Page, shown: Shown) -> None:
+def test_a_broker_of_a_network_is_opened_in_its_picture_and_from_its_table(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["network"])
     overlay, panel = page.locator("#overlay"), page.locator("#broker")
-    expect(page.locator("#load-scale")).to_have_text("10/s to 90/s")
-    expect(panel.locator("[data-figure='totals.load_per_s']")).to_have_text("450/s")
-    sizes = overlay.evaluate("box => [1, 9].map(at => box._cyreg.cy.getElementById(`n${at}`).data('size'))")
-    assert sizes[1] > 1.3 * sizes[0]
-    at = overlay.evaluate("box => box._cyreg.cy.getElementById('n9').renderedPosition()")
-    overlay.click(position=at)
+    # None of these brokers really runs, so that only their states are known.
+    expect(page.locator("#load-scale")).to_have_text("nothing known")
+    overlay.click(position=overlay.evaluate("box => box._cyreg.cy.getElementById('n9').renderedPosition()"))
     expect(panel.get_by_role("heading", name="Broker 9")).to_be_visible()
-    expect(panel).to_contain_text("room|r9|climate")
-    answer = panel.get_by_role("link", name="answer to its consumer")
-    expect(answer).to_have_attribute("href", re.compile("/wire/compose/"))
+    expect(panel).to_contain_text("It does not answer.")
     assert overlay.evaluate(SELECTED) == [9]
+    assert page.url.endswith("?broker=9")
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_contain_text("All brokers")
     # The table asks for itself anew; whoever opened a broker from it comes back to the button that is there then.

@@ -54,6 +54,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(answer).to_contain_text("degC=19.5;")
     expect(answer).to_contain_text(re.compile(r"Age\s*[\d.]+\s*(µs|ms|s)"))
 
+    expect(page.locator("#memory-scale")).to_contain_text("MB")
     brokers.get_by_role("button", name=re.compile("^Broker 1")).press("Enter")
     expect(page.get_by_role("heading", name="Broker 1")).to_be_visible()
     panel = page.get_by_role("complementary", name="One broker")

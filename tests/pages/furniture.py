@@ -23,8 +23,6 @@ from brokerweb.reports import services as reports
 from brokerweb.reports.models import Report
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.facts import Start, Tick, Trace
-from overlay.journal import JournalWriter
 from telemetry.collect import collect
 from telemetry.comparison import CURVE, STARTS, Measured, compare
 from telemetry.configurations import choose, grouped
@@ -189,23 +187,6 @@ def make_network(topology: Topology, owner: User) -> Network:
         brokers=brokers,
         owner=owner,
     )
-
-
-def write_network(network: Network) -> None:
-    """What all but its first broker wrote: the more load and memory the higher their number, and a traced query."""
-    files = RunFiles(Path(settings.VAR) / "networks" / network.pk)
-    for index in range(1, network.deployed["brokers"]):
-        process = f"broker-{index}"
-        start = Start(process, 1, 1_790_000_000_000_000, "0.1.0", f"127.0.0.1:{7000 + index}")
-        writer = JournalWriter(files.journal(process), start)
-        consumer = "127.0.0.1:40001"
-        steps = [[7_000_000, "received", consumer, ""], [7_000_400, "found", consumer, ""]]
-        writer.write(Trace(process, consumer, index, f"room|r{index}|climate", steps))
-        for second in (8, 9):
-            counters = {"in_3": 10 * index * second, "entries": index, "bytes": 200 * index}
-            memory = [8_000_000 + 300_000 * index] * 3
-            writer.write(Tick(process, second * 1_000_000, counters, "", *memory, 20_000 * second))
-        writer.close()
 
 
 def make_hosts() -> None:

@@ -157,6 +157,6 @@ class NetworkBrokerSerializer(serializers.Serializer):
     """A broker of a network that stays up."""
 
     index = serializers.IntegerField()
-    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
+    traced_one_in = serializers.IntegerField(help_text="0: a network traces no query")
     now = ObjectField(help_text="Its row of the network's brokers, with its load and memory where they are known")
-    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing, or on another host")
+    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null where it does not answer")

@@ -1,0 +1,113 @@
+"""How busy all brokers of a network are: asked of them every other second while somebody looks, and not otherwise.
+
+Counterpart: of a run ``telemetry.window`` tells the same from journals. A network keeps none, so brokers are asked what
+they counted, and the system, on the host that runs them, what their processes use.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.networks.asking import statistics_of
+from brokerweb.networks.models import Network, NetworkState
+from overlay.addresses import parse_address
+from overlay.costs import growth
+from overlay.runtime.usage import sizes_in
+
+AGE_S = 1.5
+"""Nobody is asked more often, however many look."""
+PASSED = ("in_2", "in_3", "in_4", "in_6")
+"""Updates, requests, answers and refusals that came in: a broker's load."""
+UP = (NetworkState.RUNNING, NetworkState.DEGRADED)
+_PROC = Path("/proc")
+_PROCESSOR = slice(11, 13)
+"""User and system time in ``stat``, counted behind the process's name."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One broker at one instant."""
+
+    at_s: float
+    """Of the monotonic clock."""
+    counters: Mapping[str, int]
+    cpu_s: float | None
+
+
+class Glance:
+    """The newest load and memory of all brokers of one network. Rates need two looks."""
+
+    def __init__(self) -> None:
+        self._looked_s = -AGE_S
+        self._seen: dict[int, _Seen] = {}
+        self._told: dict[str, Any] = {}
+
+    def look(self, network: Network) -> dict[str, Any]:
+        """``{memory, load, totals}`` as a run's frame has them; what nobody told is left out."""
+        now = time.monotonic()
+        if now - self._looked_s >= AGE_S:
+            self._looked_s = now
+            self._told = self._asked(network)
+        return self._told
+
+    def _asked(self, network: Network) -> dict[str, Any]:
+        up = {row["index"]: row for row in network.brokers if row["state"] == "up" and row.get("address")}
+        said = statistics_of({index: parse_address(row["address"]) for index, row in up.items()})
+        is_here = network.host == settings.HOST_NAME
+        loads, memories, seen = [], [], {}
+        for index in sorted(said):
+            pid = up[index].get("pid") if is_here else None
+            seen[index] = _Seen(time.monotonic(), said[index], _cpu_s(pid))
+            loads.append({"index": index, **_load(self._seen.get(index), seen[index])})
+            memories.append({"index": index, **_memory(pid), "table_bytes": said[index].get("bytes")})
+        self._seen = seen
+        totals = {
+            "load_per_s": _sum(row[f"{name}_per_s"] for row in loads for name in PASSED if f"{name}_per_s" in row),
+            "cores": _sum(row.get("cores") for row in loads),
+            "entries": _sum(row.get("entries") for row in loads),
+            "private_bytes": _sum(row.get("uss_bytes") for row in memories),
+        }
+        return {"memory": {"brokers": memories}, "load": {"brokers": loads}, "totals": totals}
+
+
+def _load(before: _Seen | None, now: _Seen) -> dict[str, float | None]:
+    row: dict[str, float | None] = {"entries": now.counters.get("entries")}
+    if before is not None:
+        elapsed_s = now.at_s - before.at_s
+        for name in PASSED:
+            row[f"{name}_per_s"] = growth([before.counters.get(name, 0), now.counters.get(name, 0)]) / elapsed_s
+        if now.cpu_s is not None and before.cpu_s is not None:
+            row["cores"] = max(0.0, now.cpu_s - before.cpu_s) / elapsed_s
+    return row
+
+
+def _memory(pid: int | None) -> dict[str, int | None]:
+    """What a process takes, bytes; ``None`` where the system does not tell."""
+    try:
+        sizes = sizes_in((_PROC / str(pid) / "smaps_rollup").read_bytes()) if pid else None
+    except (OSError, KeyError, ValueError, IndexError):
+        sizes = None
+    return dict(zip(("rss_bytes", "pss_bytes", "uss_bytes"), sizes or (None, None, None), strict=True))
+
+
+def _cpu_s(pid: int | None) -> float | None:
+    """Processor time of a process so far."""
+    try:
+        behind_its_name = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split() if pid else []
+        return sum(map(int, behind_its_name[_PROCESSOR])) / _TICKS_PER_S if behind_its_name else None
+    except (OSError, ValueError):
+        return None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; ``None`` where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
