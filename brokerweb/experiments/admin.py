@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from django import forms
@@ -140,13 +141,23 @@ class TagForm(ActionForm):
     tag = forms.CharField(required=False, max_length=40, label="Tag: ")
 
 
+class ByValue(admin.AllValuesFieldListFilter):
+    """Each value that there is; the empty one is a link too, and so has a word."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        return ({**one, "display": one["display"] or "none"} for one in super().choices(changelist))
+
+
 @admin.register(Run)
 class RunAdmin(LookedAt):
     list_display = (
         *("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "host"),
         *("created", "ended_at", "why", "page"),
     )
-    list_filter = ("state", "verdict", "passed", "kept", ("files_removed", admin.EmptyFieldListFilter), "host", "tags")
+    list_filter = (
+        *("state", ("verdict", ByValue), "passed", "kept"),
+        *(("files_removed", admin.EmptyFieldListFilter), ("host", ByValue), "tags"),
+    )
     search_fields = ("id", "experiment__name", "configuration_hash", "note")
     search_help_text = "Id, name of the experiment, hash of the configuration, note"
     list_select_related = ("experiment",)
