@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.browser.conftest import WIDE, Complaints, Shown, width
 
@@ -120,6 +120,39 @@ def test_a_part_that_moves_waits_while_something_in_it_is_being_selected(page: P
     page.evaluate("getSelection().selectAllChildren(document.querySelector('#now h2'))")
     assert page.evaluate(NEXT_IS_KEPT_BACK)
     assert page.evaluate("getSelection().toString()") == "Now"
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_what_was_opened_in_a_part_that_moves_stays_open(page: Page, shown: Shown) -> None:
+    usable(page, shown.url + shown.addresses["run-measuring"] + "?broker=0")
+    counters = page.locator("#broker details").filter(has_text="Counters").first
+    counters.locator("summary").click()
+    with page.expect_response(re.compile("part=now")):
+        pass
+    with page.expect_request(re.compile("part=now")):  # the answer before it is in its place by now
+        pass
+    expect(counters).to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_field_in_a_part_that_moves_keeps_what_is_typed_and_where(page: Page, shown: Shown) -> None:
+    """No part that moves has one now; whoever puts one there can rely on it."""
+    field = '<p><input name="remark" value="as it came" aria-label="Remark"></p>'
+
+    def with_field(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("<section>", f"<section>{field}", 1))
+
+    page.route(re.compile("/now/$"), with_field)
+    usable(page, f"{shown.url}/")
+    remark = page.get_by_label("Remark")
+    remark.fill("half a thought")
+    page.keyboard.press("Home")
+    page.evaluate("document.querySelector('[name=remark]').dataset.old = 'yes'")
+    expect(page.locator("[data-old]")).to_have_count(0)
+    expect(remark).to_be_focused()
+    page.keyboard.type("Not ")
+    expect(remark).to_have_value("Not half a thought")
 
 
 def test_a_changed_form_is_not_left_without_a_question_and_an_untouched_one_is(page: Page, shown: Shown) -> None:
