@@ -131,7 +131,7 @@ def matrix() -> Matrix | None:
     columns = ("pk", "configuration_hash", "seed", "engine", "verdict", *(f"figure_{name}" for name in ROWS))
     rows = list(of_it.values_list(*told, *columns))
     topologies = {run: (name, kind) for name, kind, _, _, run, *_ in rows}
-    measured = [Figures(*row[len(told) : -len(ROWS)], values=row[-len(ROWS) :]) for row in rows]
+    measured = [Figures._make([*row[len(told) : -len(ROWS)], row[-len(ROWS) :]]) for row in rows]
     arms: dict[tuple[str, str], list[Figures]] = {}
     for one in without_repeats(measured):
         arms.setdefault(topologies[one.run], []).append(one)
