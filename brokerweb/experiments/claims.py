@@ -13,7 +13,6 @@ from typing import Any
 from django.db.models import Min
 
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.experiments.services import seed_of
 from brokerweb.ids import in_chunks
 from overlay.profiles import PROFILE
 from telemetry.claims.criteria import CLAIMS, Claim, Interval, Verdict, changes_nothing, effect_of_cut, evaluate
@@ -134,13 +133,11 @@ def _parts(experiment: Experiment, places: Mapping[str, Place]) -> dict[str, Par
     """Of its runs that are done, one for each configuration and seed."""
     done = experiment.runs.filter(compared_with=None, brokers__in=_SIZES, state=RunState.DONE).order_by("created")
     kept: dict[str, dict[tuple[int, int], Found]] = {}
-    for run in done.only("seed", "configuration_hash", *_FIGURES):
-        place = places.get(run.configuration_hash)
-        response, *memory = (getattr(run, name) for name in _FIGURES)
+    for name, seed, response, *memory in done.values_list("configuration_hash", "seed", *_FIGURES):
+        place = places.get(name)
         if place and response is not None:
-            seed = seed_of(run)
-            found = Found(place.config, seed, response, *(value or 0.0 for value in memory))
-            kept.setdefault(place.part, {})[place.config, seed] = found
+            found = Found(place.config, int(seed), response, *(value or 0.0 for value in memory))
+            kept.setdefault(place.part, {})[place.config, found.seed] = found
     return {part: Part(part, experiment, list(found.values())) for part, found in kept.items()}
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.experiments import services
@@ -69,6 +71,10 @@ def test_the_matrix_launched_from_a_page_is_judged_there(olga: Client, operator:
     found = verdicts(olga, experiment)
     assert found["central-grows"] == found["topologies-alike"] == "reproduced"
     assert found["rare-data-separates"] == "not known"
+
+    with CaptureQueriesContext(connection) as asked:
+        olga.get(part)
+    assert len(asked) < 15, "however many runs there are"
 
     rare = launched(operator, "published-rare")
     assert verdicts(olga, experiment)["rare-data-separates"] == "not known", "launched is not done"
