@@ -42,7 +42,7 @@ def test_a_run_is_replayed_and_its_address_leads_back_to_the_same_message(page: 
     expect(step).to_be_enabled()
     expect(told).to_have_text(words)
     expect(page.locator("#following")).to_be_visible()
-    page.get_by_role("button", name="show all").click()
+    page.get_by_role("button", name="show all", exact=True).click()
     page.locator("#clock").click()
     page.keyboard.press("+")
     before = float(asked(page)["t"])
