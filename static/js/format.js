@@ -3,9 +3,11 @@
 export const UNKNOWN = "–";
 const known = (value) => value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
 
+// Rounded before its places are counted: 9.996 is 10.0.
 const significant = (number) => {
-  const decimals = number === 0 ? 0 : 2 - Math.floor(Math.log10(Math.abs(number)));
-  return decimals > 0 ? number.toFixed(Math.min(decimals, 12)) : String(Math.round(number * 10 ** decimals) / 10 ** decimals);
+  const rounded = Number(number.toPrecision(3));
+  const decimals = rounded === 0 ? 0 : 2 - Math.floor(Math.log10(Math.abs(rounded)));
+  return rounded.toFixed(Math.min(Math.max(decimals, 0), 12));
 };
 
 export function sig3(value) {
