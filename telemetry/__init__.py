@@ -19,7 +19,8 @@
 - ``quantiles``   exact percentiles from counts
 - ``published``   Table B.1 of the thesis; ``figures``: 4.3 to 4.6
 - ``charts``      the one shape of a chart; ``comparison``: the report as data; ``html``: as a page
-- ``simulation``  a run in virtual time, kept by what it follows from; ``sweep``: many, by processes or by Spark
+- ``simulation``  a run in virtual time, kept by what it follows from; ``repeats``: the same again, compared; ``sweep``:
+  many, by processes or by Spark
 - ``calibration``  what messages cost live, for such runs, and how far these may be believed
 - ``claims``      what was published, and whether simulated runs show it; ``search_table``: every search strategy
 - ``spark``       computes reports; ``python -m telemetry`` makes them; ``progress``: what it tells meanwhile

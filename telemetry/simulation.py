@@ -39,16 +39,14 @@ from overlay.recording import recordings_in
 from overlay.runtime.calibrated import services_of
 from overlay.services import ServiceModel
 from overlay.sim.engine import simulate
+from telemetry import repeats
 from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles, read_manifest
-from telemetry.storage import plain, whole_file, write_json
+from telemetry.storage import whole_file, write_json
 
 MADE_BY = "simulator"
-
-IDENTICAL, DIFFERENT, NOT_COMPARABLE = "identical", "different", "not comparable"
-"""What a run that repeats another came to beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class Result:
     differs_from: str = ""
     """The digest that it had before, if it was simulated anew and another came out; that is a bug."""
     repeat: Mapping[str, str] = field(default_factory=dict)
-    """Of a run that repeats another: ``{run, digest, outcome, why}``, as ``held_against`` found."""
+    """Of a run that repeats another: ``{run, digest, outcome, why}``, as ``telemetry.repeats`` found."""
 
 
 Tell = Callable[[str, float], None]
@@ -126,46 +124,18 @@ def simulate_run(
     tell("measuring", 0.0)
     result = _fetch(order, key, services, places, files, lambda share: tell("measuring", share), should_stop)
     if order.repeats:
-        result = held_against(result, order.repeats, lambda: _changed_since(order.repeats, services, lake))
+        followed = repeats.Followed(simulator_version(), services.to_json() if services else None)
+        result = _held_against(order.repeats, result, followed, lake)
     files.write_manifest(_manifest(order, result, services, now))
     tell("collecting", 1.0)
     collect(files, lake)
     return result
 
 
-def held_against(result: Result, original: Mapping[str, Any], changed: Callable[[], str]) -> Result:
-    """``result`` with what came of comparing it with the run that it repeats; ``changed`` says what is not as it was.
-
-    Equal digests are ``identical`` whatever made them. Others are ``different`` where both follow from the same, and
-    ``not comparable``, saying why, where they do not.
-    """
-    before = str(original.get("digest") or "")
-    outcome, why = NOT_COMPARABLE, ""
-    if not before:
-        why = "that run did not come to its end, so that there is no digest of it"
-    elif result.was_stopped:
-        why = "this run was stopped before its end"
-    elif result.digest == before:
-        outcome = IDENTICAL
-    elif result.key == original.get("key"):
-        outcome = DIFFERENT
-    else:
-        why = changed()
-    repeat = {"run": str(original.get("run", "")), "digest": before, "outcome": outcome, "why": why}
-    return replace(result, repeat=repeat, differs_from=before if outcome == DIFFERENT else result.differs_from)
-
-
-def _changed_since(original: Mapping[str, Any], services: ServiceModel | None, lake: Lake) -> str:
-    """What a run followed from that is another now, as far as its manifest is still there to tell."""
-    manifest = read_manifest(lake.manifest_path(str(original["run"])))
-    model = plain(services.to_json()) if services else None
-    changed = []
-    if manifest.get("simulator") != simulator_version():
-        changed.append("the code of the simulator")
-    if manifest.get("service_times") != model:
-        changed.append("the calibrated service times")
-    words = (" and " if manifest else " or ").join(changed) or "what it followed from"
-    return f"since that run, something has changed: {words}"
+def _held_against(original: Mapping[str, Any], result: Result, followed: repeats.Followed, lake: Lake) -> Result:
+    repeat = repeats.compare(original, result.key, result.digest, followed, lake, is_whole=not result.was_stopped)
+    is_bug = repeat["outcome"] == repeats.DIFFERENT
+    return replace(result, repeat=repeat, differs_from=repeat["digest"] if is_bug else result.differs_from)
 
 
 def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceModel | None) -> str:

@@ -18,7 +18,7 @@ from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
 from telemetry.endings import ENDINGS
 from telemetry.measures import MEASURES
-from telemetry.simulation import DIFFERENT, IDENTICAL, NOT_COMPARABLE
+from telemetry.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
 
 JUDGED = ("passed", "broken", "left")
