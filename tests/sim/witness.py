@@ -35,14 +35,14 @@ from overlay.broker.wire import MAX_DATAGRAM
 from overlay.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay
 from tests.swarm.reading import read, unwrapped
-from tests.swarm.watcher import Watcher
+from tests.swarm.watcher import Readers, Watcher
 
 
 class Witness(Watcher):
     """``honest`` is whether links leave the bytes of datagrams alone; else what was received counts as written."""
 
-    def __init__(self, overlay: Overlay, honest: bool = True) -> None:
-        super().__init__(overlay)
+    def __init__(self, overlay: Overlay, readers: Readers | None = None, *, honest: bool = True) -> None:
+        super().__init__(overlay, readers)
         floods = overlay.config.search in ("flood", "normalized-flood")
         self._ttl = overlay.config.flood_ttl if floods else overlay.config.walk_ttl
         self._honest = honest

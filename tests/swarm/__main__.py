@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 from tests.swarm.bugs import BUGS
 from tests.swarm.plan import draw
-from tests.swarm.soak import Failure, find, over_cores, try_seed
+from tests.swarm.soak import Failure, commit, find, over_cores, try_seed
 from tests.swarm.targets import ROWS, Row
 
-ROOT = Path(__file__).resolve().parents[2]
 MOST_SHOWN = 20
 """Failures; thousands of the same help nobody."""
 MOST_FOR_A_BUG = 2000
@@ -57,6 +54,8 @@ def tell(seed: int) -> int:
     print(
         f"seed {seed} at {commit()}: {plan.graph.brokers} brokers, faults: {', '.join(sorted(plan.faults)) or 'none'}"
     )
+    took = f"{plan.service_scale} times as long as tests.swarm.served has it" if plan.service_scale else "no time"
+    print(f"what brokers do takes {took}; linear tables are {'scanned' if plan.scans else 'reckoned'}")
     print(f"{plan.shape}\n{plan.config}")
     if isinstance(told, Failure):
         print(told.trace, end="")
@@ -122,14 +121,6 @@ def bugs(processes: int) -> int:
 
 def look_for(name: str) -> tuple[str, Failure | None]:
     return name, find(name, MOST_FOR_A_BUG)
-
-
-def commit() -> str:
-    """The one that is checked out, marked where files were changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return described.stdout.strip() or "no commit"
 
 
 if __name__ == "__main__":

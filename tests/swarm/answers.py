@@ -38,7 +38,7 @@ from overlay.broker.wire import CODES, AnyMessage, code_of
 from overlay.node import MILLISECOND
 from overlay.sim.harness import Overlay
 from tests.swarm.reading import read, unwrapped
-from tests.swarm.watcher import Watcher
+from tests.swarm.watcher import Readers, Watcher
 
 REQUEST = "ContextRequest"
 ANSWERS = frozenset({4, 5, 6, 9, 19, 21, 23, 25, 27, 29, 31})
@@ -47,8 +47,8 @@ PAIRS = {PingResponse: Ping, NeighborsResponse: NeighborsRequest, StatsResponse:
 
 
 class Answers(Watcher):
-    def __init__(self, overlay: Overlay, is_honest: bool = True) -> None:
-        super().__init__(overlay)
+    def __init__(self, overlay: Overlay, readers: Readers | None = None, *, is_honest: bool = True) -> None:
+        super().__init__(overlay, readers)
         self._questions: Counter[tuple] = Counter()
         self._answers: Counter[tuple] = Counter()
         self._wrapped: set[tuple] = set()

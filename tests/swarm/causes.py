@@ -17,12 +17,12 @@ from overlay.node import MILLISECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay
 from tests.swarm.reading import read, unwrapped
-from tests.swarm.watcher import Watcher
+from tests.swarm.watcher import Readers, Watcher
 
 
 class Causes(Watcher):
-    def __init__(self, overlay: Overlay) -> None:
-        super().__init__(overlay)
+    def __init__(self, overlay: Overlay, readers: Readers | None = None) -> None:
+        super().__init__(overlay, readers)
         self._patience = overlay.config.ping_misses * overlay.config.ping_interval_ms * MILLISECOND
         self._heard: dict[tuple, int] = {}
         """When a broker was last told something of somebody: (what, broker, who)."""

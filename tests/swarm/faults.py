@@ -1,14 +1,17 @@
 """When each fault of a plan begins and ends. All of them are over when the storm is; some that were killed stay so."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from random import Random
+from typing import Any
 
+from overlay import fault_documents
 from overlay.broker.membership import GIVEN
 from overlay.churn import CRASH, LEAVE, UP
 from overlay.clients import questions
-from overlay.links import LinkShape
+from overlay.faults import IMPAIRED, KILL, LOSSY, PARTITION, RESTART, SLOW, Course, Ends
+from overlay.links import LINK_SETTINGS, Link, LinkShape
 from overlay.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.network import LOCAL
@@ -48,6 +51,7 @@ class Storm:
             "cut": self._cut,
             "leave": self._leave,
             "stranger": self._let_strangers_in,
+            "document": self._follow_document,
         }.items():
             if fault in plan.faults:
                 schedule()
@@ -152,6 +156,72 @@ class Storm:
             alone = [broker], [other for other in brokers if other != broker]
             self._at(first, lambda broker=broker, alone=alone: self._divide(f"broker {broker}", alone))
             self._at(last, lambda broker=broker: self._divide(f"broker {broker}"))
+
+    # ---- documents, as an experiment has them
+
+    def _follow_document(self) -> None:
+        faults = fault_documents.read(
+            list(self._documents()),
+            self._plan.graph.brokers,
+            (link.ends for link in self._plan.graph.links),
+            STORM / SECOND,
+        )
+        self._course = Course((), faults, self._begin / SECOND)
+        self._struck: dict[Ends, LinkShape] = {}
+        self._expect_course()
+
+    def _documents(self) -> Iterator[dict[str, Any]]:
+        random, links = self._random, [list(link.ends) for link in self._plan.graph.links]
+        for what in random.sample((KILL, RESTART, PARTITION, SLOW, LOSSY, IMPAIRED), random.randint(1, 4)):
+            first, last = ((time - self._begin) / SECOND for time in self._span(RETURNED))
+            when: dict[str, Any] = {"what": what, "at_s": first} | ({} if what == RESTART else {"until_s": last})
+            if what in (KILL, RESTART):
+                if brokers := self._some():
+                    yield {**when, "brokers": brokers}
+            elif what == PARTITION:
+                half, others = self._halves()
+                if half and others:
+                    yield {**when, "islands": [half, others]}
+            elif links:
+                some = random.choice(["all", random.sample(links, random.randint(1, len(links)))])
+                shape = {SLOW: {"delay_ms": random.uniform(0, 100)}, LOSSY: {"loss": random.uniform(0, 0.5)}}
+                yield {**when, "links": some, **shape.get(what, self._impairment())}
+
+    def _impairment(self) -> dict[str, Any]:
+        random = self._random
+        drawn = {
+            "loss": random.uniform(0, 0.3),
+            "loss_burst": random.uniform(1, 4),
+            "duplication": random.uniform(0.1, 0.3),
+            "reordering": random.uniform(0.1, 0.3),
+            "rate_bytes_per_s": random.uniform(10_000, 100_000),
+            "partition": random.random() < 0.2,
+            **({} if self._plan.is_honest else {"corruption": 0.1}),
+        }
+        return {name: drawn[name] for name in random.sample(list(drawn), 3)} | {"duplication": drawn["duplication"]}
+
+    def _expect_course(self) -> None:
+        at_s = self._course.next_s()
+        if at_s is not None:
+            self._at(round(at_s * SECOND), lambda: self._follow_course(at_s))
+
+    def _follow_course(self, at_s: float) -> None:
+        """As ``overlay.sim.engine`` does."""
+        due = self._course.due(at_s)
+        for change in due.changes:
+            self._overlay.follow(change)
+        if due.links_changed:
+            self._divide("document", next(iter(self._course.partitions()), None))
+            for link in self._plan.graph.links:
+                wanted = self._course.shape(self._as_shaped(link))
+                if wanted != self._struck.get(link.ends, self._plan.shape):
+                    self._struck[link.ends] = wanted
+                    self._overlay.lay(*link.ends, wanted)
+        self._expect_course()
+
+    def _as_shaped(self, link: Link) -> Link:
+        """While there is a storm."""
+        return Link(*link.ends, *(getattr(self._plan.shape, info.name) for info in LINK_SETTINGS))
 
     def _halves(self) -> tuple[list[int], list[int]]:
         brokers = range(self._plan.graph.brokers)

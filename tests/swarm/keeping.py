@@ -19,15 +19,15 @@ from overlay.node import MILLISECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay
 from tests.swarm.reading import read, unwrapped
-from tests.swarm.watcher import Watcher
+from tests.swarm.watcher import Readers, Watcher
 
 SLACK = 20 * MILLISECOND
 """Between two sweeps of expired entries lie 10 ms, however far a clock was stepped."""
 
 
 class Keeping(Watcher):
-    def __init__(self, overlay: Overlay) -> None:
-        super().__init__(overlay)
+    def __init__(self, overlay: Overlay, readers: Readers | None = None) -> None:
+        super().__init__(overlay, readers)
         self._is_structured = overlay.config.arm == "structured"
         self._updates: dict[tuple[NodeActor, Address], ContextUpdateAdvertisement] = {}
         """The first of each client: it asks one thing from one port, and again with later stamps."""

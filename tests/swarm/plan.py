@@ -1,6 +1,6 @@
-"""What a seed draws: an overlay, its settings, and which faults it will suffer."""
+"""What a seed draws: an overlay, its settings, what its brokers' work takes, and which faults it will suffer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from overlay.broker.config import LOOPBACK, BrokerConfig
@@ -19,6 +19,8 @@ FAULTS = (
     *("kill", "churn", "leave", "stop", "clock", "stranger"),
     *("partition", "one way", "swizzle", "cut", "clients' links"),
 )
+MORE_FAULTS = ("jitter", "document")
+"""Drawn by a chance of their own, so that they did not make every seed another story."""
 STRANGERS = f"127.1.0.0/16,{CONTROLLER_HOST}/32"
 """Trusted networks that hold the brokers and the controller, and no client."""
 BAD = LinkShape(delay_ms=1, loss=0.1, duplication=0.2, reordering=0.2)
@@ -33,6 +35,10 @@ class Plan:
     faults: frozenset[str]
     shape: LinkShape
     """Of links between brokers while faults last."""
+    service_scale: float = 0.0
+    """Brokers take this much longer than ``tests.swarm.served`` has it; 0: no time at all."""
+    scans: bool = False
+    """Whether linear tables are really scanned; else what a scan compares is reckoned, as simulations have it."""
 
     @property
     def is_honest(self) -> bool:
@@ -58,7 +64,20 @@ def draw(seed: int) -> Plan:
         corruption=0.1 if "corruption" in faults else 0,
         rate_bytes_per_s=20_000 if "rate" in faults else 0,
     )
-    return Plan(seed, draw_graph(random), draw_config(random), faults, shape)
+    plan = Plan(seed, draw_graph(random), draw_config(random), faults, shape)
+    draw_more(plan, Random(f"extra {seed}"))
+    return plan
+
+
+def draw_more(plan: Plan, random: Random) -> None:
+    plan.faults |= {fault for fault in MORE_FAULTS if random.random() < 0.25}
+    plan.service_scale = random.choice([0, 0, 1, 10])
+    plan.scans = random.random() < 0.5
+    if "jitter" in plan.faults:
+        share = random.random()
+        plan.shape = replace(plan.shape, jitter_ms=share * plan.shape.delay_ms)
+        links = tuple(replace(link, jitter_ms=share * link.delay_ms) for link in plan.graph.links)
+        plan.graph = replace(plan.graph, links=links)
 
 
 def draw_graph(random: Random) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import traceback
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -15,6 +16,7 @@ from tests.swarm.bugs import BUGS, Bug
 from tests.swarm.plan import draw
 from tests.swarm.story import Told, run
 
+ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 4
 """Seeds that wait for each core, so that none idles and few are lost when somebody stops it."""
 
@@ -47,6 +49,16 @@ def first_failure(seeds: Iterable[int], bug: Bug | None = None) -> Failure | Non
 def find(name: str, most: int) -> Failure | None:
     """The first seed below ``most`` that finds a planted bug."""
     return first_failure(range(most), BUGS[name])
+
+
+def commit() -> str:
+    """The one that is checked out, marked where files were changed since."""
+    command = ["git", "describe", "--always", "--dirty"]
+    try:
+        described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # there is no git
+        described = ""
+    return described or "no commit"
 
 
 def over_cores(function, arguments: Iterable, processes: int) -> Iterator:

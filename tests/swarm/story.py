@@ -1,14 +1,18 @@
 """One seed from its start to its end."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from overlay.addresses import Address
+from overlay.broker.broker import Broker
 from overlay.broker.config import LOOPBACK
 from overlay.broker.membership import GIVEN
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange
 from overlay.node import SECOND
-from overlay.sim.harness import Overlay
+from overlay.sim.actors import CheckedActor, NodeActor
+from overlay.sim.harness import Overlay, broker_address
 from tests.sim.witness import Witness
 from tests.swarm.answers import Answers
 from tests.swarm.books import Books
@@ -16,6 +20,8 @@ from tests.swarm.causes import Causes
 from tests.swarm.faults import STORM, Storm
 from tests.swarm.keeping import Keeping
 from tests.swarm.plan import Plan, draw
+from tests.swarm.served import Processors
+from tests.swarm.watcher import Readers
 
 CALM = 15 * SECOND
 """So soon after the storm, at the latest, brokers have the right neighbours again."""
@@ -40,11 +46,7 @@ class Told:
 def run(seed: int) -> Told:
     """Raises ``AssertionError`` where an invariant does not hold."""
     plan = draw(seed)
-    overlay = Overlay(plan.graph, plan.config, seed, local=plan.local, strict=plan.is_honest)
-    Witness(overlay, honest=plan.is_honest)
-    Answers(overlay, plan.is_honest)
-    for watcher in (Books, Keeping, Causes):
-        watcher(overlay)
+    overlay = watched(plan)
     overlay.start()
     are_right(overlay, plan, left=set())
     random = Random(seed + 1)
@@ -61,6 +63,29 @@ def run(seed: int) -> Told:
         assert exchange.outcome, "an exchange has no end"
         assert exchange.ended_at - exchange.sent_at <= 10 * SECOND, "an exchange ended after its deadline"
     return Told(overlay.simulator.digest, overlay.simulator.delivered, overlay.simulator.now / SECOND)
+
+
+def watched(plan: Plan) -> Overlay:
+    """The overlay of a plan, with all watchers."""
+    readers = Readers(scans=plan.scans)
+    make_actor: Callable[[Address, Broker], NodeActor] = CheckedActor
+    if plan.service_scale:
+        addresses = [broker_address(i) for i in range(plan.graph.brokers)]
+        make_actor = Processors(plan.service_scale, plan.seed, addresses)
+    overlay = Overlay(
+        plan.graph,
+        plan.config,
+        plan.seed,
+        local=plan.local,
+        strict=plan.is_honest,
+        make_actor=make_actor,
+        make_broker=readers,
+    )
+    Witness(overlay, readers, honest=plan.is_honest)
+    Answers(overlay, readers, is_honest=plan.is_honest)
+    for watcher in (Books, Keeping, Causes):
+        watcher(overlay, readers)
+    return overlay
 
 
 def ask_throughout(overlay: Overlay, random: Random) -> list[Exchange]:

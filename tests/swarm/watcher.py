@@ -1,21 +1,53 @@
-"""What all watchers share: they hear what arrives at brokers, what brokers say, and when one has stepped."""
+"""What all watchers share: they hear what brokers read, what brokers say, and when one has stepped."""
+
+from __future__ import annotations
 
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
+from overlay.broker.config import BrokerConfig
+from overlay.broker.station import Chances
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay, broker_address
-from overlay.sim.simulator import Actor
+from overlay.sim.simulator import WALL_OFFSET_NS, Actor
+
+
+class Reader(Broker):
+    """A broker that watchers hear read: one that is busy, or stopped, reads later than a datagram arrives."""
+
+    watchers: list[Watcher]
+
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        for watcher in self.watchers:
+            watcher.heard(now, data, source, self.address)
+        super().receive_datagram(data, source, now)
+
+
+class Readers:
+    """Makes the brokers of an overlay that is watched. With ``scans``, linear tables are really scanned."""
+
+    def __init__(self, *, scans: bool = False) -> None:
+        self.watchers: list[Watcher] = []
+        self._scans = scans
+
+    def __call__(self, config: BrokerConfig, address: Address, seed: int) -> Reader:
+        reader = Reader(config, address, Chances.streams(seed), WALL_OFFSET_NS)
+        reader.watchers = self.watchers
+        if not self._scans:
+            reader.spare_scans()
+        return reader
 
 
 class Watcher:
     """Attach before the overlay starts."""
 
-    def __init__(self, overlay: Overlay) -> None:
+    def __init__(self, overlay: Overlay, readers: Readers | None = None) -> None:
+        """Without ``readers`` a broker reads what arrives when it arrives."""
         self.overlay = overlay
         self.brokers = {broker_address(i): i for i in range(overlay.graph.brokers)}
-        self._unread: dict[NodeActor, list[tuple[bytes, Address, Address]]] = {}
-        """What waits for a broker that is stopped."""
-        overlay.simulator.on_delivered.append(self._delivered)
+        if readers:
+            readers.watchers.append(self)
+        else:
+            overlay.simulator.on_delivered.append(self._delivered)
         overlay.simulator.on_sent.append(self._sent)
         overlay.simulator.on_stepped.append(self._stepped)
 
@@ -34,25 +66,14 @@ class Watcher:
         return self.overlay.brokers.get(index) or self.overlay.leaving[index]
 
     def _delivered(self, now: int, data: bytes, source: Address, to: Address) -> None:
-        if to not in self.brokers:
-            return
-        if self.brokers[to] in self.overlay.stopped:
-            self._unread.setdefault(self.actor(to), []).append((data, source, to))
-            return
-        self._catch_up(now, to)
-        self.heard(now, data, source, to)
+        if to in self.brokers:
+            self.heard(now, data, source, to)
 
-    def _sent(self, now: int, data: bytes, source: Address, to: Address) -> None:
+    def _sent(self, _: int, data: bytes, source: Address, to: Address) -> None:
+        """When it leaves is no matter: a broker that takes its time has said it when that began."""
         if source in self.brokers:
-            self._catch_up(now, source)
-            self.said(now, data, source, to)
+            self.said(self.overlay.simulator.now, data, source, to)
 
     def _stepped(self, now: int, actor: Actor) -> None:
         if isinstance(actor, NodeActor) and isinstance(actor.node, Broker):
-            self._catch_up(now, actor.address)
             self.stepped(now, actor, actor.node)
-
-    def _catch_up(self, now: int, broker: Address) -> None:
-        """It has been resumed, and reads."""
-        for datagram in self._unread.pop(self.actor(broker), ()) if self._unread else ():
-            self.heard(now, *datagram)

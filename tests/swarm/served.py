@@ -1,0 +1,67 @@
+"""Brokers that take their time: what a datagram, a scan or a sleep costs is small, but enough that others wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from overlay.addresses import Address
+from overlay.broker.broker import Broker
+from overlay.chance import Stream, derive_seed
+from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.sim.served import Incoming, Machine, ServedBroker
+from overlay.sim.simulator import Outgoing
+
+
+def model(scale: float) -> ServiceModel:
+    """About what a broker takes, ``scale`` times over: 0.1 ms for a datagram, up to 0.4 ms until it is read."""
+
+    def late(most_us: float) -> Delays:
+        return Delays(
+            (0.0, 1.0), tuple(tuple(scale * most_us * (1 + sleep) * rank for rank in RANKS) for sleep in (0, 1))
+        )
+
+    return ServiceModel(
+        batch_us=30 * scale,
+        received_us={3: 40 * scale},
+        other_us=30 * scale,
+        sent_us=15 * scale,
+        forwarded_us=20 * scale,
+        kilobyte_us=5 * scale,
+        scan_us=2 * scale,
+        scanned_us=Curve((0.0, 1.0), (1 * scale, 3 * scale)),
+        matched_us=Curve((0.0,), (1 * scale,)),
+        client_sends_us=30 * scale,
+        client_receives_us=20 * scale,
+        cold_us=Curve((0.0, 1.0), (0.0, 40 * scale)),
+        to_broker=late(150),
+        between=late(100),
+        to_client=late(100),
+        timer=late(200),
+        memory=Memory(0, 0, 0, 0, 0),
+    )
+
+
+class CheckedServed(ServedBroker):
+    """Asserts its broker's invariants after each service."""
+
+    def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
+        outgoing = super()._serve(batch, now)
+        self._broker.check_invariants()
+        timer = self._broker.next_timer()
+        assert timer is None or timer > now, f"{self.address} was served at {now} ns and its timer stays at {timer} ns"
+        return outgoing
+
+
+class Processors:
+    """Makes the actors of one overlay; each has a processor to itself."""
+
+    def __init__(self, scale: float, seed: int, brokers: Collection[Address]) -> None:
+        self._model, self._seed, self._brokers = model(scale), seed, frozenset(brokers)
+        self._machine = Machine()
+        self._lives: Counter[Address] = Counter()
+
+    def __call__(self, address: Address, broker: Broker) -> CheckedServed:
+        self._lives[address] += 1
+        chance = Stream(derive_seed(self._seed, "service", *address, self._lives[address]))
+        return CheckedServed(address, broker, self._model, self._machine, chance, self._brokers)
