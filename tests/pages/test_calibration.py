@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from overlay.runtime.calibrated import FILE, REFERENCE, read_model
-from telemetry.calibration.page import REFERENCE_RESIDUALS, RESIDUALS
+from telemetry.calibration.page import REFERENCE_RESIDUALS, RESIDUALS, residuals_path
 from telemetry.calibration.trust import trust
 from tests.pages.recorded import make_run
 
@@ -37,6 +37,11 @@ def test_the_reference_comes_with_how_far_it_may_be_believed(var: Path) -> None:
     assert not found.is_own
     assert len(found.anchors) == 5, "a reference that is measured anew has its residuals beside it"
     assert found.measured == read_model(REFERENCE).measured
+
+
+def test_residuals_are_written_where_they_are_read(tmp_path: Path) -> None:
+    assert residuals_path(REFERENCE) == REFERENCE_RESIDUALS
+    assert residuals_path(tmp_path / FILE) == tmp_path / RESIDUALS
 
 
 def test_the_page_shows_live_beside_simulated_and_names_what_is_not_near(olga: Client, residuals: dict) -> None:
