@@ -75,7 +75,7 @@ def _taken(costs: Costs) -> dict[str, float]:
     together: dict[str, list[str]] = {}
     for name in costs:
         together.setdefault(name.partition(":")[0] if ":" in name else "scans", []).append(name)
-    taken = {}
+    taken: dict[str, float] = {}
     for names in together.values():
         turns = list(zip(*(costs[name] for name in names if not is_rested(name)), strict=True))
         cheapest = min(range(len(turns)), key=lambda turn: sum(turns[turn]))
