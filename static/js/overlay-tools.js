@@ -41,11 +41,11 @@ class Tools {
     return element("span", { className: "switch" },
       this.button("−", "Zoom out", () => this.graph.zoom(1 / STEP)),
       this.button("+", "Zoom in", () => this.graph.zoom(STEP)),
-      this.button("Fit", "Fit: show all of it", () => this.graph.fit()));
+      this.button("Fit", "Fit: the whole overlay", () => this.graph.fit()));
   }
 
   saver() {
-    return this.button("PNG", "PNG: take away what is shown", () => this.save(), "link-button small");
+    return this.button("PNG", "PNG: take the picture away", () => this.save(), "link-button small");
   }
 
   finder() {
