@@ -1,6 +1,7 @@
 // A recorded run, message by message: a clock that is played, stopped and stepped. The address holds all that is shown.
-import { colour, size, us } from "./format.js";
+import { size, us } from "./format.js";
 import { graphData } from "./graph.js";
+import { Density } from "./replay-density.js";
 import { Feed } from "./replay-feed.js";
 import { Picture } from "./replay-picture.js";
 
@@ -21,6 +22,7 @@ const SAVED_EVERY_MS = 500;
 const asked = new URLSearchParams(location.search);
 const picture = new Picture(box, graphData(box));
 const feed = new Feed(data);
+const density = new Density(by("density"), data, marks);
 const hidden = new Set((asked.get("hide") || "").split(",").filter(Boolean));
 const isShown = (row) => !hidden.has(row.family);
 
@@ -260,24 +262,6 @@ function setSpeed(exponent) {
   tell(!state.playing);
 }
 
-// How many messages were sent when, behind the slider; square roots, so that a quiet time is not empty.
-function drawDensity() {
-  const canvas = by("density");
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = canvas.clientWidth * ratio;
-  canvas.height = canvas.clientHeight * ratio;
-  const pen = canvas.getContext("2d");
-  const most = Math.sqrt(Math.max(...data.bins, 1));
-  const width = canvas.width / data.bins.length;
-  pen.fillStyle = colour("edge-strong");
-  data.bins.forEach((number, bin) => {
-    const height = (Math.sqrt(number) / most) * canvas.height;
-    pen.fillRect(bin * width, canvas.height - height, Math.max(1, width - 1), height);
-  });
-  pen.fillStyle = colour("accent");
-  marks.forEach(({ at_s: at }) => pen.fillRect(((at * 1e6 - data.first_us) / (data.last_us - data.first_us || 1)) * canvas.width, 0, 1.5 * ratio, canvas.height));
-}
-
 // ---- being told
 
 slider.addEventListener("input", () => { play(false); seek(data.first_us + (Number(slider.value) / 10_000) * (data.last_us - data.first_us)); });
@@ -291,6 +275,12 @@ by("marks")?.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) { play(false); seek(Number(button.dataset.t) * 1e6); }
 });
+for (const type of ["focusin", "focusout", "mouseover", "mouseout"]) {
+  by("marks")?.addEventListener(type, ({ target }) => {
+    const button = target.closest("button");
+    density.choose(["focusout", "mouseout"].includes(type) || !button ? null : Number(button.dataset.number));
+  });
+}
 by("families").addEventListener("change", (event) => {
   if (event.target.checked) hidden.delete(event.target.value); else hidden.add(event.target.value);
   seek(state.now);
@@ -310,8 +300,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[event.key]();
 });
-document.addEventListener("themechange", drawDensity);
-new ResizeObserver(drawDensity).observe(by("density"));
 
 paceChoice.value = state.pace;
 by("families").querySelectorAll("input").forEach((input) => { input.checked = !hidden.has(input.value); });

@@ -67,7 +67,14 @@ def run_it(run: Run) -> Run:
     return run
 
 
+FAULTS: tuple[Mapping[str, Any], ...] = (
+    {"what": "impaired", "links": [[2, 3]], "delay_ms": 40, "duplication": 0.5, "at_s": 3, "until_s": 4.5},
+    {"what": "restart", "brokers": [5], "at_s": 4},
+)
+"""Late in the run: before them nothing is out of the ordinary."""
+
+
 def furnish_recorded(owner: User) -> tuple[Run, Run]:
-    """A recorded run, and the same with one link less."""
-    run = make_run(owner)
+    """A recorded run in which something goes wrong, and the same with one link less."""
+    run = make_run(owner, faults=FAULTS)
     return run, run_it(what_if(run, {"cut_link": [0, 1]}, owner))
