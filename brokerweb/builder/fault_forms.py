@@ -156,7 +156,7 @@ def _ranges(brokers: list[int]) -> str:
     return ", ".join(map(str, brokers))
 
 
-def _text(number: float | None) -> str:
+def _text(number: bool | float | None) -> str:
     if isinstance(number, bool):
         return str(number).lower()
     return "" if number is None else str(number) if isinstance(number, int) else f"{number:g}"
