@@ -62,7 +62,9 @@ class Glance:
         up = {row["index"]: row for row in network.brokers if row["state"] == "up" and row.get("address")}
         said = statistics_of({index: parse_address(row["address"]) for index, row in up.items()})
         is_here = network.host == settings.HOST_NAME
-        loads, memories, seen = [], [], {}
+        loads: list[dict[str, Any]] = []
+        memories: list[dict[str, Any]] = []
+        seen: dict[int, _Seen] = {}
         for index in sorted(said):
             pid = up[index].get("pid") if is_here else None
             seen[index] = _Seen(time.monotonic(), said[index], _cpu_s(pid))
