@@ -31,6 +31,8 @@ CUT_OFF = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
 ``htmx:responseError``."""
 START_S = 90.0
 PATIENCE_MS = 20_000
+ROOM_MS = 90_000
+"""For a live run that is cancelled to stop."""
 PASSWORD = "correct horse"
 WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
 
@@ -281,11 +283,25 @@ def log_in(context: BrowserContext, url: str, username: str, password: str) -> P
 
 
 def make_room(page: Page, url: str) -> None:
-    """The demo of the first start is still at work; an operator with other plans cancels it."""
+    """The demo of the first start is still at work; an operator with other plans cancels it, and the report of it."""
     page.goto(f"{url}/experiments/")
     page.locator("tbody tr", has_text="demo").get_by_role("link").first.click()
     cancel = page.get_by_role("button", name=re.compile(r"Cancel \d+ run"))
-    if cancel.is_visible():
-        page.once("dialog", lambda dialog: dialog.accept())
-        cancel.click()
-        expect(page.locator("#toasts")).to_contain_text("Cancelled")
+    if not cancel.is_visible():
+        return
+    page.once("dialog", lambda dialog: dialog.accept())
+    cancel.click()
+    progress, report = page.locator("#experiment-progress"), page.get_by_role("link", name=re.compile("^Comparison, "))
+    expect(progress).to_contain_text("12 of 12 runs", timeout=ROOM_MS)
+    if "done" not in progress.inner_text():
+        return  # and of nothing no report is made
+
+    def is_asked_for() -> bool:
+        page.reload()
+        return report.is_visible()
+
+    wait_for(is_asked_for, "the demo's report is asked for", START_S)
+    report.click()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Cancel this report").click()
+    expect(page.get_by_role("button", name="Make it again")).to_be_visible(timeout=ROOM_MS)
