@@ -51,7 +51,7 @@ def test_a_run_is_replayed_and_its_address_leads_back_to_the_same_message(page: 
     expect(told).not_to_have_text(words)
     page.keyboard.press(" ")
     expect(page.locator("#play")).to_have_text("Play")
-    assert float(asked(page)["t"]) > before
+    assert float(asked(page)["t"]) >= before  # messages of one instant are played one after the other
     assert float(asked(page)["speed"]) > 1
 
 
