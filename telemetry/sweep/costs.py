@@ -52,7 +52,7 @@ def exchanges(configuration: Mapping[str, Any]) -> float:
 def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> float:
     """How many brokers can answer a request, about: those of providers, and those that keep a replica.
 
-    A request that its own broker can answer asks nobody and leaves no replica, so that the more have the data the fewer join them.
+    A request that its own broker can answer leaves no replica, so that the more have the data the fewer join them.
     """
     most = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
     holders = min(most, workload.holders or most)
