@@ -286,8 +286,8 @@ def test_only_the_owner_may_connect(host):
         (b'{"do":"deploy"}\n', "invalid"),
         (b'{"do":"status","id":7}\n', "unknown"),
         (b'{"do":"stop","id":"nobody","epoch":1}\n', "unknown"),
-        (b"[" * 100_000 + b"\n", "bad-request"),
-        (b"x" * 4_100_000, "too-long"),
+        pytest.param(b"[" * 100_000 + b"\n", "bad-request", id="very deep"),
+        pytest.param(b"x" * 4_100_000, "too-long", id="very long"),  # a name as long fits into no environment
     ],
 )
 def test_what_cannot_be_read_is_refused_in_words_and_changes_nothing(host, line, code):
