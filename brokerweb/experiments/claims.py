@@ -6,7 +6,7 @@ judges those of a sweep by the same code. Nothing is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ def may_have(definition: Mapping[str, Any]) -> bool:
     """Whether some of its configurations may be of the matrix, by what is cheap to see."""
     return any(
         "prototype" in _listed(settings.get(PROFILE.name)) or "linear" in _listed(settings.get("table"))
-        for settings in _settings(definition)
+        for settings in _group(definition, "settings")
     )
 
 
@@ -157,7 +157,7 @@ def _may_hold(definition: Mapping[str, Any]) -> Iterator[str]:
     """Parts that it may have runs of."""
     if not may_have(definition):
         return
-    loads = list(_workloads(definition))
+    loads = _group(definition, "workload")
     for part in PARTS:
         is_long = any(LONG_S in _listed(load.get("duration_s")) for load in loads)
         is_rare = any(1 in _listed(load.get("holders")) for load in loads)
@@ -165,15 +165,7 @@ def _may_hold(definition: Mapping[str, Any]) -> Iterator[str]:
             yield part
 
 
-def _settings(definition: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return _group(definition, "settings")
-
-
-def _workloads(definition: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return _group(definition, "workload")
-
-
-def _group(definition: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
+def _group(definition: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Of every block what it sets, over what the definition does."""
     usual = definition.get(name) or {}
     return [{**usual, **(block.get(name) or {})} for block in definition.get("blocks") or [{}]]
