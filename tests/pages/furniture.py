@@ -170,10 +170,10 @@ def end(run: Run, state: str, reason: str) -> None:
 
 
 def make_network(topology: Topology, owner: User) -> Network:
-    """A network of which one broker was restarted."""
+    """A network of which one broker was restarted, at addresses that no broker of another test listens on."""
     now_ms = int(timezone.now().timestamp() * 1000)
     brokers = [
-        {"index": i, "address": f"127.0.0.1:{7000 + i}", "pid": 4000 + i, "state": "up", "reason": "", "restarts": 0,
+        {"index": i, "address": f"127.6.0.1:{7000 + i}", "pid": 4000 + i, "state": "up", "reason": "", "restarts": 0,
          "since_unix_ms": now_ms - 600_000}
         for i in range(topology.brokers)
     ]  # fmt: skip
