@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from overlay.broker.config import MOST_HOPS, BrokerConfig
+from overlay.broker.config import MOST_HOPS
 from overlay.systems import SYSTEMS
 from telemetry import tracefile
 from telemetry.endings import WALKS, ending_of
@@ -66,7 +66,7 @@ def _told(query: Query, run: Run) -> dict[str, Any]:
 
 def _most_hops(run: Run) -> int | None:
     """How many hops a query of this run goes at most; ``None`` where its strategy has another bound."""
-    chosen = SYSTEMS[run.configuration["system"]].whole(run.configuration["settings"])
+    chosen = _settings(run)
     if chosen.get("arm") == "structured" or chosen.get("search") not in WALKS:
         return None
     return int(chosen["walk_ttl"] or min(4 * run.configuration["topology"]["brokers"], MOST_HOPS))
@@ -74,8 +74,11 @@ def _most_hops(run: Run) -> int | None:
 
 def traced_one_in(run: Run) -> int:
     """Of the run's queries one in so many was to be traced; 0 for none."""
-    known = run.configuration["settings"].get("trace_one_in")
-    return BrokerConfig.trace_one_in if known is None else int(known)
+    return int(_settings(run)["trace_one_in"])
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    return SYSTEMS[run.configuration["system"]].whole(run.configuration["settings"])
 
 
 def _files(run: Run) -> RunFiles:

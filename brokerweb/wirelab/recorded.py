@@ -74,10 +74,14 @@ def is_there(run: Run) -> bool:
     return files_of(run).messages_path.is_file()
 
 
+def runs() -> QuerySet[Run]:
+    """All that were to be recorded."""
+    return Run.objects.filter(configuration__record_mb__gt=0)
+
+
 def recent() -> QuerySet[Run]:
-    """Runs that were recorded, the newest first."""
-    rows = Run.objects.filter(configuration__record_mb__gt=0).select_related("experiment")
-    return rows.defer("configuration", "summary", "observed")[:RUNS_OFFERED]
+    """The newest of them."""
+    return runs().select_related("experiment").defer("configuration", "summary", "observed")[:RUNS_OFFERED]
 
 
 def page(run: Run, choice: Choice, number: int, size: int = PAGE) -> Page:

@@ -157,7 +157,8 @@ def messages(request: HttpRequest) -> HttpResponse:
     """Recorded messages: the runs that have some, or those of one run, or one of them taken apart."""
     run_id = request.GET.get("run", "")
     if not run_id:
-        return render(request, "wire/runs.html", {"tab": "recorded", "runs": recorded.recent()})
+        listed = {"runs": recorded.recent(), "recorded_runs": recorded.runs().count()}
+        return render(request, "wire/runs.html", {"tab": "recorded", **listed})
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
     context: dict[str, Any] = {"tab": "recorded", "run": run, "kinds": KINDS.items(), "sent": request.GET}
     if not recorded.is_there(run):

@@ -1,6 +1,5 @@
 // The keyboard: `?` lists it. Keys are for the page as it is now, so rows and buttons that a poll brings count at once.
 
-const TWO_KEYS_MS = 1_500;
 const OFF = "keys-off";
 const WRITTEN_IN = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=range], [type=color], [type=file]), textarea, select, [contenteditable]:not([contenteditable=false])";
 
@@ -9,7 +8,7 @@ const own = (name) => [...document.querySelectorAll(`[${name}]`)].filter(isThere
 const isThere = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled && !element.closest("[inert]");
 const key = (name) => Object.assign(document.createElement("kbd"), { textContent: name });
 
-let goSince = -Infinity;
+let going = false; // after `g`: until the next key or press, however late, since a bare `r` or `c` would do something else
 let place = -1;
 
 document.addEventListener("keydown", (event) => {
@@ -17,10 +16,13 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest?.(WRITTEN_IN) || document.querySelector("dialog[open]")) return;
   if (event.key === "?") { event.preventDefault(); list(); return; }
   if (localStorage.getItem(OFF)) return;
-  const going = performance.now() - goSince < TWO_KEYS_MS;
-  goSince = -Infinity;
-  if (going ? go(event.key) : press(event.key)) event.preventDefault();
+  if (event.key === "Shift") return;
+  const leaving = going;
+  going = false;
+  if (leaving ? go(event.key) : press(event.key)) event.preventDefault();
 });
+
+document.addEventListener("pointerdown", () => { going = false; });
 
 function go(name) {
   const entry = [...document.querySelectorAll("[data-go]")].find((one) => one.dataset.go === name);
@@ -32,7 +34,7 @@ function press(name) {
   const bound = own("data-key").find((element) => element.dataset.key === name);
   if (bound) { pressOn(bound); return true; }
   switch (name) {
-    case "g": goSince = performance.now(); return true;
+    case "g": going = true; return true;
     case "/": return search();
     case "j": return step(1);
     case "k": return step(-1);

@@ -153,6 +153,16 @@ def test_recorded_messages_are_chosen_opened_and_taken_to_wireshark(viktor: Clie
     assert all(packet.data.startswith(b"4|") for packet in packets)
 
 
+def test_of_many_recorded_runs_the_newest_are_listed_and_a_filter_has_all_of_them(viktor: Client, run: Run) -> None:
+    assert "all of them" not in viktor.get("/wire/messages/").content.decode()
+    same = {"experiment": run.experiment, "configuration": run.configuration, "seed": run.seed}
+    Run.objects.bulk_create(Run(**same, position=position) for position in range(1, 30))
+    page = viktor.get("/wire/messages/").content.decode()
+    assert page.count("<tr data-row>") == 25
+    (address,) = re.findall(r'<a href="([^"]+)">The newest 25 of 30; all of them</a>', page)
+    assert "30 runs" in text_of(viktor.get(address).content.decode())
+
+
 def test_every_message_of_a_run_is_in_its_capture_and_reached_by_its_page(viktor: Client, run: Run) -> None:
     everything = viktor.get(f"/api/runs/{run.id}/messages/", {"page_size": 10_000}).json()
     packets = read(b"".join(viktor.get(f"/runs/{run.id}/messages.pcapng").streaming_content))[1]
