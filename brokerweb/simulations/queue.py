@@ -119,8 +119,12 @@ def give_back(run: Run, reason: str, *, has_begun: bool = True) -> None:
 
 def take_up_lost() -> None:
     """Queues again the runs whose worker ended without a word."""
-    for run in Run.objects.filter(engine=SIMULATED, state__in=states.UNFINISHED, lease_expires__lt=timezone.now()):
-        give_back(run, "The worker that simulated it ended")
+    lost = Run.objects.filter(engine=SIMULATED, state__in=states.UNFINISHED, lease_expires__lt=timezone.now())
+    owners = set(lost.values_list("lease_owner", flat=True))
+    not_queued = Run.objects.filter(lease_owner__in=owners).exclude(state=RunState.QUEUED)
+    had_begun = set(not_queued.values_list("lease_owner", flat=True))
+    for run in lost:
+        give_back(run, "The worker that simulated it ended", has_begun=run.lease_owner in had_begun)
 
 
 def _queued(engine: str) -> QuerySet[Run]:

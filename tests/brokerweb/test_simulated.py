@@ -210,6 +210,22 @@ def test_runs_of_a_worker_that_died_are_queued_again_but_not_for_ever(api: APICl
     assert (die()["state"], "3 times" in shown(api, run)["reason"]) == ("failed", True)
 
 
+def test_a_batch_whose_worker_dies_before_it_begins_is_not_asked_for_for_ever(api: APIClient, ring: dict) -> None:
+    first, second = launched(api, ring, replicates=2)
+
+    def die(began: str | None = None) -> list[str]:
+        batch = queue.begin("worker")
+        assert [run.pk for run in batch] == [first.pk, second.pk]
+        Run.objects.update(lease_expires=timezone.now() - timedelta(minutes=1))
+        Run.objects.filter(pk=began).update(state=RunState.MEASURING)
+        queue.take_up_lost()
+        return [shown(api, run)["state"] for run in (first, second)]
+
+    assert die() == ["queued", "queued"]
+    assert die() == ["queued", "queued"]
+    assert die(began=first.pk) == ["failed", "queued"]  # what had not begun is not to blame
+
+
 def test_runs_whose_batches_never_begin_fail_with_the_reason(
     api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
