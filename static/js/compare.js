@@ -60,8 +60,12 @@ class Comparison {
     figure.querySelector("[data-title]").textContent = "";
     figure.querySelector("[data-notes]").replaceChildren();
     matrix.hidden = true;
+    this.offer(false);
     this.say("");
   }
+
+  // The picture and its data, where there is one.
+  offer(can) { for (const button of figure.querySelectorAll("[data-save]")) button.hidden = !can; }
 
   say(words) {
     const line = figure.querySelector("[data-say]");
@@ -96,6 +100,7 @@ class Comparison {
     if (chart.rows) this.plot = new RowsChart(figure, chart, log);
     else if (chart.cells) this.plot = new HeatChart(figure, chart, log);
     else this.plot = new EstimateChart(figure, { ...chart, told: true }, log, `comparison-${name}`);
+    this.offer(true);
     matrix.hidden = !chart.cells;
     if (chart.cells) tell(...this.plot.matrix());
   }

@@ -1,5 +1,7 @@
 // The form of a new experiment: what differs from its default, what nothing chosen uses, what is wrong before it is sent;
 // its document as a file, out and in.
+import { saveAs } from "./format.js";
+import { isChanged } from "./guard.js";
 import { toast } from "./toast.js";
 
 const form = document.getElementById("experiment-form");
@@ -86,13 +88,11 @@ document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-download]");
   if (!button) return;
   const text = document.querySelector(button.dataset.download).value;
-  const link = Object.assign(document.createElement("a"), {
-    href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })),
-    download: `${(text.match(/^name: *['"]?(.*?)['"]?$/m)?.[1] || "experiment").replace(/[^\w-]+/g, "-").toLowerCase()}.yaml`,
-  });
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const name = text.match(/^name: *['"]?(.*?)['"]?$/m)?.[1] || "experiment";
+  saveAs(`${name.replace(/[^\w-]+/g, "-").toLowerCase()}.yaml`, text, "application/yaml");
 });
+
+function isTyped(text) { return text.value.trim() !== "" && ("typed" in form.dataset || isChanged(text)); }
 
 for (const input of form.querySelectorAll("input[type=file]")) {
   const read = form.querySelector("[value=upload]");
@@ -102,6 +102,8 @@ for (const input of form.querySelectorAll("input[type=file]")) {
     const most = Number(input.dataset.mostBytes);
     if (file && file.size > most) {
       toast(`${file.name} has ${file.size.toLocaleString()} bytes; at most ${most.toLocaleString()} are read.`, { kind: "error" });
+      input.value = "";
+    } else if (file && isTyped(document.getElementById("document")) && !window.confirm("The file takes the place of the document that was typed. Read it?")) {
       input.value = "";
     } else if (file) {
       form.requestSubmit(read);

@@ -1,4 +1,6 @@
 // The rows of the faults of a new experiment: added, removed, and told what their fields mean.
+import { toast } from "./toast.js";
+
 const rows = document.getElementById("fault-rows");
 const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all", lossy: "links: 0-1, 1-2 or all", impaired: "links: 0-1, 1-2 or all" };
 const AMOUNTS = { slow: "Added ms", lossy: "Loss, share" };
@@ -20,9 +22,18 @@ document.getElementById("fault-add")?.addEventListener("click", () => {
 rows?.addEventListener("click", (event) => {
   if (!event.target.closest("[data-remove-fault]")) return;
   const row = event.target.closest("li");
+  const place = [...rows.children].indexOf(row);
   const next = row.nextElementSibling || row.previousElementSibling;
   row.remove();
   (next?.querySelector("select") || document.getElementById("fault-add")).focus();
   changed();
+  toast("The fault was removed.", { kind: "info", link: { text: "Undo", onclick: () => giveBack(row, place) } });
 });
+
+function giveBack(row, place) {
+  rows.insertBefore(row, rows.children[place] ?? null);
+  row.querySelector("select").focus();
+  changed();
+}
+
 rows?.addEventListener("change", (event) => { if (event.target.matches("select")) explain(event.target.closest("li")); });

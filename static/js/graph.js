@@ -4,6 +4,7 @@ import { addTools } from "./overlay-tools.js";
 
 const STATE_TONES = { up: "state-green", running: "state-green", starting: "state-blue", restarting: "state-violet",
   failed: "state-red", stopped: "state-grey", away: "state-grey" };
+const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", stopped: "dashed", away: "dashed" };
 
 const EDGE = 28; // pixels kept free around all of it
 const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // how far and near one comes, and how large a few brokers are drawn
@@ -22,7 +23,7 @@ function sheet(many) {
   const plain = colour("surface");
   return [
     { selector: "node", style: {
-      width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)",
+      width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)", "border-style": "data(line)",
       label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
@@ -65,8 +66,20 @@ export class Graph {
     this.paint();
     if (onSelect) this.cy.on("tap", "node", (event) => onSelect(event.target.data("index")));
     this.cy.on("pinchzoom", () => this.loosen());
-    document.addEventListener("themechange", () => this.paint());
-    new ResizeObserver(() => { this.cy.resize(); if (this.isWhole) this.fit(); }).observe(element);
+    this.follow();
+  }
+
+  // The page's colours and the box's size, until something else takes the place of the box, as in a preview.
+  follow() {
+    const paint = () => this.paint();
+    document.addEventListener("themechange", paint);
+    const watcher = new ResizeObserver(() => {
+      if (this.element.isConnected) { this.cy.resize(); if (this.isWhole) this.fit(); return; }
+      watcher.disconnect();
+      document.removeEventListener("themechange", paint);
+      this.cy.destroy();
+    });
+    watcher.observe(this.element);
   }
 
   // Generators give positions in any unit; they are spread over the box once, and then stay.
@@ -150,6 +163,7 @@ export class Graph {
           size: Math.round(10 * base * (0.8 + (look.load ? 1.1 * Math.sqrt(look.load / load) : 0.2))) / 10,
           fill: look.memory ? mix(low, high, memory > least ? 0.1 + 0.9 * ((look.memory - least) / (memory - least)) : 0.5) : low,
           ring: look.state ? tones[look.state] ??= tone(look.state) : high,
+          line: STATE_LINES[look.state] || "solid",
         };
         if (Object.entries(dress).some(([name, value]) => node.data(name) !== value)) node.data(dress);
       });

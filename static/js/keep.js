@@ -67,7 +67,7 @@ function isSelectingIn(part) {
 
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt } = event.detail;
-  if (isPoll(elt) && (document.hidden || isSelectingIn(elt))) event.preventDefault();
+  if (isPoll(elt) && ("gone" in elt.dataset || document.hidden || isSelectingIn(elt))) event.preventDefault();
 });
 document.addEventListener("htmx:beforeSwap", ({ detail }) => { if (detail.shouldSwap && isUnasked(detail.requestConfig.elt)) hold(); });
 document.addEventListener("htmx:afterSwap", () => { if (held) restore(); });

@@ -15,7 +15,7 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.target.closest?.(WRITTEN_IN) || document.querySelector("dialog[open]")) return;
   if (event.key === "?") { event.preventDefault(); list(); return; }
-  if (localStorage.getItem(OFF)) return;
+  if (areOff()) return;
   if (event.key === "Shift") return;
   const leaving = going;
   going = false;
@@ -23,6 +23,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("pointerdown", () => { going = false; });
+
+// Whether this browser is to leave bare letters and signs alone.
+export function areOff() { return Boolean(localStorage.getItem(OFF)); }
 
 function go(name) {
   const entry = [...document.querySelectorAll("[data-go]")].find((one) => one.dataset.go === name);
@@ -94,7 +97,7 @@ function list() {
   here.hidden = !helped.length;
   here.querySelector("dl").replaceChildren(...helped.flatMap((element) => line([element.dataset.key], element.dataset.keyHelp)));
   const on = dialog.querySelector("#keys-on");
-  on.checked = !localStorage.getItem(OFF);
+  on.checked = !areOff();
   on.onchange = () => (on.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1"));
   dialog.showModal();
 }

@@ -44,7 +44,7 @@ export class LiveChart {
       const value = Object.assign(document.createElement("span"), { className: "value" });
       button.append(key, series.label, value);
       button.type = "button";
-      button.setAttribute("aria-pressed", "true");
+      button.setAttribute("aria-pressed", String(this.isShown(at)));
       button.title = `Show only ${series.label}; again to show all`;
       button.addEventListener("click", () => this.isolate(at));
       return button;
@@ -56,11 +56,12 @@ export class LiveChart {
   isolate(at) {
     this.isolated = this.isolated === at ? null : at;
     this.spec.series.forEach((series, i) => {
-      const shown = this.isolated === null || this.isolated === i;
-      this.plot.setSeries(i + 1, { show: shown });
-      this.keys[i].setAttribute("aria-pressed", String(shown));
+      this.plot.setSeries(i + 1, { show: this.isShown(i) });
+      this.keys[i].setAttribute("aria-pressed", String(this.isShown(i)));
     });
   }
+
+  isShown(at) { return this.isolated === null || this.isolated === at; }
 
   readout(at) {
     const nowhere = at === null || at === undefined;
@@ -91,8 +92,8 @@ export class LiveChart {
         { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
           values: (u, splits) => splits.map((y) => (y === null || (this.log && !this.labelled(y)) ? "" : brief(this.format(y)))) },
       ],
-      series: [{}, ...spec.series.map((series) => ({
-        label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
+      series: [{}, ...spec.series.map((series, at) => ({
+        show: this.isShown(at), label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
         points: { show: (u, seriesAt) => this.alone(seriesAt), size: 4 } }))],
       bands,
       hooks: { drawAxes: [(u) => shadeMarks(u, this.marks)], draw: [(u) => drawMarks(u, this.marks, this.chosen)], setCursor: [(u) => this.readout(u.cursor.idx)] },

@@ -17,6 +17,4 @@ function show() {
 }
 
 document.addEventListener("htmx:afterSwap", show);
-// Nobody looks: nothing is asked.
-document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.id === "network-brokers" && document.hidden) event.preventDefault(); });
 show();

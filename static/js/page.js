@@ -32,9 +32,18 @@ function toggleRail(toggle, open = !document.getElementById("rail").classList.co
   toggle.setAttribute("aria-expanded", String(open));
 }
 
+let pressedOn = null;
+document.addEventListener("pointerdown", ({ target }) => { pressedOn = target; });
+
+// On what a sheet covers; not on its own margin, nor where a drag from within it ends.
+function isBeside({ target, clientX: x, clientY: y }) {
+  const { left, right, top, bottom } = target.getBoundingClientRect();
+  return pressedOn === target && (x < left || x > right || y < top || y > bottom);
+}
+
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest("[data-rail-toggle], [data-dialog-open], [data-dialog-close], [data-copy]");
-  if (event.target instanceof HTMLDialogElement) event.target.close(); // beside the sheet, on what it covers
+  if (event.target instanceof HTMLDialogElement && isBeside(event)) event.target.close();
   if (!pressed) return;
   const { dialogOpen, copy: selector } = pressed.dataset;
   if (pressed.matches("[data-rail-toggle]")) toggleRail(pressed);
@@ -59,6 +68,11 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-auto-submit]");
   if (form) form.requestSubmit();
+});
+
+// The form of a run's tags and note takes their place, and they its: whoever was there stays there.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target.matches?.(".labels")) target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
 });
 
 document.addEventListener("htmx:afterSwap", refreshTimes);

@@ -118,8 +118,15 @@ export class Sequence {
     for (const group of this.box.querySelectorAll("[data-message]")) {
       const isChosen = Number(group.dataset.message) === this.chosen;
       group.querySelector("[data-line]").setAttribute("stroke-width", isChosen ? 5 : 2);
-      if (isChosen) group.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (isChosen) this.reveal(group);
     }
+  }
+
+  // Within its own box: the page stays, for the picture above tells of the same message.
+  reveal(group) {
+    const [inner, outer] = [group.getBoundingClientRect(), this.box.getBoundingClientRect()];
+    const by = (low, high, least, most) => (low < least ? low - least : Math.max(0, Math.min(high - most, low - least)));
+    this.box.scrollBy(by(inner.left, inner.right, outer.left, outer.right), by(inner.top, inner.bottom, outer.top, outer.bottom));
   }
 
   saveSvg(file) { saveAs(`${file}.svg`, new XMLSerializer().serializeToString(this.box.firstElementChild), "image/svg+xml"); }

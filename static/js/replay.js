@@ -1,6 +1,7 @@
 // A recorded run, message by message: a clock that is played, stopped and stepped. The address holds all that is shown.
 import { size, us } from "./format.js";
 import { graphData } from "./graph.js";
+import { areOff } from "./keys.js";
 import { Density } from "./replay-density.js";
 import { Feed } from "./replay-feed.js";
 import { Picture } from "./replay-picture.js";
@@ -228,9 +229,9 @@ async function followQuery(query, time, nth) {
   by("query-id").textContent = query;
   state.current = { part: 0, place: -1 };
   const first = await waiting(() => feed.beside(state.current, 1, isShown));
-  if (query && !first) by("wrong").textContent = "No message of this query was recorded.";
-  if (time !== undefined || !first) return seek(time ?? data.first_us, nth);
-  return goTo(first);
+  if (time !== undefined || !first) await seek(time ?? data.first_us, nth);
+  else goTo(first);
+  if (query && !first) by("wrong").textContent ||= "No message of this query was recorded.";
 }
 
 // The query of a message, from that message on.
@@ -297,6 +298,7 @@ document.addEventListener("keydown", (event) => {
   const own = event.target.closest("button, select, a, input");
   const isOwn = own && (event.key === " " || event.key.startsWith("Arrow") && own.matches("select, input[type=range]"));
   if (isOwn || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  if (document.querySelector("dialog[open]") || ("+=-".includes(event.key) && areOff())) return;
   event.preventDefault();
   KEYS[event.key]();
 });

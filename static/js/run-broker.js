@@ -10,8 +10,6 @@ export class BrokerPanel {
       else if (event.target.closest?.("[data-broker-close]")) this.close();
     });
     document.addEventListener("keydown", (event) => { if (event.key === "Escape" && this.box.contains(document.activeElement)) this.close(); });
-    // Nobody looks: nothing is asked.
-    document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.id === "broker-now" && document.hidden) event.preventDefault(); });
     const opened = box.querySelector("[data-opened]");
     if (opened) overlay.select(Number(opened.dataset.opened));
   }
@@ -30,8 +28,9 @@ export class BrokerPanel {
     this.overlay.select(null);
     this.remember(null);
     htmx.ajax("GET", this.box.dataset.closed ?? this.box.dataset.url, { target: this.box, swap: "innerHTML" });
-    // A table that asks for itself has another button in its place by now.
-    (document.getElementById(this.opener?.id) ?? this.opener)?.focus();
+    // A table that asks for itself has another button in its place by now; from the picture nobody came by a button.
+    this.box.tabIndex = -1;
+    (document.getElementById(this.opener?.id) ?? this.opener ?? this.box).focus({ preventScroll: !this.opener });
     this.opener = null;
   }
 

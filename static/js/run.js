@@ -63,7 +63,10 @@ function showState() {
 // What a run says of itself once it has ended (verdict, summary, end) takes the place of what was there, part by part;
 // whoever types goes on typing. It is asked for until it comes.
 byId("run-end")?.addEventListener("htmx:afterRequest", ({ target, detail }) => {
-  if (!detail.successful) { setTimeout(() => htmx.trigger(target, "ended"), ASK_AGAIN_MS); return; }
+  if (!detail.successful) {
+    if (detail.xhr?.status !== 404) setTimeout(() => htmx.trigger(target, "ended"), ASK_AGAIN_MS);
+    return;
+  }
   Object.assign(live, JSON.parse(byId("live").textContent));
   overlay.thicken(live.traffic);
   charts.rest();
@@ -79,9 +82,6 @@ function showBrokers(source) {
   table.show(source);
   showFigures(byId("broker"), source);
 }
-
-// Tags or a note that cannot be: the form comes back with what was typed and a sentence.
-byId("labels").addEventListener("htmx:beforeSwap", ({ detail }) => { if (detail.xhr.status === 400) detail.shouldSwap = true; });
 
 // A broker was closed, and all of them are told of again.
 byId("broker").addEventListener("htmx:afterSwap", () => showBrokers(live.memory ? measured(frame) : frame));

@@ -51,7 +51,3 @@ document.addEventListener("click", (event) => {
   field.value = [field.value.trim(), example.dataset.condition].filter(Boolean).join(" and ");
   field.focus();
 });
-
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.matches?.(".labels")) event.target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
-});

@@ -22,7 +22,7 @@ document.addEventListener("htmx:configRequest", ({ detail }) => {
 // A part of a page that was asked for after the log-in had ended is answered with the log-in's page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { pathname } = new URL(event.detail.xhr.responseURL || location.href, location.href);
-  if (pathname === frame?.dataset.login) { event.detail.shouldSwap = false; loggedOut(); } else hush();
+  if (pathname === frame?.dataset.login) { event.detail.shouldSwap = false; loggedOut(); } else if (event.detail.xhr.status < 400) hush();
 });
 
 function loggedOut() {
@@ -37,9 +37,12 @@ function loggedOut() {
 function tellFailure(event) {
   const { elt, requestConfig, xhr } = event.detail;
   const source = requestConfig?.elt || elt;
-  if (event.type === "htmx:sendError" && isUnasked(source)) {
-    if (!told?.isConnected) told = toast("The server does not answer. What is shown may be old; it is asked again.", { kind: "warning", stays: true });
-  } else if (!isUnasked(source)) {
+  if (isUnasked(source)) {
+    const isGone = xhr?.status === 404;
+    if (isGone) source.dataset.gone = "";
+    const words = isGone ? "What a part of this page showed is not there any more." : "The server does not answer as it should. What is shown may be old; it is asked again.";
+    if (!told?.isConnected) told = toast(words, { kind: "warning", stays: true });
+  } else {
     const words = event.type === "htmx:sendError" ? "The server does not answer." : sentenceOf(xhr);
     toast(`That was not done. ${words}`, { kind: "error" });
   }

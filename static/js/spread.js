@@ -10,7 +10,9 @@ export class Spread {
 
   next() {
     this.timer = null;
-    this.jobs.shift()?.();
-    if (this.jobs.length) this.timer ??= setTimeout(() => this.next());
+    const job = this.jobs.shift();
+    // Before the job, which may fail and takes none of the others along.
+    if (this.jobs.length) this.timer = setTimeout(() => this.next());
+    job?.();
   }
 }

@@ -144,6 +144,8 @@ async function offerWays() {
   $("theirs").onclick = () => {
     drawing.take({ nodes: theirs.nodes, links: theirs.links });
     version = theirs.version;
+    if ($("name").value.trim() === named) $("name").value = theirs.name;
+    named = theirs.name;
     say("");
     toast("This is their drawing; undo brings yours back.");
     showState();
