@@ -92,8 +92,6 @@ document.addEventListener("click", ({ target }) => {
   saveAs(`${name.replace(/[^\w-]+/g, "-").toLowerCase()}.yaml`, text, "application/yaml");
 });
 
-function isTyped(text) { return text.value.trim() !== "" && ("typed" in form.dataset || isChanged(text)); }
-
 for (const input of form.querySelectorAll("input[type=file]")) {
   const read = form.querySelector("[value=upload]");
   input.addEventListener("change", (event) => {
@@ -103,7 +101,7 @@ for (const input of form.querySelectorAll("input[type=file]")) {
     if (file && file.size > most) {
       toast(`${file.name} has ${file.size.toLocaleString()} bytes; at most ${most.toLocaleString()} are read.`, { kind: "error" });
       input.value = "";
-    } else if (file && isTyped(document.getElementById("document")) && !window.confirm("The file takes the place of the document that was typed. Read it?")) {
+    } else if (file && isChanged(document.getElementById("document")) && !window.confirm("The file takes the place of the document that was typed. Read it?")) {
       input.value = "";
     } else if (file) {
       form.requestSubmit(read);

@@ -62,6 +62,19 @@ def test_settings_come_and_go_with_the_choice_that_uses_them(page: Page, shown: 
     expect(walkers.locator("[data-changed]")).to_be_hidden()
 
 
+def test_a_fault_that_was_removed_is_given_back_as_it_was_filled_in(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/experiments/new/")
+    page.get_by_text("Faults", exact=True).click()
+    for brokers in ("1", "2, 3"):
+        page.get_by_role("button", name="Add a fault").click()
+        page.get_by_label("Where").last.fill(brokers)
+    page.get_by_role("button", name="Remove").first.click()
+    expect(page.get_by_label("Where")).to_have_value("2, 3")
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(page.get_by_label("Where")).to_have_count(2)
+    expect(page.get_by_label("Where").first).to_have_value("1")
+
+
 def test_the_document_follows_the_form_and_the_form_the_document(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/experiments/new/?preset=search-compared")
     page.get_by_label("Duration").fill("1m30s")

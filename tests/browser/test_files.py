@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown, turn_narrow
+from tests.browser.conftest import WIDE, Complaints, Shown, answer_yes, turn_narrow
 
 pytestmark = pytest.mark.parametrize("page", [WIDE], indirect=True)
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,6 +71,12 @@ def test_a_definition_is_read_from_a_file_judged_by_thresholds_and_saved(
     expect(page.get_by_text("huge.yaml has 1,000,001 bytes; at most 1,000,000 are read.").first).to_be_visible()
     upload.set_input_files(file("broken.yaml", quick.replace("duration_s: 15", "duration_s: [15")))
     expect(page.get_by_role("alert").first).to_contain_text("column")
+    document.fill("name: Typed by hand")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    upload.set_input_files(file("quick.yaml", quick))
+    expect(upload).to_have_value("")
+    expect(document).to_have_value("name: Typed by hand")
+    answer_yes(page)
     upload.set_input_files(file("quick.yaml", quick.replace("A quick look", name)))
     expect(document).to_have_value(re.compile(name))
     page.get_by_role("button", name="Form", exact=True).click()

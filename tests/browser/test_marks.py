@@ -75,6 +75,34 @@ def test_a_fault_is_drawn_on_every_chart_of_its_run_where_it_began_and_for_as_lo
     assert len({x for x in thick if abs(x - began) < 5}) >= 3
 
 
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_fault_that_is_planned_stands_below_what_happens_until_it_does(page: Page, shown: Shown) -> None:
+    """As a run's page tells them that was opened while its run was queued."""
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    box = page.locator("#marks")
+    expect(box.locator("li")).not_to_have_count(0)
+    box.evaluate("box => { box.querySelector('ol').replaceChildren(); }")
+    fault = {"kind": "fault", "label": "broker 1 killed", "at_s": 9.0, "until_s": None}
+    phase = {"kind": "phase", "label": "measuring", "at_s": 3.0, "until_s": None}
+    told = box.evaluate(
+        """async (box, [fault, phase]) => {
+          const { MarkList } = await import("/static/js/marks.js");
+          const list = new MarkList(box, [fault], () => {});
+          const happens = [[], [phase], [phase, { ...fault, at_s: 12 }]];
+          return happens.map((marks) => {
+            list.show(marks, false);
+            return [...box.querySelectorAll("li")].map((row) => row.textContent);
+          });
+        }""",
+        [fault, phase],
+    )
+    assert told == [
+        ["measuring + 9.0\u202fs broker 1 killed, planned"],
+        ["1, phase, 3.0\u202fsmeasuring", "measuring + 9.0\u202fs broker 1 killed, planned"],
+        ["1, phase, 3.0\u202fsmeasuring", "2, fault, 12.0\u202fsbroker 1 killed"],
+    ]
+
+
 def test_over_a_replay_stand_the_marks_of_the_charts_at_their_times(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["replay"])
     expect(page.locator("#step")).to_be_enabled()
@@ -123,6 +151,23 @@ def test_the_slider_is_dragged_and_the_message_of_that_time_is_drawn(page: Page,
     assert sent_s <= at_s
     assert abs(float(parse_qs(urlparse(page.url).query)["t"][0]) - at_s) < 1e-3
     assert page.locator(".flights").evaluate(IS_DRAWN), "nothing is drawn"
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_query_of_which_nothing_was_recorded_says_so_and_keys_stay_within_the_sheet(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}{shown.addresses['replay']}?query=1234567")
+    expect(page.locator("#step")).to_be_enabled()
+    expect(page.locator("#wrong")).to_have_text("No message of this query was recorded.")
+    page.get_by_role("button", name="show all").click()
+    expect(page.locator("#wrong")).to_be_empty()
+    clock = page.locator("#clock")
+    at = clock.inner_text()
+    page.keyboard.press("?")
+    page.keyboard.press("ArrowRight")
+    expect(clock).to_have_text(at)
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    expect(clock).not_to_have_text(at)
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)

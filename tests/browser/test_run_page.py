@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from tests.browser.conftest import WIDE, Complaints, Shown
 
@@ -50,7 +50,54 @@ def test_nothing_is_asked_of_a_broker_while_none_is_open(page: Page, shown: Show
         pass
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_contain_text("All brokers")
+    expect(panel).to_be_focused()
     assert page.evaluate("document.querySelectorAll('[hx-trigger*=every]').length") == 0
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_what_a_poll_asks_for_in_vain_is_said_once_and_what_is_gone_is_asked_for_no_more(
+    page: Page, shown: Shown, complaints: Complaints
+) -> None:
+    answers = [500, 200, 404]
+
+    def answer(route: Route) -> None:
+        status = answers.pop(0)
+        complaints.expected = str(status)
+        if status == 200:
+            route.continue_()
+        else:
+            route.fulfill(status=status)
+
+    page.route(re.compile("part=now"), answer)
+    page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=0")
+    toasts = page.locator("#toasts")
+    expect(toasts).to_contain_text("What is shown may be old")
+    expect(toasts).to_be_empty()
+    expect(toasts).to_contain_text("is not there any more")
+    assert answers == []
+    expect(page.locator("#broker-now")).to_have_attribute("data-gone", "")
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_series_that_is_shown_alone_stays_alone_on_another_scale_and_in_other_colours(
+    page: Page, shown: Shown
+) -> None:
+    page.goto(shown.url + shown.addresses["run-measuring"])
+    chart = page.locator("[data-chart=latency]")
+    expect(chart.locator("[data-plot]")).not_to_have_attribute("data-empty", re.compile(".*"))
+    chart.get_by_role("button", name=re.compile("^p50")).first.click()
+    chart.get_by_role("button", name="linear").click()
+    page.evaluate("document.dispatchEvent(new Event('themechange'))")
+    expect(chart.locator("[data-legend] [aria-pressed=true]")).to_have_count(1)
+    chart.get_by_role("button", name=re.compile("^p50")).first.click()
+    expect(chart.locator("[data-legend] [aria-pressed=false]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_of_an_empty_chart_there_is_nothing_to_take_away(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-queued"])
+    expect(page.locator("[data-chart=latency] [data-plot]")).to_have_attribute("data-empty", "")
+    expect(page.locator("[data-chart=latency] [data-save]").first).to_be_hidden()
 
 
 def test_one_cursor_tells_the_time_and_the_values_of_all_charts(page: Page, shown: Shown) -> None:

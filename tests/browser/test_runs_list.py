@@ -65,6 +65,12 @@ def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
     expect(page.get_by_label("Tags", exact=True)).to_have_count(0)
 
     page.get_by_role("button", name="Columns").click()
+    sheet = page.get_by_role("dialog").filter(has=page.get_by_label("p99", exact=True))
+    sheet.click(position={"x": 4, "y": 4})  # on its own margin
+    expect(sheet).to_be_visible()
+    page.mouse.click(1, 1)  # on what it covers
+    expect(sheet).to_be_hidden()
+    page.get_by_role("button", name="Columns").click()
     page.get_by_label("p99", exact=True).check()
     assert serious(page) == []
     page.get_by_role("button", name="Show these columns").click()

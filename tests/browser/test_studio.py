@@ -176,7 +176,8 @@ def test_who_is_overtaken_loses_nothing_and_finds_the_way_on(
     page.get_by_label("Choose broker 3").check()
     page.locator("body").press("l")
     assert page.evaluate(DRAWN) == 7
-    rest.patch(f"/{topology}/", json={"brokers": 8}).raise_for_status()
+    renamed = f"Renamed meanwhile, {width(page)}"
+    rest.patch(f"/{topology}/", json={"brokers": 8, "name": renamed}).raise_for_status()
     page.get_by_role("button", name="Save as a new version").click()
     expect(page.locator("#problem-told")).to_have_text(
         "olga saved version 2 after version 1 was opened. Nothing was saved."
@@ -186,6 +187,7 @@ def test_who_is_overtaken_loses_nothing_and_finds_the_way_on(
     assert changes == f"/topologies/{topology}/difference/?from=1&to=2"
     page.get_by_role("button", name="Take theirs").click()
     expect_saved(page, 2)
+    expect(page.get_by_label("Name", exact=True).first).to_have_value(renamed)
     assert page.evaluate(DRAWN) == 8
     page.get_by_role("button", name="Undo").click()
     assert page.evaluate(DRAWN) == 7
@@ -193,7 +195,8 @@ def test_who_is_overtaken_loses_nothing_and_finds_the_way_on(
     page.get_by_role("button", name="Save as a new version").click()
     page.get_by_role("button", name="Save mine as version 4").click()
     expect_saved(page, 4)
-    assert len(saved(rest, topology)["links"]) == 7
+    now = saved(rest, topology)
+    assert (len(now["links"]), now["name"]) == (7, renamed)
 
 
 def test_a_save_that_fails_keeps_the_drawing_and_leaving_is_asked_about(
