@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from django.conf import settings
 from django.http import QueryDict
 
 from brokerweb import quantities
@@ -36,7 +37,6 @@ SHAPE = tuple(describe(LinkShape))
 """What impaired links may be said to do."""
 UNITS = {info.name: info.unit.removesuffix("/s") for info in SHAPE}
 """In which amounts may be typed: a rate as "20kB"."""
-MAX_RANGE = 100_000
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _PAIR = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
 
@@ -96,9 +96,9 @@ class FaultRow:
 
     def _where(self, name: str) -> Any:
         if self.what in (KILL, RESTART):
-            return _brokers(name, self.where)
+            return _brokers(name, self.where, settings.MAX_BROKERS)
         if self.what == PARTITION:
-            return [_brokers(name, island) for island in self.where.split("|")]
+            return _islands(name, self.where)
         return "all" if self.where.strip().lower() == "all" else _links(name, self.where)
 
 
@@ -179,7 +179,17 @@ def _number(name: str, text: str, unit: str) -> float:
         raise InvalidSetting(name, f"must be a number, not {text[:40]!r}" if text else "is required") from None
 
 
-def _brokers(name: str, text: str) -> list[int]:
+def _islands(name: str, text: str) -> list[list[int]]:
+    found: list[list[int]] = []
+    left = settings.MAX_BROKERS
+    for island in text.split("|"):
+        found.append(_brokers(name, island, left))
+        left -= len(found[-1])
+    return found
+
+
+def _brokers(name: str, text: str, most: int) -> list[int]:
+    """At most so many: a range takes a few letters to type and stands for as many brokers as it likes."""
     found: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -187,8 +197,10 @@ def _brokers(name: str, text: str) -> list[int]:
             sentence = f"must be brokers such as “3, 5-8”, not {text[:40]!r}"
             raise InvalidSetting(name, sentence if text else "is required")
         first, last = int(match[1]), int(match[2] or match[1])
-        if last < first or last - first > MAX_RANGE:
+        if last < first:
             raise InvalidSetting(name, f"{part.strip()!r} is no range of brokers")
+        if len(found) + last - first >= most:
+            raise InvalidSetting(name, f"must name at most {settings.MAX_BROKERS:,} brokers")
         found += range(first, last + 1)
     return found
 

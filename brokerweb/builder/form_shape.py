@@ -45,7 +45,8 @@ def check_shape(definition: Mapping[str, Any]) -> None:
         raise InvalidSetting("thresholds", "must be a list of texts such as p95 < 2ms")
     for index, block in enumerate(definition.get("blocks") or []):
         if not is_block(block):
-            raise InvalidSetting(f"blocks.{index}", "must be an object of topology, settings and workload")
+            sentence = "must be an object of topology, settings and workload, in which each is a value or a list"
+            raise InvalidSetting(f"blocks.{index}", sentence)
     try:
         fault_forms.shown(definition.get("faults") or [])
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -58,12 +59,21 @@ def _check_group(group: str, values: Any, known: set[str]) -> None:
     for name, value in values.items():
         if name not in known:
             raise InvalidSetting(f"{group}.{str(name)[:60]}", f"is not known; known are {', '.join(sorted(known))}")
-        if any(isinstance(one, dict | list) for one in listed(value)):
+        if not _is_swept(value):
             raise InvalidSetting(f"{group}.{name}", "must be a value or a list of values")
 
 
 def is_block(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(group, {}), dict) for group in sweeps.SWEPT_GROUPS)
+    return isinstance(value, dict) and all(_is_group(value.get(group, {})) for group in sweeps.SWEPT_GROUPS)
+
+
+def _is_group(values: Any) -> bool:
+    return isinstance(values, dict) and all(map(_is_swept, values.values()))
+
+
+def _is_swept(value: Any) -> bool:
+    """Whether it is a value or a list of values."""
+    return not any(isinstance(one, dict | list) for one in listed(value))
 
 
 def listed(value: Any) -> list[Any]:

@@ -55,7 +55,12 @@ def new(request: HttpRequest) -> HttpResponse:
 def _started(request: HttpRequest) -> HttpResponse:
     """The form as it is opened: empty, or filled from a preset, an experiment, a run or a topology."""
     origin = origins.find(request.GET)
-    form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
+    try:
+        form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
+    except InvalidSetting as error:  # it has a setting that has gone since, which a document can show
+        form = forms.shown({}, report_when_done=origin.report_when_done, token=new_id())
+        form.mode, form.document = DOCUMENT, documents.text(origin.definition)
+        form.blame(error)
     if "document" in request.GET:
         form = _as_document(request, form)
     return _page(request, form, origin=origin)

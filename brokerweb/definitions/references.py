@@ -183,7 +183,8 @@ def _name(value: Mapping[str, Any]) -> str:
 
 def name_of(value: Any) -> str:
     """What a form calls a topology that is yet to be made."""
-    return _name(value) if isinstance(value, dict) and "kind" in value and "brokers" in value else "a topology"
+    can_be_said = isinstance(value, dict) and isinstance(value.get("kind"), str) and "brokers" in value
+    return _name(value) if can_be_said else "a topology"
 
 
 def carried(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -257,6 +257,24 @@ def test_a_broken_document_says_where_and_nothing_is_lost(olga: Client, text: st
     assert not Topology.objects.exists()
 
 
+@pytest.mark.parametrize("values", ["profile: [[improved]]", "profile: [{a: 1}]", "profile: {a: 1}", "search: [[]]"])
+def test_a_block_of_what_is_no_value_stays_in_the_document(olga: Client, values: str) -> None:
+    text = f"topology: {{kind: ring, brokers: 3}}\nblocks:\n- settings: {{{values}}}\n"
+    form = olga.post("/experiments/new/", {"mode": "document", "document": text, "do": "form"}).context["form"]
+    assert (form.mode, form.document) == ("document", text)
+    assert "in which each is a value or a list" in form.wrong["blocks"]
+    sent = {**sweep("{}"), "blocks": '[{"settings": {"profile": [["improved"]]}}]', "do": "look"}
+    assert olga.post("/experiments/new/", sent).status_code == 200
+
+
+@pytest.mark.parametrize("topology", ['{"kind": [], "brokers": 1}', '{"kind": {}, "brokers": {}}', '{"brokers": 1}'])
+def test_a_topology_of_no_kind_is_refused_and_not_stumbled_over(olga: Client, topology: str) -> None:
+    answer = olga.post("/experiments/new/", {**sweep(topology), "do": "save"})
+    assert answer.status_code == 400
+    assert "a topology" in answer.content.decode()
+    assert not Topology.objects.exists()
+
+
 def test_a_file_is_read_into_the_document_and_one_that_is_too_large_is_not(olga: Client) -> None:
     def upload(content: bytes, **more: str) -> Any:
         file = SimpleUploadedFile("mine.yaml", content)
@@ -294,6 +312,21 @@ def test_an_impossible_sweep_is_explained_with_the_number_that_would_work(
     assert answer.status_code == 400
     assert sentence in answer.content.decode()
     assert not Experiment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("what", "where"),
+    [("kill", "0-999999"), ("restart", "0-999, 0-999"), ("partition", "0-999 | 0-999")],
+)
+def test_a_fault_of_more_brokers_than_any_topology_has_is_refused(
+    olga: Client, ring: Topology, what: str, where: str
+) -> None:
+    fault = {"what": what, "where": where, "amount": "", "at_s": "1", "until_s": ""}
+    typed = {f"fault-{name}": text for name, text in fault.items()}
+    answer = olga.post("/experiments/new/", {**sweep(ring.id, **typed), "do": "launch"})
+    assert answer.status_code == 400
+    assert "must name at most 1,000 brokers" in answer.content.decode()
+    assert f'value="{where}"' in answer.content.decode(), "what was typed stays"
 
 
 def test_the_launch_bar_says_how_long_behind_what_and_how_much_disk(olga: Client, ring: Topology) -> None:
@@ -391,6 +424,10 @@ def test_the_page_of_an_experiment_says_what_each_configuration_has_come_to(olga
         assert (row.p95["low"] is None) == (row.n < 2)
     text = page.content.decode()
     assert f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20state%20%3D%20failed" in text
+    Run.objects.filter(configuration_hash=rows[1].hash).update(state=RunState.FAILED)
+    for sort in ("p95", "-p95"):
+        *_, last = olga.get(f"/experiments/{house.experiment.id}/?sort={sort}").context["configurations"]
+        assert (last.hash, last.n) == (rows[1].hash, 0), "what was not measured comes last"
 
 
 def test_an_experiment_that_was_cancelled_does_not_look_complete_in_the_list(olga: Client, ring: Topology) -> None:
@@ -468,6 +505,24 @@ def test_a_new_experiment_from_a_run_is_its_one_configuration(olga: Client, ring
     olga.post("/experiments/new/", {**as_sent(form), "do": "launch"})
     again = Experiment.objects.get(name=form.name)
     assert {one.configuration_hash for one in again.runs.all()} == {run.configuration_hash}
+
+
+def test_what_has_a_setting_that_has_gone_since_is_begun_with_as_a_document(olga: Client, ring: Topology) -> None:
+    olga.post("/experiments/new/", {**sweep(ring.id), "do": "launch"})
+    experiment, run = Experiment.objects.get(), Run.objects.all()[0]
+    experiment.definition["settings"]["warp"] = run.configuration["settings"]["warp"] = 9
+    experiment.save()
+    run.save()
+    for origin in (f"from={experiment.id}", f"run={run.id}"):
+        page = olga.get(f"/experiments/new/?{origin}")
+        form = page.context["form"]
+        assert (page.status_code, form.mode) == (200, "document")
+        assert "warp: 9" in form.document
+        assert "kind: ring" in form.document
+        assert [error.field for error in form.errors] == ["settings.warp"]
+        assert "is not known" in page.content.decode()
+        kept = form.document.replace("warp: 9", "hop_tries: 3")
+        assert olga.post("/experiments/new/", {"mode": "document", "document": kept, "do": "save"}).status_code == 302
 
 
 def test_who_may_only_look_sees_no_button_that_changes(viktor: Client, ring: Topology) -> None:
