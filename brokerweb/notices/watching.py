@@ -6,7 +6,6 @@ while Redis was away is seen all the same. A key makes a notice of it once, whoe
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -126,16 +125,20 @@ def _broken_thresholds(since: datetime, now: datetime) -> Iterator[Seen]:
 
 def _finished_experiments(since: datetime, now: datetime) -> Iterator[Seen]:
     lately = Run.objects.filter(ended_at__gte=since).order_by().values_list("experiment", flat=True).distinct()[:READ]
-    left = Count("pk", filter=Q(state__in=UNFINISHED))
     of_them = Run.objects.filter(experiment__in=list(lately)).order_by().values("experiment", "experiment__name")
-    for row in of_them.annotate(left=left, ended=Max("ended_at")).filter(left=0, ended__gte=since):
-        experiment = row["experiment"]
+    found = of_them.annotate(
+        left=Count("pk", filter=Q(state__in=UNFINISHED)),
+        broken=Count("pk", filter=Q(passed=False)),
+        ended=Max("ended_at"),
+        **{f"in_{state}": Count("pk", filter=Q(state=state)) for state in ENDED},
+    )
+    for row in found.filter(left=0, ended__gte=since):
+        experiment, broken = row["experiment"], row["broken"]
         key = f"finished:{experiment}:{row['ended']:%Y%m%d%H%M%S%f}"
-        counts = Counter(Run.objects.filter(experiment=experiment).values_list("state", flat=True))
-        broken = Run.objects.filter(experiment=experiment, passed=False).count()
-        words = ", ".join(f"{counts[state]} {state}" for state in ENDED if counts[state])
+        counts = {str(state): count for state in ENDED if (count := row[f"in_{state}"])}
+        words = ", ".join(f"{count} {state}" for state, count in counts.items())
         text = f"Its runs have ended: {words}.{f' {broken} broke their thresholds.' if broken else ''}"
-        facts = {"experiment": experiment, "runs": dict(counts), "thresholds_broken": broken}
+        facts = {"experiment": experiment, "runs": counts, "thresholds_broken": broken}
         title = f"{row['experiment__name']} has finished"
         path = f"/experiments/{experiment}/"
         yield Seen(key, NoticeKind.EXPERIMENT_FINISHED, row["ended"], title, text, path, facts)

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -140,6 +142,27 @@ def test_of_many_that_fail_together_one_is_told_and_the_end_counts_them(
     finished = Notice.objects.get(kind="experiment_finished")
     assert finished.text == "Its runs have ended: 1 done, 3 failed. 1 broke their thresholds."
     assert "p95 < 2ms" in Notice.objects.get(kind="thresholds_broken").text
+
+
+def test_looking_again_asks_as_often_of_many_that_have_finished_as_of_one(
+    target: dict, launched: Callable[..., list[Run]]
+) -> None:
+    def questions() -> int:
+        watching.look(timezone.now())
+        with CaptureQueriesContext(connection) as asked:
+            watching.look(timezone.now())
+            return len(asked)
+
+    def finish(name: str) -> None:
+        for run in launched(replicates=2, name=name):
+            end(run, RunState.DONE)
+
+    finish("first")
+    before = questions()
+    for number in range(4):
+        finish(f"another {number}")
+    assert questions() == before
+    assert Notice.objects.filter(kind="experiment_finished").count() == 5
 
 
 def test_reports_and_networks_are_told(target: dict, ring: dict) -> None:
