@@ -17,11 +17,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.confirmed import confirmed
-from brokerweb.experiments import labels, services
+from brokerweb.experiments import labels, reckoning, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState, SavedView, Tag
 from brokerweb.formatting import counted
 from overlay.errors import InvalidSetting
-from overlay.experiment.definition import normalised
 
 REASON_SHOWN = 120
 LAUNCHED = (
@@ -38,10 +37,15 @@ class ExperimentForm(forms.ModelForm):
         fields = ("definition", "owner", "report_when_done", "demo")
 
     def clean_definition(self) -> Any:
+        body = self.cleaned_data["definition"]
+        references = reckoning.references_of(body)
         try:
-            return normalised(self.cleaned_data["definition"], services.find_topology)
+            definition, _ = reckoning.checked_body(body, references)
+            if references.to_make:
+                raise InvalidSetting("topology", f"{references.to_make[0]!r} is yet to be made; name one that there is")
         except InvalidSetting as error:
             raise forms.ValidationError(str(error)) from None
+        return definition
 
 
 def _runs(**filters: Any) -> Coalesce:
@@ -185,46 +189,45 @@ class RunAdmin(LookedAt):
     @admin.action(description="Cancel, keeping what was measured")
     @confirmed("Cancel", "Those that have not ended are stopped; what was measured is kept.")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        cancelled = services.cancel_each(chosen := list(queryset.values_list("pk", flat=True)))
+        cancelled = services.cancel_each(chosen := _ids(queryset))
         others = " The others had ended." if cancelled < len(chosen) else ""
         messages.success(request, f"Cancelled {counted(cancelled, 'run')}.{others}")
 
     @admin.action(description="Run exactly the same again")
     def rerun(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        for run in queryset:
-            services.rerun(run, cast(User, request.user))
+        again = services.rerun_each(_ids(queryset.order_by("created", "position")), cast(User, request.user))
+        messages.success(request, f"Queued {counted(again, 'run')} again.")
 
     @admin.action(description="Keep: retention passes them by")
     def keep(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        self._set_kept(request, queryset, True)
+        messages.success(request, f"Kept: {counted(labels.keep_all(_ids(queryset), True), 'run')}.")
 
     @admin.action(description="Let retention remove their files")
     def release(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        self._set_kept(request, queryset, False)
-
-    @staticmethod
-    def _set_kept(request: HttpRequest, queryset: QuerySet[Run], kept: bool) -> None:
-        for run in queryset:
-            labels.set_kept(run, kept)
-        messages.success(request, f"{'Kept' if kept else 'Released'}: {len(queryset)} runs.")
+        messages.success(request, f"Released: {counted(labels.keep_all(_ids(queryset), False), 'run')}.")
 
     @admin.action(description="Put the tag on them")
     def put_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        self._tag(request, queryset, labels.tag_all, "Tagged")
+        left = f"The others bear {labels.MOST_TAGS} tags, the most that a run may."
+        self._tag(request, queryset, labels.tag_all, "Tagged", left)
 
     @admin.action(description="Take the tag off them")
     def take_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        self._tag(request, queryset, labels.untag_all, "Took the tag off")
+        self._tag(request, queryset, labels.untag_all, "Took the tag off", "The others did not have it.")
 
     @staticmethod
-    def _tag(request: HttpRequest, queryset: QuerySet[Run], change: Any, done: str) -> None:
-        runs = list(queryset.values_list("pk", flat=True))
+    def _tag(request: HttpRequest, queryset: QuerySet[Run], change: Any, done: str, left: str) -> None:
+        runs = _ids(queryset)
         try:
-            change(runs, labels.tag_name(request.POST.get("tag", "")))
+            changed = change(runs, labels.tag_name(request.POST.get("tag", "")))
         except InvalidSetting as error:
             messages.error(request, f"{error}. Write the tag beside the action.")
         else:
-            messages.success(request, f"{done} {len(runs)} runs.")
+            messages.success(request, f"{done} {counted(changed, 'run')}.{f' {left}' if changed < len(runs) else ''}")
+
+
+def _ids(queryset: QuerySet[Run]) -> list[str]:
+    return list(queryset.values_list("pk", flat=True))
 
 
 @admin.register(Tag)

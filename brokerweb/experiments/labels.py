@@ -100,22 +100,42 @@ def set_kept(run: Run, kept: object) -> None:
     Run.objects.filter(pk=run.pk).update(kept=kept)
 
 
-def tag_all(runs: Sequence[str], name: str) -> None:
-    """Puts a tag on the runs of these ids; one that has it, or is gone, is passed by. Raises ``InvalidSetting``."""
+def keep_all(runs: Sequence[str], kept: bool) -> int:
+    """``set_kept`` of the runs of these ids; how many there were."""
+    with transaction.atomic():
+        return sum(Run.objects.filter(pk__in=some).update(kept=kept) for some in in_chunks(runs))
+
+
+def full_runs() -> QuerySet[Any]:
+    """The ids of runs that bear as many tags as a run may."""
+    borne = Run.tags.through.objects.values("run").annotate(borne=Count("pk"))
+    return borne.filter(borne__gte=MOST_TAGS).values("run")
+
+
+def tag_all(runs: Sequence[str], name: str) -> int:
+    """Puts a tag on the runs of these ids; one that has it, is full, or is gone, is passed by.
+
+    How many of them bear it then. Raises ``InvalidSetting``.
+    """
     wanted, through = tag_name(name), Run.tags.through
+    bear = 0
     with transaction.atomic():  # IMMEDIATE: nobody deletes a run, or the tag as one that no run bears, in between
         tag, _ = Tag.objects.get_or_create(name=wanted)
         for some in in_chunks(runs):
-            there = Run.objects.filter(pk__in=some).values_list("pk", flat=True)
-            through.objects.bulk_create([through(run_id=run, tag=tag) for run in there], ignore_conflicts=True)
-
-
-def untag_all(runs: Sequence[str], name: str) -> None:
-    """Takes a tag off the runs of these ids."""
-    with transaction.atomic():
-        for some in in_chunks(runs):
-            Run.tags.through.objects.filter(tag__name=name, run_id__in=some).delete()
+            free = Run.objects.filter(pk__in=some).exclude(pk__in=full_runs()).values_list("pk", flat=True)
+            through.objects.bulk_create([through(run_id=run, tag=tag) for run in free], ignore_conflicts=True)
+            bear += through.objects.filter(tag=tag, run_id__in=some).count()
         _forget_unused()
+    return bear
+
+
+def untag_all(runs: Sequence[str], name: str) -> int:
+    """Takes a tag off the runs of these ids; how many had it."""
+    with transaction.atomic():
+        tagged = Run.tags.through.objects.filter(tag__name=name)
+        had = sum(tagged.filter(run_id__in=some).delete()[0] for some in in_chunks(runs))
+        _forget_unused()
+    return had
 
 
 def used_tags() -> QuerySet[Any]:
@@ -132,8 +152,9 @@ def rename(tag: Tag, name: str) -> Tag:
             tag.name = wanted
             tag.save()
             return tag
-        tag_all(list(tag.runs.values_list("pk", flat=True)), wanted)
-        tag.delete()
+        runs = list(tag.runs.values_list("pk", flat=True))
+        tag.delete()  # first: a run that is full has room for the other then
+        tag_all(runs, wanted)
         return other
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -21,8 +21,6 @@ from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move
 from brokerweb.ids import in_chunks, is_id, new_id
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
-from brokerweb.topologies import services as topologies
-from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
@@ -39,12 +37,6 @@ class Launch:
     @property
     def count(self) -> int:
         return len(self.runs)
-
-
-def find_topology(topology_id: str) -> dict[str, Any] | None:
-    """The document of a topology, or ``None``."""
-    topology = Topology.objects.filter(pk=topology_id).first()
-    return topologies.document(topology) if topology else None
 
 
 @transaction.atomic
@@ -158,6 +150,17 @@ def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
         for run in again
     )
     return again
+
+
+@transaction.atomic
+def rerun_each(ids: Sequence[str], owner: User | None = None) -> int:
+    """``rerun`` of each that is there, in their order; how many were."""
+    return sum(len(rerun_all(_rows(chunk), owner)) for chunk in in_chunks(ids))
+
+
+def _rows(ids: Sequence[str]) -> Iterator[Run]:
+    rows = Run.objects.select_related("experiment").defer("summary", "observed").in_bulk(list(ids))
+    return (rows[pk] for pk in ids if pk in rows)
 
 
 def _again(run: Run, owner: User | None) -> Run:

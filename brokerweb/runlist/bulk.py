@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -115,6 +115,7 @@ ENDED_ALREADY, NOT_ENDED = "have ended and are left", "have not ended and are le
 KEPT, NOT_KEPT, KEPT_ALREADY = "are kept and are left", "are not kept", "are kept already"
 REPORTED = "are in a report that is being made and are left"
 TAGGED, NOT_TAGGED = "have that tag already", "do not have that tag"
+FULL = f"bear {labels.MOST_TAGS} tags, the most that a run may, and are left"
 _OF_ONE = {
     ENDED_ALREADY: "has ended and is left",
     NOT_ENDED: "has not ended and is left",
@@ -123,6 +124,7 @@ _OF_ONE = {
     NOT_KEPT: "is not kept",
     KEPT_ALREADY: "is kept already",
     TAGGED: "has that tag already",
+    FULL: f"bears {labels.MOST_TAGS} tags, the most that a run may, and is left",
     NOT_TAGGED: "does not have that tag",
 }
 
@@ -138,10 +140,13 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
     if len(found) > MOST_RUNS:
         raise InvalidSetting("runs", f"more than {MOST_RUNS:,} are chosen; narrow the filter")
     tagged = set(rows.filter(tags__name=tag).values_list("pk", flat=True)) if tag else set()
+    full = set(rows.filter(pk__in=labels.full_runs()).values_list("pk", flat=True)) if action == TAG else set()
     reported = set(rows.filter(is_being_made()).values_list("pk", flat=True)) if action == DELETE else set()
     changed, left = [], Counter[str]()
     for pk, state, kept, estimated_s in found:
-        why = _why_left(action, state, is_kept=kept, is_tagged=pk in tagged, is_reported=pk in reported)
+        why = _why_left(
+            action, state, is_kept=kept, is_tagged=pk in tagged, is_full=pk in full, is_reported=pk in reported
+        )
         if why:
             left[why] += 1
         else:
@@ -157,13 +162,13 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
     )
 
 
-def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_reported: bool) -> str:
+def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_full: bool, is_reported: bool) -> str:
     """Why a run is left as it is; empty if it is not."""
     has_ended = state in ENDED
     reasons = {
         CANCEL: ENDED_ALREADY if has_ended else "",
         RERUN: "" if has_ended else NOT_ENDED,
-        TAG: TAGGED if is_tagged else "",
+        TAG: TAGGED if is_tagged else FULL if is_full else "",
         UNTAG: "" if is_tagged else NOT_TAGGED,
         KEEP: KEPT_ALREADY if is_kept else "",
         UNKEEP: "" if is_kept else NOT_KEPT,
@@ -177,7 +182,7 @@ def carry_out(planned: Plan, owner: User | None = None) -> None:
     if planned.action == CANCEL:
         services.cancel_each(planned.runs)
     elif planned.action == RERUN:
-        _rerun(planned.runs, owner)
+        services.rerun_each(planned.runs[::-1], owner)  # in the order in which they went
     elif planned.action == TAG:
         labels.tag_all(planned.runs, planned.tag)
     elif planned.action == UNTAG:
@@ -185,20 +190,7 @@ def carry_out(planned: Plan, owner: User | None = None) -> None:
     elif planned.action == DELETE:
         _delete(planned.runs)
     else:
-        for ids in in_chunks(planned.runs):
-            Run.objects.filter(pk__in=ids).update(kept=planned.action == KEEP)
-
-
-def _rows(ids: Sequence[str]) -> Iterator[Run]:
-    for chunk in in_chunks(ids):
-        rows = Run.objects.select_related("experiment").defer("summary", "observed").in_bulk(list(chunk))
-        yield from (rows[pk] for pk in chunk if pk in rows)
-
-
-@transaction.atomic
-def _rerun(ids: Sequence[str], owner: User | None) -> None:
-    for chunk in in_chunks(ids[::-1]):  # in the order in which they went
-        services.rerun_all(_rows(chunk), owner)
+        labels.keep_all(planned.runs, planned.action == KEEP)
 
 
 def _delete(ids: Sequence[str]) -> None:

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from brokerweb.experiments import labels
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Network
@@ -66,6 +69,25 @@ def test_a_definition_is_changed_until_it_was_launched(browser: Client, line: To
     assert browser.post(url, sent).status_code == 302
     experiment.refresh_from_db()
     assert (experiment.definition["replicates"], experiment.report_when_done) == (7, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"thresholds": ["bogus < 1"]}, "there is no figure “bogus”"),
+        ({"topology": {"name": "Circle", "kind": "ring", "brokers": 5}}, "is yet to be made"),
+        ({"workload": {"consumers": 90_000}}, "would fit"),
+    ],
+)
+def test_a_definition_is_checked_whole(browser: Client, line: Topology, changes: dict, sentence: str) -> None:
+    experiment = experiments.create({"name": "e", "topology": line.pk})
+    url = reverse("admin:experiments_experiment_change", args=[experiment.pk])
+    answer = browser.post(url, {"definition": json.dumps({**experiment.definition, **changes})})
+    assert answer.status_code == 200
+    assert sentence in answer.content.decode()
+    before = experiment.definition
+    experiment.refresh_from_db()
+    assert experiment.definition == before
 
 
 def form_of(line: Topology, links: list[tuple[int, int]], **changes: object) -> dict[str, object]:
@@ -161,8 +183,27 @@ def test_runs_are_kept_tagged_cancelled_and_run_again_from_their_list(browser: C
     assert Run.objects.get(pk=runs[0].pk).state == RunState.QUEUED
     assert "Cancelled 1 run" in act(browser, "experiments_run", "cancel", runs[:1], confirmed="yes")
     assert Run.objects.get(pk=runs[0].pk).state == RunState.CANCELLED
-    act(browser, "experiments_run", "rerun", runs[:1])
+    assert "Queued 1 run again." in act(browser, "experiments_run", "rerun", runs[:1])
     assert Run.objects.get(rerun_of=runs[0]).state == RunState.QUEUED
+
+
+def test_a_run_that_bears_as_many_tags_as_it_may_is_passed_by(browser: Client, runs: list[Run]) -> None:
+    labels.set_tags(runs[0], [f"tag-{number}" for number in range(labels.MOST_TAGS)])
+    told = act(browser, "experiments_run", "put_tag", runs, tag="nightly")
+    assert "Tagged 2 runs. The others bear 20 tags, the most that a run may." in told
+    assert set(Run.objects.filter(tags__name="nightly")) == set(runs[1:])
+
+
+@pytest.mark.parametrize("action", ["keep", "release", "rerun"])
+def test_what_is_done_with_many_asks_the_database_as_often_as_with_one(
+    browser: Client, runs: list[Run], action: str
+) -> None:
+    def questions(some: list[Run]) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            act(browser, "experiments_run", action, some)
+            return len(asked)
+
+    assert questions(runs) == questions(runs[:1])
 
 
 def test_what_stops_or_loses_something_is_asked_before(browser: Client, runs: list[Run], line: Topology) -> None:

@@ -253,6 +253,24 @@ def test_a_run_that_is_gone_meanwhile_is_not_tagged(house: House) -> None:
     assert [run.pk for run in Tag.objects.get().runs.all()] == [there.pk]
 
 
+def test_a_run_that_bears_as_many_tags_as_it_may_is_left_and_said(olga: Client, house: House) -> None:
+    full, other = Run.objects.filter(state="done")[:2]
+    labels.set_tags(full, [f"tag-{number}" for number in range(labels.MOST_TAGS)])
+    form = {"runs": [full.pk, other.pk], "action": "tag", "tag": "nightly"}
+    preview = olga.post("/runs/bulk/", form).content.decode()
+    assert "Put the tag nightly on 1 run: 1 done." in preview
+    assert "1 of those chosen bears 20 tags, the most that a run may, and is left." in preview
+    confirm(olga, form)
+    labels.tag_all([full.pk], "late")  # planned before it was full
+    assert not full.tags.filter(name__in=["nightly", "late"]).exists()
+    assert not Tag.objects.filter(name="late").exists(), "no run bears it"
+    typed = {"tags": " ".join(labels.written(full)["tags"]), "note": "as it was"}
+    assert olga.post(f"/runs/{full.pk}/labels/", typed).status_code == 302
+    olga.patch("/api/tags/tag-7/", {"name": "nightly"}, content_type="application/json")
+    names = set(full.tags.values_list("name", flat=True))
+    assert (len(names), "nightly" in names, "tag-7" in names) == (20, True, False)
+
+
 def test_all_that_match_are_tagged_and_found_by_it(olga: Client, house: House) -> None:
     form = {"all": "1", "q": "state = done", "action": "tag", "tag": "Baseline"}
     assert "Put the tag baseline on 8 runs: 8 done." in olga.post("/runs/bulk/", form).content.decode()
