@@ -66,9 +66,9 @@ def stored(experiment: Experiment) -> dict[str, Any]:
 def read(texts: Any) -> list[str]:
     """Thresholds as an experiment keeps them. Raises ``InvalidSetting`` that names the one that is wrong."""
     check_thresholds(texts)
-    found = list(dict.fromkeys(text.strip() for text in texts))
-    thresholds.read_all(found)
-    return found
+    found = [text.strip() for text in texts]
+    thresholds.read_all(found)  # before what stands there twice goes: the one that is wrong is named by its place
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)

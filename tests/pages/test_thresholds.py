@@ -80,6 +80,7 @@ def test_a_line_that_cannot_be_read_is_named_and_nothing_changes(olga: Client, s
     address = f"/experiments/{sweep.pk}/thresholds/"
     for typed, sentence in (
         ("p95 < 2ms\np59 < 1ms", "“p59 &lt; 1ms”: there is no figure “p59”"),
+        ("p95 < 2ms\np95 < 2ms\np59 < 1ms", "“p59 &lt; 1ms”: there is no figure “p59”"),
         ("p95 < 2", "needs a unit"),
         ("\n".join(f"not_found < {number}" for number in range(21)), "at most 20"),
     ):
