@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from brokerweb.comparison.services import Comparison, Group
+from brokerweb.runlist.columns import with_unit
 from brokerweb.tables import Table
 from telemetry.measures import Measure
 
@@ -32,22 +33,16 @@ def entry(found: Comparison, group: Group) -> dict[str, Any]:
     }
 
 
-def unit_named(measure: Measure) -> str:
-    """``p95_us``: a column says its unit."""
-    unit = "" if measure.unit in ("", "share", "cores") or measure.name.endswith(f"_{measure.unit}") else measure.unit
-    return f"{measure.name}_{unit}" if unit else measure.name
-
-
 def flat(found: Comparison, groups: Iterable[Group]) -> Table:
     """A row for each group."""
     told = list(found.asked.by) or [one.name for one in found.differing]
     names = ["number", "configuration", "label", "engine", "runs", *told]
     for measure in found.asked.measures:
-        name = unit_named(measure)
+        name = with_unit(measure.name, measure.unit)
         names += [name, f"{name}_low", f"{name}_high", f"{name}_n"]
     compared = found.baseline is not None
     if compared:
-        name = unit_named(found.asked.measure)
+        name = with_unit(found.asked.measure.name, found.asked.measure.unit)
         names += [f"{name}_difference", "difference_low", "difference_high", "difference_n", "verdict"]
     return Table(names, [_row(found, group, told, compared) for group in groups])
 

@@ -398,6 +398,8 @@ def test_what_is_taken_away_is_what_is_shown(olga: Client, operator: User) -> No
         for group in groups
     ]
     assert olga.get(f"/compare/export/json/?{query}").json()["results"] == groups
+    heads = olga.get("/compare/export/csv/?q=&metric=per_s,age_ms,success").content.decode().splitlines()[0].split(",")
+    assert [one for one in heads if one.endswith("_low")] == ["per_s_low", "age_ms_low", "success_low"]
     assert olga.get("/compare/export/pdf/?q=").status_code == 404
     assert "did you mean" in olga.get("/compare/export/csv/?q=p96 < 1").content.decode()
 
