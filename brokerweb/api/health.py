@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
@@ -18,11 +17,11 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.formatting import sentence
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
 from brokerweb.reports.models import Report, ReportState
-
-LEAST_FREE_BYTES = 200_000_000
+from brokerweb.storage import disk
 
 
 @require_safe
@@ -35,10 +34,10 @@ def healthz(request: HttpRequest) -> JsonResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Whether a run that was launched now would begin; 503 and what is missing if not."""
     checks = {name: _told(check) for name, check in CHECKS.items()}
-    missing = [sentence for sentence in checks.values() if sentence]
+    missing = [told for told in checks.values() if told]
     body = {
         "ready": not missing,
-        "checks": {name: not sentence for name, sentence in checks.items()},
+        "checks": {name: not told for name, told in checks.items()},
         "missing": missing,
     }
     response = JsonResponse(body, status=503 if missing else 200)
@@ -78,10 +77,7 @@ def _supervisor() -> str:
 
 
 def _disk() -> str:
-    free = shutil.disk_usage(settings.VAR).free
-    return (
-        "" if free > LEAST_FREE_BYTES else f"Disk nearly full: {free // 1_000_000} MB free under {settings.VAR.name}/."
-    )
+    return sentence(disk.refusal())
 
 
 CHECKS: dict[str, Callable[[], str]] = {

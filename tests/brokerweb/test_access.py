@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
+
+from brokerweb.networks.models import Host
+from brokerweb.storage import services as storage
+from brokerweb.up.__main__ import room_missing
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +86,20 @@ def test_health_readiness_and_metrics(client: Client) -> None:
     assert any("make up" in sentence for sentence in ready.json()["missing"])
     assert b'waxwing_runs{state="queued"} 0.0' in client.get("/metrics").content
     assert client.get("/metrics", REMOTE_ADDR="10.1.2.3").status_code == 403
+
+
+def test_too_little_space_is_said_as_a_launch_says_it_and_the_house_comes_up(client: Client) -> None:
+    Host.objects.create(name="here", heartbeat=timezone.now(), supervisor={"pid": 1})
+    assert client.get("/readyz").status_code == 200
+    storage.change({"least_free_gb": 1_000_000})
+    short = client.get("/readyz")
+    assert (short.status_code, short.json()["checks"]["disk"]) == (503, False)
+    (sentence,) = short.json()["missing"]
+    assert sentence.startswith("The disk has ")
+    assert sentence.endswith("are kept free: remove something under Storage.")
+    assert room_missing(short.content.decode()) == sentence
+    Host.objects.update(supervisor={}, problem="it ended")
+    assert room_missing(client.get("/readyz").content.decode()) == ""
 
 
 def test_the_documentation_needs_no_internet(client: Client) -> None:
