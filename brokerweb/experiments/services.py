@@ -21,6 +21,8 @@ from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move
 from brokerweb.ids import in_chunks, is_id, new_id
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
+from brokerweb.topologies import services as topologies
+from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
@@ -37,6 +39,12 @@ class Launch:
     @property
     def count(self) -> int:
         return len(self.runs)
+
+
+def find_topology(topology_id: str) -> dict[str, Any] | None:
+    """The document of a topology, or ``None``."""
+    topology = Topology.objects.filter(pk=topology_id).first()
+    return topologies.document(topology) if topology else None
 
 
 @transaction.atomic

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from brokerweb.definitions.references import References
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.whatif import what_if
@@ -40,7 +39,7 @@ def make_run(owner: User, record_mb: int = 8, faults: Sequence[Mapping[str, Any]
         "record_mb": record_mb,
     }
     experiment: Experiment = experiments.create(body, owner)
-    (configuration,) = configurations(experiment.definition, References().find)
+    (configuration,) = configurations(experiment.definition, experiments.find_topology)
     run = Run.objects.create(
         experiment=experiment,
         configuration=configuration,
