@@ -18,7 +18,7 @@ from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
 from brokerweb.api.shapes import reports as shapes
 from brokerweb.api.streams import download, file_chunks
 from brokerweb.api.tables import a_table, format_parameter
-from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.models import Experiment
 from brokerweb.reports import schedules, tables
 from brokerweb.reports import services as reports
 from brokerweb.reports.models import Firing, Report, ReportState, Schedule
@@ -45,7 +45,7 @@ class ReportViewSet(Resource):
         body = self.parsed(shapes.ReportBody)
         report = reports.create(
             kind=body["kind"],
-            runs=chosen(Run.objects.all(), body.get("runs", []), "runs"),
+            runs=chosen(reports.light_runs(), body.get("runs", []), "runs"),
             experiments=chosen(Experiment.objects.all(), body.get("experiments", []), "experiments"),
             owner=self.user,
             while_measuring=body["while_measuring"],

@@ -58,7 +58,7 @@ class ReportAdmin(LookedAt):
             try:
                 services.create(
                     kind=report.kind,
-                    runs=list(report.runs.all()),
+                    runs=list(services.light_runs().filter(reports=report)),
                     experiments=list(report.experiments.all()),
                     owner=cast(User, request.user),
                 )

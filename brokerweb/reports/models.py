@@ -18,6 +18,10 @@ class ReportState(models.TextChoices):
     FAILED = "failed"
 
 
+BEING_MADE = (ReportState.QUEUED, ReportState.RUNNING)
+ENDED = (ReportState.DONE, ReportState.FAILED)
+
+
 class ReportKind(models.TextChoices):
     COMPARISON = "comparison"
 

@@ -19,7 +19,7 @@ from brokerweb.experiments import services as experiment_services
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.states import UNFINISHED
 from brokerweb.reports import hours, services
-from brokerweb.reports.models import Firing, FiringOutcome, Schedule, ScheduleKind
+from brokerweb.reports.models import BEING_MADE, Firing, FiringOutcome, Schedule, ScheduleKind
 from overlay.errors import InvalidSetting
 
 TASK = "brokerweb.reports.tasks.make_scheduled_report"
@@ -153,7 +153,7 @@ def _carry_out(schedule: Schedule, firing: Firing) -> None:
             for experiment in experiments:
                 firing.runs.add(*experiment_services.launch(experiment, schedule.owner).runs)
         return
-    if schedule.reports.filter(state__in=["queued", "running"]).exists():
+    if schedule.reports.filter(state__in=BEING_MADE).exists():
         raise NotPossible("No report was ordered: the one before it is still to be made.")
     firing.report = services.create(
         kind=schedule.kind, experiments=experiments, owner=schedule.owner, schedule=schedule

@@ -9,12 +9,12 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.reports.models import Report, ReportKind, ReportState, Schedule
+from brokerweb.reports.models import BEING_MADE, ENDED, Report, ReportKind, ReportState, Schedule
 from overlay.errors import InvalidSetting
 
 
@@ -50,9 +50,14 @@ def create(
     return report
 
 
+def light_runs() -> QuerySet[Run]:
+    """Runs with what ``create`` reads of them; a configuration may hold half a million links."""
+    return Run.objects.only("id", "state", "files_removed")
+
+
 def is_being_made() -> Exists:
     """Of rows of ``Run``: whether a report that waits or is computed is about them."""
-    unfinished = Report.objects.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING))
+    unfinished = Report.objects.filter(state__in=BEING_MADE)
     return Exists(unfinished.filter(Q(runs=OuterRef("pk")) | Q(experiments=OuterRef("experiment"))))
 
 
@@ -96,7 +101,7 @@ def cancel(report: Report) -> Report:
 
 def delete(report: Report) -> None:
     """Deletes a report and its files; the runs that it is about stay. Raises ``NotPossible`` until it has ended."""
-    ended = Report.objects.filter(pk=report.pk, state__in=(ReportState.DONE, ReportState.FAILED))
+    ended = Report.objects.filter(pk=report.pk, state__in=ENDED)
     if not ended.delete()[0] and Report.objects.filter(pk=report.pk).exists():
         raise NotPossible("This report is still to be made; cancel it first.")
     shutil.rmtree(directory(report), ignore_errors=True)  # rows first: files without a row promise nothing

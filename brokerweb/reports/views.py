@@ -67,7 +67,7 @@ def create(request: HttpRequest) -> HttpResponse:
     try:
         report = services.create(
             experiments=list(Experiment.objects.filter(pk__in=experiments)),
-            runs=list(Run.objects.filter(pk__in=runs)),
+            runs=list(services.light_runs().filter(pk__in=runs)),
             owner=person(request),
         )
     except InvalidSetting as error:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
 from brokerweb.reports import services as reports
-from brokerweb.reports.models import Report, ReportState
+from brokerweb.reports.models import BEING_MADE, Report
 from brokerweb.storage import files
 from brokerweb.storage.choice import Item, choose
 from brokerweb.storage.models import Footprint, Gauge, Policy, Removal
@@ -31,7 +31,6 @@ WEIGH_AGAIN = timedelta(minutes=10)
 WEIGH_AT_LAST = timedelta(hours=1)
 """After so long even beside a measurement, which reading directories disturbs a little."""
 CONSIDERED = 20_000
-IN_USE = (ReportState.QUEUED, ReportState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ def _is_simulating() -> bool:
 
 
 def _reports() -> list[Item]:
-    rows = Report.objects.exclude(state__in=IN_USE).filter(ended_at__isnull=False).exclude(html_path="")
+    rows = Report.objects.exclude(state__in=BEING_MADE).filter(ended_at__isnull=False).exclude(html_path="")
     found = rows.order_by("ended_at").values_list("pk", "ended_at")[:CONSIDERED]
     weighed = [(pk, files.weigh(Path(settings.REPORTS) / pk), ended) for pk, ended in found if ended]
     return [Item("report", pk, total, ended) for pk, total, ended in weighed if total]

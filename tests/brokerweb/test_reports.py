@@ -157,6 +157,7 @@ def test_a_schedule_says_its_next_times_and_orders_one_report_at_a_time(api: API
         ({}, "crontab"),
         ({"crontab": "whenever"}, "crontab"),
         ({"crontab": "99 6 * * *"}, "crontab"),
+        ({"crontab": "0 0 31 2 *"}, "crontab"),
         ({"crontab": "0 6 * * *", "every_s": 60}, "crontab"),
         ({"every_s": 1}, "every_s"),
         ({"every_s": 60, "experiments": []}, "experiments"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from brokerweb import picks
@@ -63,6 +65,17 @@ def test_what_is_picked_stays_where_the_form_is_refused(olga: Client, many: list
     assert f'value="{many[0].pk}" checked' in page
     assert f'value="{queued.pk}" checked' in page
     assert "Only runs that are done can be compared" in page
+
+
+def test_ordering_one_reads_no_configuration_which_may_be_large(olga: Client, many: list[Experiment]) -> None:
+    run = many[0].runs.get()
+    with CaptureQueriesContext(connection) as asked:
+        olga.post("/reports/create/", {"runs": run.pk})
+        olga.post("/api/reports/", {"kind": "comparison", "runs": [run.pk]}, content_type="application/json")
+        again = {"action": "again", "_selected_action": [Report.objects.all()[0].pk]}
+        olga.post("/admin/reports/report/", again)
+        assert [one["sql"] for one in asked if '"configuration"' in one["sql"]] == []
+    assert [list(report.runs.all()) for report in Report.objects.all()] == [[run]] * 3
 
 
 def test_a_report_is_deleted_with_its_files_once_it_has_ended(olga: Client, many: list[Experiment]) -> None:
