@@ -59,12 +59,13 @@ class Configuration:
         """ "passed" where every run judged kept its thresholds, "broken" where one did not; empty where none was."""
         return ("passed" if all(self.passed) else "broken") if self.passed else ""
 
-    def key(self, name: str) -> float:
-        """To sort by; what was not measured comes last."""
+    def key(self, sort: str) -> tuple[bool, float]:
+        """To sort by one of ``SORTS``; what was not measured comes last, upwards and downwards."""
+        name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
         if name == "n":
-            return float(self.n)
+            return False, sign * self.n
         values = self.figures[name]
-        return sum(values) / len(values) if values else float("inf")
+        return not values, sign * sum(values) / len(values) if values else 0.0
 
 
 def axes_of(experiment: Experiment) -> list[str]:
@@ -104,7 +105,7 @@ def table(experiment: Experiment, sort: str = "") -> Table:
 def _ordered(experiment: Experiment, sort: str) -> list[Configuration]:
     """Sorted as ``SORTS`` has it, by their medians where ``sort`` is none of them."""
     by = sort if sort in SORTS else "p50"
-    return sorted(_grouped(experiment), key=lambda one: one.key(by.lstrip("-")), reverse=by.startswith("-"))
+    return sorted(_grouped(experiment), key=lambda one: one.key(by))
 
 
 def _grouped(experiment: Experiment) -> list[Configuration]:
