@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from brokerweb.accounts import services
-from brokerweb.accounts.models import Scope, Token
+from brokerweb.accounts.models import Scope
 from brokerweb.doors import person, posted
 from overlay.errors import InvalidSetting
 
@@ -21,7 +21,7 @@ from overlay.errors import InvalidSetting
 def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None = None) -> HttpResponse:
     """``fresh`` is a token that was just made: it is shown this once."""
     context = {
-        "tokens": Token.objects.filter(user=request.user),
+        "tokens": services.tokens_of(person(request)),
         "scopes": Scope.choices,
         "fresh": fresh,
         "wrong": wrong,
@@ -47,8 +47,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
 
 @posted
 def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
-    token = get_object_or_404(Token, id=token_id, user=request.user)
-    token.delete()
+    services.revoke(get_object_or_404(services.tokens_of(person(request)), id=token_id))
     messages.success(request, "Revoked the token; what still uses it is refused from now on.")
     return redirect("account")
 

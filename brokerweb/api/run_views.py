@@ -115,7 +115,7 @@ class RunViewSet(RunBrokers, Resource):
     def export(self, request: Request) -> HttpResponseBase:
         """The list of runs as a file: its columns in its order, units in their names, at most 10,000 rows."""
         asked = listing.of_address(request.query_params)
-        return exported(request, asked, request.query_params.get("format", CSV))
+        return exported(asked, request.query_params.get("format", CSV))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])

@@ -50,13 +50,6 @@ def places(x: Parameter, groups: Iterable[Group]) -> list[Any]:
     return sorted({group.factors[x.name] for group in groups}, key=order)
 
 
-def said(value: Any) -> str:
-    """A value of a parameter, as the name of a category."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def over_groups(found: Comparison) -> str:
     """What the rows of the table stand for."""
     return listed([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"

@@ -15,7 +15,7 @@ from typing import Any
 
 from brokerweb.comparison import axes
 from brokerweb.comparison.asked import Asked
-from brokerweb.comparison.parameters import Parameter
+from brokerweb.comparison.parameters import Parameter, said
 from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.engines import SIMULATED
 from telemetry import grouping
@@ -105,7 +105,7 @@ class _Along:
     def axis(self) -> dict[str, Any]:
         if self._x.is_number:
             return axis(self._x.axis)
-        return axis(self._x.axis, categories=[axes.said(value) for value in self._at])
+        return axis(self._x.axis, categories=[said(value) for value in self._at])
 
     @property
     def is_line(self) -> bool:
@@ -148,12 +148,12 @@ def _colour(key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group])
 
 
 def _name(key: tuple[Any, ...], names: Sequence[str], measure: Measure) -> str:
-    said = [
+    told = [
         str(value) if name in ("topology", "kind", "system") else in_words(name, value)
         for name, value in zip(names, key, strict=False)
         if value not in (None, "")
     ]
-    return ", ".join([*said, *([key[-1]] if key[-1] == SIMULATED else [])]) or measure.title
+    return ", ".join([*told, *([key[-1]] if key[-1] == SIMULATED else [])]) or measure.title
 
 
 def _raw(is_asked: bool, groups: Sequence[Group], measure: Measure) -> bool:
@@ -255,7 +255,7 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
     return {
         "id": "heat",
         "title": axes.titled(found, f"{x.title.lower()} and {y.title.lower()}"),
-        "x": {"label": x.axis, "categories": [axes.said(value) for value in across]},
+        "x": {"label": x.axis, "categories": [said(value) for value in across]},
         "y": {"label": y.axis, "categories": list(down)},
         "value": axes.axis_of(measure, found.asked.aggregate),
         "cells": cells,
@@ -281,5 +281,5 @@ def second(found: Comparison, x: Parameter | None) -> Parameter | None:
 
 
 def _row_of(group: Group, y: Parameter, tells_engine: bool) -> str:
-    shown = axes.said(group.factors[y.name])
+    shown = said(group.factors[y.name])
     return f"{shown}, simulated" if group.engine == SIMULATED and not tells_engine else shown

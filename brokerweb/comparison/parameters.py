@@ -110,6 +110,13 @@ def order(value: Any) -> tuple[bool, float, str]:
     return value is None, float("inf"), str(value)
 
 
+def said(value: Any) -> str:
+    """A value of a parameter in words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
     """The parameters in which they differ. Of profiles that differ not each of their settings; a topology's kind only
     where several topologies are of one kind."""

@@ -201,8 +201,8 @@ def _factor(name: str) -> Callable[[Group], Any]:
 
 def short(found: Comparison, group: Group) -> str:
     """A group by the values alone of what tells it from the others: "Ring of 10 · 50 · 500"; ``legend`` names them."""
-    said = [_plain(group.factors.get(name)) for name in _told(found)]
-    return " · ".join([*said, *([SIMULATED] if group.engine == SIMULATED else [])]) or group.label
+    told = [parameters.said(group.factors.get(name)) for name in _told(found)]
+    return " · ".join([*told, *([SIMULATED] if group.engine == SIMULATED else [])]) or group.label
 
 
 def legend(found: Comparison) -> str:
@@ -216,10 +216,6 @@ def _told(found: Comparison) -> list[str]:
         return [name for name in found.asked.by if name != "engine"]
     names = [one.name for one in found.differing if one.name not in ("links", "engine", "kind")]
     return [name for name in names if name != "brokers" or "topology" not in names]
-
-
-def _plain(value: Any) -> str:
-    return "–" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _label(factors: Mapping[str, Any], engine: str) -> str:

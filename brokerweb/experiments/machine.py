@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db.models import Sum
 
 from brokerweb.experiments.capacity import Machine
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import DOWN, Network
 from brokerweb.storage import disk
 from overlay.runtime.deployments import BROKER_PORTS
 
@@ -20,7 +20,7 @@ EPHEMERAL = (32_768, 60_999)
 
 def here() -> Machine:
     """The machine of this process, which is the one that runs go by in the first place."""
-    up = Network.objects.exclude(state__in=(NetworkState.STOPPED, NetworkState.FAILED))
+    up = Network.objects.exclude(state__in=DOWN)
     taken = up.aggregate(brokers=Sum("topology__brokers"))["brokers"] or 0
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     low, high = _ephemeral_ports()

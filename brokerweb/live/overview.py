@@ -12,14 +12,15 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from brokerweb.comparison.selection import Figures, without_repeats
+from brokerweb.comparison.services import values
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import DOWN, Network
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports import schedules
-from brokerweb.reports.models import Report, ReportState, Schedule
+from brokerweb.reports.models import BEING_MADE, Report, ReportState, Schedule
 from brokerweb.storage.disk import disk
 from telemetry.grouping import Estimate, Value, estimate
 from telemetry.measures import MEASURES, Measure
@@ -29,7 +30,6 @@ FAILED_READ = 200
 """Failed runs whose reasons are grouped."""
 ACTIVE_SHOWN = 5
 """Simulated runs are under way by the hundred; the rest are counted."""
-QUIET = (NetworkState.STOPPED, NetworkState.FAILED)
 UNREAD = ("observed", "note", "experiment__definition")
 ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
 """Measures of the overview of the newest sweep."""
@@ -76,8 +76,8 @@ def now() -> dict[str, Any]:
         "next_run": queue.outlook(waiting[0]) if waiting else None,
         "queue_ends_s": queue.queue_ends_s,
         "queue_held": queue.held if waiting else "",
-        "networks": Network.objects.exclude(state__in=QUIET)[:LATELY],
-        "reports": reports.filter(state__in=(ReportState.QUEUED, ReportState.RUNNING))[:LATELY],
+        "networks": Network.objects.exclude(state__in=DOWN)[:LATELY],
+        "reports": reports.filter(state__in=BEING_MADE)[:LATELY],
         "finished": runs.filter(state=RunState.DONE).order_by("-ended_at").prefetch_related("tags")[:LATELY],
         "failures": grouped(failed[:FAILED_READ]),
         "newest_reports": reports.filter(state=ReportState.DONE).prefetch_related("experiments")[:3],
@@ -138,13 +138,9 @@ def matrix() -> Matrix | None:
     if len(arms) < 2:
         return None
     heads = list(arms)[:ARMS]
-    found = [_row(MEASURES[name], [_values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
+    found = [_row(MEASURES[name], [values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
     _, _, experiment, name, *_ = rows[0]
     return Matrix(experiment, name, heads, found, len(arms) - len(heads))
-
-
-def _values(runs: Iterable[Figures], at: int) -> list[Value]:
-    return [value for one in runs if (value := one.value(at)) is not None]
 
 
 def _row(measure: Measure, arms: Iterable[list[Value]]) -> tuple[Measure, list[Cell]]:

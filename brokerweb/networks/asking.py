@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import UP, Network
 from overlay.addresses import Address, format_address, parse_address
 from overlay.broker.messages import StatsRequest, StatsResponse
 from overlay.broker.wire import encode, parse
@@ -68,7 +68,7 @@ def _answers(sock: socket.socket, most: int, until: float) -> Iterator[tuple[Add
 def own_words(network: Network, index: int) -> dict[str, Any] | None:
     """What it says of itself, as ``BrokerWindow.advance`` tells it; ``None`` where it is not up or does not answer."""
     row = next((row for row in network.brokers if row["index"] == index and row["state"] == "up"), None)
-    if row is None or network.state not in (NetworkState.RUNNING, NetworkState.DEGRADED):
+    if row is None or network.state not in UP:
         return None
     client = ContextClient([parse_address(row["address"])], DEADLINE_S)
     try:

@@ -24,6 +24,8 @@ from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, Re
 
 TRIED = 5
 """Brokers asked at most for one answer."""
+LAST_MS = 253_402_300_799_000
+"""The last second of the year 9999, where the calendar ends; a message may name instants far beyond it."""
 
 
 class NotRunning(NotPossible):
@@ -103,11 +105,15 @@ def _entry(answer: Answer) -> dict[str, Any]:
         "provider": answer.provider,
         "payload": answer.payload,
         "text": answer.text,
-        "valid_begin": datetime.fromtimestamp(answer.valid_begin / 1000, UTC),
-        "valid_end": datetime.fromtimestamp(answer.valid_end / 1000, UTC),
+        "valid_begin": _moment(answer.valid_begin),
+        "valid_end": _moment(answer.valid_end),
         "age_ms": answer.age_ms(),
         "broker": format_address(answer.broker),
     }
+
+
+def _moment(unix_ms: int) -> datetime:
+    return datetime.fromtimestamp(min(unix_ms, LAST_MS) / 1000, UTC)
 
 
 def _key(type: str, entity: str, scope: str) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.networks.asking import statistics_of
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import Network
 from overlay.addresses import parse_address
 from overlay.costs import growth
 from overlay.runtime.usage import sizes_in
@@ -25,7 +25,6 @@ AGE_S = 1.5
 """Nobody is asked more often, however many look."""
 PASSED = ("in_2", "in_3", "in_4", "in_6")
 """Updates, requests, answers and refusals that came in: a broker's load."""
-UP = (NetworkState.RUNNING, NetworkState.DEGRADED)
 _PROC = Path("/proc")
 _PROCESSOR = slice(11, 13)
 """User and system time in ``stat``, counted behind the process's name."""

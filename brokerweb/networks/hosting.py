@@ -18,7 +18,7 @@ from django.core.cache import cache
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE
-from brokerweb.networks.models import Host, Network, NetworkState
+from brokerweb.networks.models import DOWN, Host, Network
 from brokerweb.reports.models import Report, ReportState
 
 log = logging.getLogger(__name__)
@@ -76,8 +76,7 @@ def now(hosts: Sequence[Host]) -> list[HostNow]:
             one.runs.append(run)
         else:
             one.runs_more += 1
-    quiet = (NetworkState.STOPPED, NetworkState.FAILED)
-    for network in Network.objects.filter(host__in=names).exclude(state__in=quiet).defer("deployed"):
+    for network in Network.objects.filter(host__in=names).exclude(state__in=DOWN).defer("deployed"):
         found[network.host].networks.append(network)
     lengths = queue_lengths([f"host.{name}" for name in names])
     for name, one in found.items():

@@ -14,8 +14,8 @@ from brokerweb.live import panel
 from brokerweb.live.brokers import merged
 from brokerweb.live.following import Following
 from brokerweb.networks.asking import own_words
-from brokerweb.networks.glance import UP, Glance
-from brokerweb.networks.models import Network
+from brokerweb.networks.glance import Glance
+from brokerweb.networks.models import UP, Network
 
 KEPT = 8
 """Networks that are followed at a time."""

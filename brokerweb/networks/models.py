@@ -44,6 +44,12 @@ class NetworkState(models.TextChoices):
     FAILED = "failed"
 
 
+UP = (NetworkState.RUNNING, NetworkState.DEGRADED)
+"""Its brokers answer, or those that are left."""
+DOWN = (NetworkState.STOPPED, NetworkState.FAILED)
+"""Nothing of it runs."""
+
+
 class Desired(models.TextChoices):
     RUNNING = "running"
     STOPPED = "stopped"

@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
-from brokerweb.networks.models import Desired, Host, Network, NetworkState
+from brokerweb.networks.models import DOWN, Desired, Host, Network, NetworkState
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
@@ -71,7 +71,7 @@ def deploy(
 
 def start(network: Network) -> Network:
     """Brings a stopped or failed network up again; a running one is left alone."""
-    ended = (NetworkState.STOPPED, NetworkState.FAILED, NetworkState.STOPPING)
+    ended = (*DOWN, NetworkState.STOPPING)
     Network.objects.filter(pk=network.pk, state__in=ended).update(
         desired=Desired.RUNNING,
         state=NetworkState.STARTING,

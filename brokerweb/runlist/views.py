@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -160,12 +159,12 @@ def picker(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponse:
     """Every run of the list as a file."""
     try:
-        return exported(request, listing.of_address(request.GET), request.GET.get("format", CSV))
+        return exported(listing.of_address(request.GET), request.GET.get("format", CSV))
     except InvalidSetting as error:
         return HttpResponse(f"{error.field}: {error.sentence}.", content_type="text/plain; charset=utf-8", status=400)
 
 
-def exported(request: Any, asked: Listing, form: str) -> HttpResponse:
+def exported(asked: Listing, form: str) -> HttpResponse:
     """The file, for pages and REST alike. Raises ``InvalidSetting``."""
     if asked.problems:
         raise asked.problems[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Sum
 from django.utils import timezone
 
 from brokerweb import stale
@@ -54,7 +54,7 @@ def told() -> Report:
     sums = Footprint.objects.aggregate(runs=Sum("journal_bytes"), lake=Sum("lake_bytes"))
     parts = {"runs": sums["runs"] or 0, "lake": sums["lake"] or 0}
     parts |= {name: getattr(gauge, name) for name in ("simulated", "reports", "database", "logs")}
-    kept = Run.objects.filter(Q(kept=True)).count()
+    kept = Run.objects.filter(kept=True).count()
     removed = Run.objects.filter(files_removed__isnull=False).count()
     return Report(disk(), least_free(), run_bytes(), parts, gauge, kept, removed)
 

@@ -18,7 +18,7 @@ from django.core.cache import cache
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ON_BROKERS
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import UP, Network
 from overlay.addresses import Address, is_loopback, parse_address
 from overlay.broker.fields import MAX_DATAGRAM
 from overlay.broker.messages import (
@@ -91,8 +91,7 @@ class Sent:
 
 def places() -> list[Place]:
     """Where something can be sent to, networks first."""
-    states = (NetworkState.RUNNING, NetworkState.DEGRADED)
-    networks = Network.objects.filter(state__in=states).only("id", "name", "host", "brokers")[:MOST_OFFERED]
+    networks = Network.objects.filter(state__in=UP).only("id", "name", "host", "brokers")[:MOST_OFFERED]
     runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE).select_related("experiment")[:MOST_OFFERED]
     live: list[tuple[str, Network | Run]] = [(NETWORK, network) for network in networks]
     live += [(RUN, run) for run in runs.defer("configuration", "summary")]

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 from rest_framework.test import APIClient
 
 from brokerweb.control.reconcile import reconcile_host
 from overlay.addresses import parse_address
+from overlay.clients.questions import LONGEST_VALID_MS
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient
 from tests.waiting import wait_for
@@ -57,6 +60,17 @@ def test_context_put_through_rest_and_by_a_plain_client_is_found(api: APIClient,
     plain.provide("thing", ("car", "c9", "place"), b"free text", 60_000)
     found = api.get(five["url"] + "context/car/c9/place/").json()
     assert (found["text"], found["payload"]) == ("free text", None)
+
+
+def test_what_is_valid_longer_than_the_calendar_goes_is_valid_to_its_end(
+    api: APIClient, five: dict, client: Client, operator: User
+) -> None:
+    plain = ContextClient([parse_address(five["brokers"][2]["address"])], 3)
+    plain.provide("thing", ("car", "c9", "plate"), b"no=1", LONGEST_VALID_MS)
+    assert api.get(five["url"] + "context/car/c9/plate/").json()["valid_end"] == "9999-12-31T23:59:59Z"
+    client.force_login(operator)
+    asked = {"do": "ask", "type": "car", "entity": "c9", "scope": "plate"}
+    assert "Fri 31 Dec 23:59:59 UTC" in client.post(f"/networks/{five['id']}/context/", asked).content.decode()
 
 
 @pytest.mark.parametrize(

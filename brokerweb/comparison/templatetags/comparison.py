@@ -9,11 +9,13 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from brokerweb.comparison.parameters import said
 from brokerweb.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
 from telemetry.grouping import Difference, Estimate
 from telemetry.measures import Measure
 
 register = template.Library()
+register.filter("shown", said)
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     "us": us,
@@ -74,16 +76,6 @@ def column(context: dict[str, Any], name: str, label: str, unit: str = "", is_nu
         label,
         format_html(' <span class="unit">{}</span>', unit) if unit else "",
     )
-
-
-@register.filter
-def shown(value: Any) -> str:
-    """A value of a parameter."""
-    if value is None or value == "":
-        return "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @register.filter
