@@ -6,6 +6,7 @@ never taken from outside.
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ from overlay.engines import LIVE
 from overlay.errors import InvalidSetting, WireError
 from overlay.node import MILLISECOND, SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+
+log = logging.getLogger(__name__)
 
 WAIT_NS = 2 * SECOND
 LINGER_NS = 50 * MILLISECOND
@@ -160,9 +163,15 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _take_turn(person: int) -> None:
+    """Raises ``TooFast``, and ``NotPossible`` where nobody can tell."""
     key = f"wire-sent-{person}-{int(time.time()) // WINDOW_S}"
-    cache.add(key, 0, timeout=2 * WINDOW_S)
-    if cache.incr(key) > MOST_SENT:
+    try:
+        cache.add(key, 0, timeout=2 * WINDOW_S)
+        sent = cache.incr(key)
+    except Exception as error:  # noqa: BLE001  each Redis client has its own classes for "it is away"
+        log.warning("what person %s sends could not be counted: %s", person, error)
+        raise NotPossible("Redis is away, so nobody can count what is sent; try again in a moment.") from None
+    if sent > MOST_SENT:
         raise TooFast(f"{MOST_SENT} datagrams in {WINDOW_S} s are the most that one person sends; wait a moment.")
 
 

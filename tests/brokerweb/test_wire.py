@@ -162,6 +162,22 @@ def test_who_sends_too_much_waits_and_who_may_look_does_not_send(
     assert send(api, network, b"1|5").status_code == 403
 
 
+def test_nothing_is_sent_while_nobody_can_count_it(
+    api: APIClient, network: Network, client: Client, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise ConnectionError("Connection refused.")
+
+    monkeypatch.setattr(cache, "add", away)
+    refused = send(api, network, b"1|5")
+    sentence = "Redis is away, so nobody can count what is sent; try again in a moment."
+    assert (refused.status_code, refused.json()["sentence"]) == (409, sentence)
+    client.force_login(operator)
+    page = client.post("/wire/send/", {"to": f"network:{network.id}", "broker": "0", "datagram": b"1|5".hex()})
+    assert "Nothing was sent" in page.content.decode()
+    assert sentence in page.content.decode()
+
+
 def test_an_order_is_obeyed_and_the_page_sends_as_rest_does(network: Network, operator: User, broker: Daemon) -> None:
     client = Client()
     client.force_login(operator)
