@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -44,11 +45,6 @@ def deploy(
     owner: User | None = None,
 ) -> Network:
     """A topology as a network that is to stay up. Its brokers start within seconds. Raises ``InvalidSetting``."""
-    name = name.strip()
-    if not name or len(name) > 100 or not name.isprintable():
-        raise InvalidSetting("name", "must be 1 to 100 printable characters")
-    if Network.objects.filter(name=name).exists():
-        raise InvalidSetting("name", f"{name!r} is taken by another network")
     system = SYSTEMS[SYSTEM]
     document = topologies.document(topology)
     if sentences := topologies.problems(topology, must_connect=False):
@@ -58,15 +54,26 @@ def deploy(
         system.check(whole, None, document["brokers"])
     except InvalidSetting as error:
         raise InvalidSetting(f"settings.{error.field}", error.sentence) from None
-    return Network.objects.create(
-        name=name,
-        topology=topology,
-        deployed=document,
-        settings=whole,
-        seed=seed,
-        owner=owner,
-        reason=worker_missing(),
-    )
+    with transaction.atomic():  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
+        return Network.objects.create(
+            name=_free_name(name),
+            topology=topology,
+            deployed=document,
+            settings=whole,
+            seed=seed,
+            owner=owner,
+            reason=worker_missing(),
+        )
+
+
+def _free_name(name: str) -> str:
+    """``name`` if no network has it. Raises ``InvalidSetting``."""
+    name = name.strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidSetting("name", "must be 1 to 100 printable characters")
+    if Network.objects.filter(name=name).exists():
+        raise InvalidSetting("name", f"{name!r} is taken by another network")
+    return name
 
 
 def start(network: Network) -> Network:

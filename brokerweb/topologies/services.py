@@ -40,8 +40,7 @@ def create(
 ) -> Topology:
     """A new topology; ``links`` belong to kind ``custom``. Raises ``InvalidSetting``."""
     graph = build_graph(kind, brokers, params or {}, seed, links)
-    topology = Topology(name=free_name(name), kind=kind, params=dict(params or {}), seed=seed, owner=owner)
-    return save_graph(topology, graph, owner)
+    return _save_new(name, Topology(kind=kind, params=dict(params or {}), seed=seed, owner=owner), graph)
 
 
 def update(
@@ -49,16 +48,18 @@ def update(
 ) -> Topology:
     """Changes fields; anything but the name generates the links anew. Raises ``InvalidSetting``."""
     name = changes.pop("name", topology.name)
-    if name != topology.name:
-        topology.name = free_name(name)
     wanted = {field: changes.get(field, getattr(topology, field)) for field in ("kind", "brokers", "params", "seed")}
-    if links is None and all(getattr(topology, field) == value for field, value in wanted.items()):
-        topology.save()
-        return topology
-    graph = build_graph(**wanted, links=links)
-    for field, value in wanted.items():
-        setattr(topology, field, value)
-    return save_graph(topology, graph, by)
+    is_same = links is None and all(getattr(topology, field) == value for field, value in wanted.items())
+    graph = None if is_same else build_graph(**wanted, links=links)
+    with transaction.atomic():  # IMMEDIATE: nobody takes the name in between
+        if name != topology.name:
+            topology.name = free_name(name)
+        if graph is None:
+            topology.save()
+            return topology
+        for field, value in wanted.items():
+            setattr(topology, field, value)
+        return save_graph(topology, graph, by)
 
 
 READERS = {
@@ -73,8 +74,7 @@ def import_text(*, name: str, text: str, form: str, owner: User | None = None) -
     if form not in READERS:
         raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
     graph = READERS[form](text, limits())
-    topology = Topology(name=free_name(name), kind=CUSTOM, owner=owner)
-    return save_graph(topology, graph, owner)
+    return _save_new(name, Topology(kind=CUSTOM, owner=owner), graph)
 
 
 def export_text(graph: Graph, form: str) -> tuple[str, str]:
@@ -125,6 +125,13 @@ def delete(topology: Topology) -> None:
     if topology.networks.exists():
         raise NotPossible("A network was deployed from this topology; delete that first.")
     topology.delete()
+
+
+@transaction.atomic  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
+def _save_new(name: str, topology: Topology, graph: Graph) -> Topology:
+    """Stores a topology under a name that no other has. Raises ``InvalidSetting``."""
+    topology.name = free_name(name)
+    return save_graph(topology, graph, topology.owner)
 
 
 @transaction.atomic

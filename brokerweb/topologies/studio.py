@@ -142,6 +142,7 @@ def restore(version: TopologyVersion, by: User) -> Topology:
     return topology
 
 
+@transaction.atomic  # IMMEDIATE: of two copies at once the second finds the first one's name taken
 def clone(topology: Topology, owner: User) -> Topology:
     """The same under a name of its own, without the earlier versions."""
     taken = set(Topology.objects.filter(name__startswith=topology.name[:80]).values_list("name", flat=True))

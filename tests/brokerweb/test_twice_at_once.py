@@ -10,8 +10,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connections
 
+from brokerweb.networks import services as networks
 from brokerweb.notices import services as notices
 from brokerweb.runlist import saved_views
+from brokerweb.topologies import services as topologies
+from brokerweb.topologies import studio
+from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
 
 
@@ -43,3 +47,19 @@ def test_one_is_taken_and_the_others_are_told_so() -> None:
     expected = ["name"] * 5 + ["taken"]
     assert outcomes(lambda: saved_views.save(olga, "runs", "Slow", "q=p95 > 2ms")) == expected
     assert outcomes(lambda: notices.create(**hook)) == expected
+    assert outcomes(lambda: topologies.create(name="ring", kind="ring", brokers=4)) == expected
+    ring = Topology.objects.get(name="ring")
+    text, form = topologies.export_text(topologies.to_graph(ring), "csv")[0], "csv"
+    assert outcomes(lambda: topologies.import_text(name="sent", text=text, form=form)) == expected
+    assert outcomes(lambda: networks.deploy(name="campus", topology=ring)) == expected
+    others = [topologies.create(name=f"ring {number}", kind="ring", brokers=4) for number in range(6)]
+    assert outcomes(lambda: topologies.update(others.pop(), name="best")) == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_copies_that_are_made_at_once_have_names_of_their_own() -> None:
+    olga = User.objects.create_user("olga")
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
+    assert outcomes(lambda: studio.clone(ring, olga), 3) == ["taken"] * 3
+    names = Topology.objects.order_by("name").values_list("name", flat=True)
+    assert list(names) == ["ring", "ring, copy", "ring, copy 2", "ring, copy 3"]
