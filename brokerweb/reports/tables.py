@@ -1,4 +1,4 @@
-"""What a report found of each configuration as a table to take away: a row for each, units in the names."""
+"""What a report found as tables to take away: a row for each configuration, and one for each point of its charts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from telemetry.metrics import STATISTICS
 
 OUTCOMES = ("requests", "answered", "not_found", "timed_out", "refused")
 ENDS = (("", "value"), ("_low", "low"), ("_high", "high"))
+SERIES = ("name", "role", "topology", "metric")
+POINTS = ("chart", "series", *SERIES[1:], "x", "category", "y", "low", "high", "n", "y_unit")
 
 
 def configurations(result: Mapping[str, Any]) -> Table:
@@ -20,6 +22,21 @@ def configurations(result: Mapping[str, Any]) -> Table:
     rows = [_row(row) for row in result.get("configurations") or []]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Table(names, [[row.get(name) for name in names] for row in rows])
+
+
+def points(result: Mapping[str, Any]) -> Table:
+    """Of every chart of a report's ``result``; what stands on an axis of words is named by its word too."""
+    rows = []
+    for chart in result.get("charts") or []:
+        categories = chart["x"].get("categories") or []
+        for series in chart["series"]:
+            about = [chart["id"], *(series.get(field, "") for field in SERIES)]
+            for point in series["points"]:
+                x = point["x"]
+                category = categories[int(x)] if categories and 0 <= int(x) < len(categories) else ""
+                values = [point["y"], point["low"], point["high"], point["n"], chart["y"]["unit"]]
+                rows.append([*about, x, category, *values])
+    return Table(POINTS, rows)
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

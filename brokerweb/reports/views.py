@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
@@ -19,8 +15,8 @@ from brokerweb.picks import FIND, FIND_RUNS
 from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.reports.tables import configurations
-from brokerweb.tables import PARQUET, written
+from brokerweb.reports.tables import configurations, points
+from brokerweb.tables import CSV, PARQUET, written
 from brokerweb.tables import download as taken_away
 from overlay.errors import InvalidSetting
 
@@ -110,29 +106,11 @@ def download(request: HttpRequest, report_id: str, form: str) -> HttpResponse:
         )
     if form == "json":
         return JsonResponse(report.result, headers={"Content-Disposition": name})
-    if form == "csv":
-        return HttpResponse(_csv(report.result), content_type="text/csv", headers={"Content-Disposition": name})
+    if form == CSV:
+        return taken_away(written(points(report.result), form), form, f"report-{report.id}")
     if form == PARQUET:
         return taken_away(written(configurations(report.result), form), form, f"report-{report.id}-configurations")
     raise Http404
-
-
-def _csv(result: dict[str, Any]) -> str:
-    """One line per point of every chart."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    about = ["chart", "series", "role", "topology", "metric"]
-    writer.writerow([*about, "x", "category", "y", "low", "high", "n", "y_unit"])
-    for chart in result.get("charts") or []:
-        categories = chart["x"].get("categories") or []
-        for series in chart["series"]:
-            for point in series["points"]:
-                x = point["x"]
-                category = categories[int(x)] if categories and 0 <= int(x) < len(categories) else ""
-                named = [chart["id"], *(series.get(field, "") for field in ("name", "role", "topology", "metric"))]
-                values = [x, category, point["y"], point["low"], point["high"], point["n"], chart["y"]["unit"]]
-                writer.writerow([*named, *values])
-    return text.getvalue()
 
 
 @changes

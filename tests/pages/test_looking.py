@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
 
@@ -157,3 +158,11 @@ def test_a_report_is_taken_away_as_json_and_csv(olga: Client, house: House) -> N
     lines = olga.get(f"/reports/{house.report.id}/report.csv").content.decode().splitlines()
     assert lines[0].startswith("chart,series,role")
     assert any("published" in line for line in lines)
+
+
+def test_a_name_in_a_report_is_no_formula_in_a_spreadsheet(olga: Client, house: House) -> None:
+    series = house.report.result["charts"][0]["series"][0]
+    series["name"] = f'=HYPERLINK("http://x"), {series["name"]}'
+    house.report.save()
+    rows = list(csv.DictReader(olga.get(f"/reports/{house.report.id}/report.csv").content.decode().splitlines()))
+    assert {row["series"] for row in rows if "HYPERLINK" in row["series"]} == {f"'{series['name']}"}
