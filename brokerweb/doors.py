@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from brokerweb.picks import MOST_TYPED
+
 View = Callable[..., HttpResponse]
 PAGE_SIZE = 25
 
@@ -81,6 +83,11 @@ def person(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied("This is for people who are logged in.")
     return request.user
+
+
+def sought(request: HttpRequest) -> str:
+    """What ``?q=`` seeks in a list, as much of it as anybody types: the database refuses patterns of many pages."""
+    return request.GET.get("q", "").strip()[:MOST_TYPED]
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any], size: int = PAGE_SIZE) -> Page[Any]:

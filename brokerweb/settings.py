@@ -308,7 +308,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.Pages",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": [
-        "django_filters.rest_framework.DjangoFilterBackend",
+        "brokerweb.api.filters.FilterBackend",
         "rest_framework.filters.OrderingFilter",
     ],
     "EXCEPTION_HANDLER": "brokerweb.api.errors.handle",

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.doors import changes, page_of, person
+from brokerweb.doors import changes, page_of, person, sought
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import claims, judging, reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
@@ -41,7 +41,7 @@ LEFT_READ = (
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
     rows = Experiment.objects.select_related("owner")
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         rows = rows.filter(name__icontains=query)
     page = page_of(request, rows.order_by("-created"))
     by_state, verdicts = services.runs_by_state(page.object_list), results.verdicts(page.object_list)

@@ -10,10 +10,9 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from brokerweb import setting_forms
-from brokerweb.doors import changes, form_page, may_change, page_of, person
+from brokerweb.doors import changes, form_page, may_change, page_of, person, posted, sought
 from brokerweb.errors import NotPossible
 from brokerweb.formatting import words
 from brokerweb.networks import context as rest_front
@@ -30,7 +29,7 @@ def index(request: HttpRequest) -> HttpResponse:
     rows = Network.objects.select_related("topology")
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         rows = rows.filter(Q(name__icontains=query) | Q(deployed__name__icontains=query))
     return render(request, "networks/list.html", {"page": page_of(request, rows)})
 
@@ -107,8 +106,7 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     return render(request, part, looking.panel_of(network, found))
 
 
-@login_required
-@require_POST
+@posted
 def context(request: HttpRequest, network_id: str) -> HttpResponse:
     """Asks or provides through the REST front's own service; answers with a part of the page."""
     network = get_object_or_404(Network, pk=network_id)
@@ -168,7 +166,7 @@ def delete(request: HttpRequest, network_id: str) -> HttpResponse:
 @login_required
 def hosts(request: HttpRequest) -> HttpResponse:
     rows = Host.objects.all()
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         rows = rows.filter(name__icontains=query)
     page = page_of(request, rows)
     limits = {"brokers": django_settings.MAX_BROKERS, "least_free": disk.least_free()}

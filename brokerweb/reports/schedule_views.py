@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from brokerweb import stale
-from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.doors import changes, form_page, page_of, person, sought
 from brokerweb.experiments.models import Experiment
 from brokerweb.picks import FIND
 from brokerweb.reports import picking, schedules
@@ -31,7 +31,7 @@ EXAMPLES = ("0 6 * * 1", "0 3 * * *", "30 1 * * 1-5", "0 */2 * * *", "0 4 1 * *"
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
     found = schedules.with_hours().prefetch_related("experiments")
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         named = Q(name__icontains=query) | Q(experiments__name__icontains=query)
         found = found.filter(pk__in=Schedule.objects.filter(named).values("pk"))
     page = page_of(request, found)

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.doors import changes, form_page, page_of, person, sought
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.picks import FIND, FIND_RUNS
@@ -28,7 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
     rows = Report.objects.select_related("owner", "schedule").prefetch_related("experiments").defer("result")
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         named = Q(experiments__name__icontains=query) | Q(schedule__name__icontains=query)
         rows = rows.filter(pk__in=Report.objects.filter(named).values("pk"))
     page = page_of(request, rows)

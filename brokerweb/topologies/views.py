@@ -11,7 +11,7 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.doors import changes, form_page, page_of, person
+from brokerweb.doors import changes, form_page, page_of, person, sought
 from brokerweb.errors import NotPossible
 from brokerweb.topologies import forms, parts, pictures, services, uses, walk_views
 from brokerweb.topologies.models import Topology
@@ -24,7 +24,7 @@ LINKS_SHOWN = 1_000
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
     rows = Topology.objects.all()
-    if query := request.GET.get("q", "").strip():
+    if query := sought(request):
         rows = rows.filter(name__icontains=query)
     if kind := request.GET.get("kind", ""):
         rows = rows.filter(kind=kind)

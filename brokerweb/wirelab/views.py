@@ -8,10 +8,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from brokerweb.api.streams import download
-from brokerweb.doors import changes, person
+from brokerweb.doors import changes, entered, person, posted
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.wirelab import composing, pasted, recorded, sending, services
@@ -25,7 +24,7 @@ FIRST_CODE = 3
 CAPTURES_OFFERED = 5
 
 
-@login_required
+@entered
 def index(request: HttpRequest) -> HttpResponse:
     """Decoding: of what the address holds, of what was pasted, or of a file."""
     if request.GET.get("run"):
@@ -91,8 +90,7 @@ def _shown(request: HttpRequest, found: services.Decoded | None) -> dict[str, An
     return {**context, "found": found, "fields": fields}
 
 
-@login_required
-@require_POST
+@posted
 def decoded(request: HttpRequest) -> HttpResponse:
     """The part of the page that follows what is typed."""
     try:
@@ -124,8 +122,7 @@ def compose(request: HttpRequest) -> HttpResponse:
     return render(request, "wire/compose.html", {**context, "blanks": composing.blanks(layout, given)})
 
 
-@login_required
-@require_POST
+@posted
 def composed(request: HttpRequest) -> HttpResponse:
     """The bytes of the form as it stands, decoded."""
     given = {name: str(value) for name, value in request.POST.items() if name not in ("code", "csrfmiddlewaretoken")}

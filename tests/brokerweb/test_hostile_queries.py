@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from rest_framework.test import APIClient
 
@@ -62,3 +64,14 @@ def test_a_parameter_is_taken_or_refused_by_name(api: APIClient, address: str) -
         for text in TEXTS:
             answer = api.get(address, {name: text})
             assert answer.status_code in (200, 400, 404), (name, text)
+
+
+def test_a_name_is_sought_or_refused_however_long_it_is(api: APIClient, ring: dict[str, Any]) -> None:
+    made = api.post("/api/experiments/", {"name": "ring", "topology": ring["id"]}, format="json").json()
+    api.post("/api/networks/", {"name": "ring", "topology": ring["id"]}, format="json")
+    body = {"name": "ring", "experiments": [made["id"]], "crontab": "0 6 * * 1"}
+    api.post("/api/schedules/", body, format="json")
+    for address in ("/api/topologies/", "/api/experiments/", "/api/networks/", "/api/schedules/"):
+        assert api.get(address, {"name__icontains": "RIN"}).json()["count"] == 1, address
+        long = api.get(address, {"name__icontains": "x" * 60_000})
+        assert (long.status_code, long.json()["field"]) == (400, "name__icontains"), address

@@ -25,6 +25,13 @@ def test_a_form_that_is_sent_after_the_log_in_has_ended_is_not_lost(client: Clie
     assert Topology.objects.get().name == "mine"
 
 
+def test_a_part_of_a_page_says_so_too_when_the_log_in_has_ended(client: Client) -> None:
+    for address in ("/networks/campus/context/", "/wire/", "/wire/decoded/", "/wire/composed/"):
+        part = client.post(address, {"text": "1|5"}, headers={"HX-Request": "true"})
+        assert (part.status_code, part["Content-Type"]) == (403, "text/plain"), address
+        assert part.content.decode().startswith("You were logged out.")
+
+
 def test_a_page_that_was_open_too_long_says_how_to_go_on(operator: User) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(operator)

@@ -75,6 +75,8 @@ def test_a_search_that_finds_nothing_says_so_and_leads_back(viktor: Client, hous
         assert "&lt;nowhere&gt;" in found and "Show all" in found
         assert "data-row" not in found
         assert "data-row" in read(viktor, address)
+    for address in (*LISTS, "/experiments/", "/topologies/"):
+        assert "data-row" not in read(viktor, f"{address}?q={'x' * 60_000}")
 
 
 def test_a_list_with_nothing_in_it_has_no_search(viktor: Client) -> None:
