@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.errors import NotPossible
-from brokerweb.networks.models import Network, NetworkState
+from brokerweb.networks.models import UP, Network
 from overlay.addresses import Address, format_address, parse_address
 from overlay.broker.fields import MAX_NAME, MAX_PAYLOAD
 from overlay.clients.payload import format_pairs
@@ -38,7 +38,7 @@ class NotAnswered(Exception):
 
 def brokers_of(network: Network, key: tuple[str, str, str]) -> list[Address]:
     """The addresses of its brokers that are up, in the order in which they are tried. Raises ``NotRunning``."""
-    if network.state not in (NetworkState.RUNNING, NetworkState.DEGRADED):
+    if network.state not in UP:
         raise NotRunning(f"This network is {network.state}, so nobody can be asked. {network.reason}".strip())
     up = [parse_address(broker["address"]) for broker in network.brokers if broker["state"] == "up"]
     if not up:

@@ -14,13 +14,11 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.picks import FIND, FIND_RUNS
 from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
-from brokerweb.reports.models import Report, ReportState
+from brokerweb.reports.models import ENDED, Report, ReportState
 from brokerweb.reports.tables import configurations, points
 from brokerweb.tables import CSV, PARQUET, written
 from brokerweb.tables import download as taken_away
 from overlay.errors import InvalidSetting
-
-ENDED = (ReportState.DONE, ReportState.FAILED)
 
 
 @login_required

@@ -177,6 +177,15 @@ def test_boxes_say_of_how_many_and_what_stands_below_them(olga: Client, operator
     assert "the max as a dot, an extreme without an interval" in extreme["notes"][0]
 
 
+def test_a_switch_is_on_or_off_along_the_axis_in_the_table_and_beside_each_row(olga: Client, operator: User) -> None:
+    swept(operator, grows, settings={"hop_ack": [False, True]})
+    shown = page(olga, "q=")
+    drawn = charts(shown)["charts"]
+    assert drawn["lines"]["x"]["categories"] == ["off", "on"]
+    assert [row["short"] for row in drawn["box"]["rows"]] == ["off", "on"]
+    assert re.findall(r'data-label="Hop ack">(\w+)</td>', shown) == ["off", "on"]
+
+
 def test_one_replicate_is_marked_as_one(olga: Client, operator: User) -> None:
     swept(operator, grows, replicates=1)
     shown = page(olga, "q=")
