@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers calibrate soak python runtime-environment test-environment
+.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
 help: ## these targets, one line each
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-21s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ accelerator: runtime-environment ## compile the brokers' batched system calls, a
 
 soak: runtime-environment ## SEEDS (10000) stories of faults in virtual time over all cores, then every planted bug
 	@exec $(BIN)/python -m tests.swarm $(if $(SEEDS),--seeds $(SEEDS))
+
+fuzz: test-environment ## parsers, state machines and forms against what Hypothesis makes up, for MINUTES (10)
+	@exec $(BIN)/python -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
 search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
 	@exec $(BIN)/python -m telemetry search-table

@@ -85,6 +85,8 @@ def check_count(definition: Mapping[str, Any]) -> None:
     if configurations <= MAX_RUNS:
         raise InvalidSetting("replicates", f"{made}; {most}. {MAX_RUNS // configurations:,} would fit")
     axes = sweeps.axes(definition)
+    if not axes:  # one value, many times over
+        return
     longest = max(axes, key=lambda name: len(axes[name]))
     left = MAX_RUNS * len(axes[longest]) // (configurations * replicates)
     raise InvalidSetting(

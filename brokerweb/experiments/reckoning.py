@@ -70,7 +70,7 @@ def checked_body(body: Mapping[str, Any], found: References) -> Checked:
         definition, chosen = checked(resolved, found.find)
     except InvalidSetting as error:
         if error.field == "replicates":  # a number of runs is more than one field's matter
-            capacity.check_count({**FIELDS, **resolved})
+            capacity.check_count({**FIELDS, **{name: value for name, value in resolved.items() if value is not None}})
         raise
     thresholds.read_all(definition["thresholds"])
     capacity.check(chosen, machine.here(), usable_cores())

@@ -155,7 +155,7 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
     if definition["engine"] not in system.engines:
         raise InvalidSetting("engine", f"must be one of {', '.join(system.engines)}, not {definition['engine']!r:.60}")
     _check_simulation(definition)
-    _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)
+    RECORD.check(definition[RECORD.name])
     _check_number("seed", definition["seed"], 0, MAX_SEED)
     _check_groups(definition, "")
     if not isinstance(definition["faults"], list):
@@ -171,6 +171,8 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
                 f"blocks.{index}.{min(unknown)}", "is not known; a block has topology, settings, workload"
             )
         _check_groups(block, f"blocks.{index}.")
+    # Last: whoever catches it may go on to say how many runs would fit, which takes all of the above.
+    _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)
     return system
 
 
@@ -198,6 +200,11 @@ def _check_groups(part: Mapping[str, Any], prefix: str) -> None:
     for group in sweeps.SWEPT_GROUPS:
         if not isinstance(part.get(group, {}), dict):
             raise InvalidSetting(prefix + group, "must be an object of names and values")
+    lists = {"topology": part.get("topology")}
+    lists |= {f"{group}.{name}": value for group in sweeps.SWEPT_GROUPS for name, value in part.get(group, {}).items()}
+    for name, value in lists.items():
+        if isinstance(value, list) and len(value) > MAX_RUNS:
+            raise InvalidSetting(f"{prefix}{name}", f"has {len(value):,} values; one launch makes {MAX_RUNS:,} runs")
 
 
 def _check_number(field: str, value: Any, low: int, high: int) -> None:

@@ -26,12 +26,14 @@ CUSTOM = "custom"
 def simulated(data: bytes, file: str, **instead: Any) -> Checked:
     """What a file of this name and content says, for the simulator, with ``instead`` in place of its own fields.
 
-    Raises ``InvalidSetting``.
+    It is what REST takes to make an experiment: one for live runs is simulated, and no report is made. Raises
+    ``InvalidSetting``.
     """
     path = PurePath(file)
-    body = {"name": path.stem, "engine": SIMULATED, **parse_definition(data, is_json=path.suffix == ".json")}
-    if body["engine"] != SIMULATED:
-        raise InvalidSetting("engine", f"must be {SIMULATED} here, not {body['engine']!r:.40}")
+    body = {"name": path.stem, **parse_definition(data, is_json=path.suffix == ".json")}
+    if body.get("engine") in (None, LIVE):
+        body["engine"] = SIMULATED
+    body.pop("report_when_done", None)
     return checked(*separated({**body, **instead}))
 
 

@@ -1,4 +1,4 @@
-"""The host's supervisor, ``python -m overlay supervise --socket PATH --state DIR``: one thread, one selector.
+"""The host's supervisor, ``python -m overlay supervise``: one thread, one selector.
 
 It alone forks brokers and client fleets, and none of them outlives it. What it is asked comes through ``control`` to
 ``deployments``; what follows from it is done by ``hosted``. Counterpart of its door: ``supervisor_client``.
@@ -40,10 +40,10 @@ from overlay.runtime.processes import Child
 from overlay.runtime.rehearsal import rehearse
 
 USAGE = """\
-usage: python -m overlay supervise --socket PATH --state DIR
+usage: python -m overlay supervise [--socket PATH] [--state DIR]
 
-  --socket PATH   where it listens; only its owner may connect
-  --state DIR     where it remembers the networks that are to run here
+  --socket PATH   where it listens; only its owner may connect (var/supervisor.sock)
+  --state DIR     where it remembers the networks that are to run here (var/supervisor)
 """
 END_S = 8.0
 """Everything is gone within 3 s of SIGTERM; after this the lifeline has the last word."""
@@ -186,13 +186,14 @@ class Supervisor:
 
 
 def main(arguments: list[str]) -> int:
-    """``--socket PATH --state DIR``; the exit code. Two options need no parser in the memory of every broker."""
+    """``[--socket PATH] [--state DIR]``; the exit code. Two options need no parser in the memory of every broker."""
     if "--help" in arguments or "-h" in arguments:
         sys.stdout.write(USAGE)
         return 0
     try:
         options = dict(zip(arguments[::2], arguments[1::2], strict=True))
-        socket_path, state = Path(options.pop("--socket")).absolute(), Path(options.pop("--state")).absolute()
+        socket_path = Path(options.pop("--socket", "var/supervisor.sock")).absolute()
+        state = Path(options.pop("--state", "var/supervisor")).absolute()
         if options:
             raise KeyError
     except (KeyError, ValueError):

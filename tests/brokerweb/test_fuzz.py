@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from typing import Any
 
 import pytest
@@ -19,11 +20,13 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.networks.models import Network
 from brokerweb.reports.models import Report, Schedule
 from brokerweb.topologies.models import Topology
+from tests.fuzz import FRESH
 
 pytestmark = pytest.mark.django_db
 
 TOPOLOGY, EXPERIMENT, RUN = "topology-id", "experiment-id", "run-id"
 LINK = {"a": 1, "b": 2, "delay_ms": 4, "jitter_ms": 1, "loss": 0.1}
+SIX: dict[str, Any] = {"workload": {"consumers": [1, 2, 3, 4, 5, 6]}}
 WORKLOAD = {"providers": [1, 2], "consumers": 3, "duration_s": 1, "holders": "all", "popularity": "zipf"}
 NODE_LINK = json.dumps({"nodes": [{"id": 1, "x": 0.5, "y": 0}, {"id": 2}], "edges": [{"source": 1, "target": 2}]})
 DRAWING = {"nodes": [{"name": "a", "x": 0.5, "y": 0}, {"x": 1, "y": 1}, {"x": 0, "y": 1}], "links": [[0, 1], LINK]}
@@ -101,11 +104,17 @@ class HostileBodies(TestCase):
         experiment = Experiment.objects.create(id=EXPERIMENT, name="e", definition={})
         Run.objects.create(id=RUN, experiment=experiment, configuration={}, seed="1", state=RunState.DONE)
 
-    @settings(max_examples=300, derandomize=True)
+    @settings(max_examples=300, derandomize=FRESH not in os.environ)
     @given(mutations())
     @example(("/api/experiments/", {"name": "n", "topology": {}}))
     @example(("/api/experiments/", {"name": "n", "topology": ["\ud800"]}))
     @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "workload": {"\ud800": 1}}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "record_mb": ""}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "replicates": 0, "workload": "x"}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "replicates": 0, "blocks": ["x"]}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "workload": {"consumers": [5] * 4_000}}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "workload": {"consumers": [5] * 5_001}}))
+    @example(("/api/experiments/", {"name": "n", "topology": TOPOLOGY, "system": None, "replicates": 1_000, **SIX}))
     @example(("/api/reports/", {"kind": "\ud800"}))
     @example(("/api/topologies/", {"name": "n", "kind": "ring", "brokers": 3, "seeed": 7}))
     @example(("/api/topologies/", {"name": 7, "kind": "ring", "brokers": 3}))
@@ -114,7 +123,7 @@ class HostileBodies(TestCase):
         address, body = sent
         self.send(address, json.dumps(body).encode())
 
-    @settings(max_examples=100, derandomize=True)
+    @settings(max_examples=100, derandomize=FRESH not in os.environ)
     @given(st.sampled_from(sorted(BODIES)), st.binary(max_size=60))
     @example("/api/topologies/", b"[" * 100_000)
     @example("/api/experiments/", b'{"name":' + b"[" * 500 + b"]" * 500 + b"}")

@@ -7,7 +7,9 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +18,7 @@ from overlay.churn import CRASHED
 from overlay.facts import Event
 from overlay.journal import read_journal
 from overlay.runtime.client import ContextClient
-from overlay.runtime.supervisor_client import SupervisorRefused
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
@@ -270,6 +272,15 @@ def test_a_second_supervisor_says_that_there_is_one(host):
     assert second.returncode == 1
     assert second.stderr == f"supervisor: another supervisor listens on {host.socket}\n"
     assert host.answers()
+
+
+def test_without_options_it_keeps_its_things_in_var(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-m", "overlay", "supervise"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment) as process:
+        wait_for((tmp_path / "var" / "supervisor.sock").is_socket, "it listens")
+        assert SupervisorClient(tmp_path / "var" / "supervisor.sock").hello()["pid"] == process.pid
+        process.terminate()
 
 
 def test_only_the_owner_may_connect(host):

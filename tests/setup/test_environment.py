@@ -55,6 +55,7 @@ def test_help_names_every_target_in_a_line():
         "check",
         "accelerator",
         "soak",
+        "fuzz",
         "search-table",
         "bench",
         "bench-compare",

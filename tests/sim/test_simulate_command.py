@@ -59,6 +59,14 @@ def test_seeds_and_replicates_are_other_runs_and_repeat_exactly(
     assert len({digest(), digest("--seed", "1"), digest("--replicate", "1")}) == 3
 
 
+def test_the_body_of_a_live_experiment_is_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(**changes: object) -> dict:
+        assert main(["simulate", written(tmp_path, {**SPEC, **changes}), "--json"]) == 0
+        return dict(json.loads(capsys.readouterr().out))
+
+    assert told(engine="live", report_when_done=True)["digest"] == told()["digest"]
+
+
 def test_journal_and_summary_are_kept_where_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", written(tmp_path, SPEC), "--out", str(tmp_path / "out"), "--json"]) == 0
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == json.loads(capsys.readouterr().out)
@@ -69,7 +77,8 @@ def test_journal_and_summary_are_kept_where_wanted(tmp_path: Path, capsys: pytes
     ("changes", "words"),
     [
         ({"workload": {"consumers": [1, 2]}}, "python -m telemetry sweep"),
-        ({"engine": "live"}, "engine: must be simulated here"),
+        ({"engine": "quantum"}, "engine: must be one of "),
+        ({"record_mb": ""}, "record_mb: "),
         ({"topology": {"kind": "knot", "brokers": 3}}, "topology.kind: "),
         ({"workload": {"customers": 3}}, "workload.customers: "),
         ({"colour": 3}, "colour: is not known"),
