@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
@@ -92,9 +92,15 @@ def start(network: Network) -> Network:
 
 
 def stop(network: Network) -> Network:
-    """Stops a network; its brokers leave and end. A stopped one is left alone."""
+    """Stops a network; its brokers leave and end. A stopped one is left alone.
+
+    One that no host has claimed has no brokers, and nobody would see to its end: it is stopped at once.
+    """
     Network.objects.filter(pk=network.pk).exclude(state=NetworkState.STOPPED).update(
-        desired=Desired.STOPPED, state=NetworkState.STOPPING, reason="", changed=timezone.now()
+        desired=Desired.STOPPED,
+        state=Case(When(host="", then=Value(NetworkState.STOPPED)), default=Value(NetworkState.STOPPING)),
+        reason="",
+        changed=timezone.now(),
     )
     network.refresh_from_db()
     return network

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
+from brokerweb.control.networks import networks_of
 from brokerweb.control.reconcile import reconcile_host
 from overlay.addresses import parse_address
 from overlay.clients.questions import LONGEST_VALID_MS
@@ -116,6 +117,21 @@ def test_it_stops_and_starts_again(api: APIClient, five: dict, supervisor: Super
     api.post(five["url"] + "start/")
     rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "running")
     assert api.get(five["url"]).json()["epoch"] == five["epoch"] + 1
+
+
+def test_one_that_no_host_has_claimed_stops_at_once(api: APIClient, ring: dict) -> None:
+    made = api.post("/api/networks/", {"name": "n", "topology": ring["id"]}, format="json").json()
+    url = f"/api/networks/{made['id']}/"
+    assert api.post(url + "stop/").json()["state"] == "stopped"
+    assert networks_of("here") == []
+    assert api.post(url + "start/").json()["state"] == "starting"
+    assert [network.pk for network in networks_of("here")] == [made["id"]]
+    assert api.post(url + "stop/").json()["state"] == "stopping", "its brokers may be starting by now"
+    other = api.post("/api/networks/", {"name": "other", "topology": ring["id"]}, format="json").json()
+    url = f"/api/networks/{other['id']}/"
+    assert api.delete(url).status_code == 409
+    api.post(url + "stop/")
+    assert api.delete(url).status_code == 204
 
 
 def test_a_deleted_network_leaves_nothing(api: APIClient, five: dict, supervisor: SupervisorClient) -> None:
