@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from django.test import Client
 
 from brokerweb.formatting import size, us
+from brokerweb.reports import services as reports
 from tests.pages.furniture import House
 
 
@@ -52,6 +53,25 @@ def test_each_table_of_figures_is_taken_away_as_its_page_shows_it(olga: Client, 
     the_queries_of_a_run_as_they_are_chosen(olga, house)
     the_brokers_of_a_run(olga, house)
     what_a_report_found_of_each_configuration(olga, house)
+
+
+def test_who_accepts_only_what_an_address_gives_is_given_it(olga: Client, house: House) -> None:
+    run, report = house.runs["done"], house.report
+    page = reports.directory(report) / "report.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("<p>found</p>")
+    for address, accepted in (
+        (f"/api/reports/{report.id}/html/", "text/html"),
+        (f"/api/reports/{report.id}/configurations/?format=csv", "text/csv"),
+        (f"/api/runs/{run.id}/samples/?format=csv", "text/csv"),
+        (f"/api/runs/{run.id}/samples/?format=parquet", "application/vnd.apache.parquet"),
+        (f"/api/experiments/{house.experiment.id}/yaml/", "application/yaml"),
+        (f"/api/topologies/{house.topologies['Ring of 10'].id}/export/", "application/graphml+xml"),
+    ):
+        answer = olga.get(address, headers={"Accept": accepted})
+        assert (answer.status_code, answer["Content-Type"].split(";")[0]) == (200, accepted), address
+    refused = olga.get("/api/reports/none/html/", headers={"Accept": "text/html"})
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found"), "errors are JSON for everybody"
 
 
 def the_configurations_of_an_experiment(olga: Client, house: House) -> None:
