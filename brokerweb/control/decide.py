@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from brokerweb.experiments.models import RunState
+from brokerweb.experiments.states import KEPT
 from brokerweb.networks.models import Desired, NetworkState
 from overlay import phases
 from overlay.runtime.supervisor_client import Status, is_gone
@@ -52,7 +53,7 @@ def run_step(state: str, *, was_deployed: bool, cancel_requested: bool, status: 
         reason = status.get("reason") or "The supervisor stopped it without giving a reason."
         return _ended(RunState.FAILED, reason, measured)
     if phase == phases.STOPPED:
-        return _ended(RunState.CANCELLED, "Cancelled; what was measured until then is kept.", measured)
+        return _ended(RunState.CANCELLED, KEPT, measured)
     if cancel_requested:
         return Step(verb="none" if phase == phases.STOPPING else "stop", reason="cancelled")
     return Step(verb="renew", to=RUN_STATES.get(phase, state))

@@ -76,6 +76,8 @@ def _end(run_id: str, summary: dict, problem: str) -> None:
     run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
     if run is None:
         return
-    to = run.stopped or (RunState.FAILED if problem else RunState.DONE)
-    reason = " ".join(filter(None, (run.reason, problem)))
+    to, why = run.stopped or (RunState.FAILED if problem else RunState.DONE), run.reason
+    if run.cancel_requested and not run.stopped:  # after all was measured, or as it was
+        to, why = RunState.CANCELLED, states.KEPT
+    reason = " ".join(filter(None, (why, problem)))
     states.move(run, to, reason, **measured(run, summary, is_done=to == RunState.DONE))

@@ -131,14 +131,15 @@ def cancel(run: Run) -> Run:
 
     Raises ``NotPossible`` for a run that has ended.
     """
-    run.refresh_from_db()
-    if run.state == RunState.QUEUED and move(run, RunState.CANCELLED, NEVER_BEGAN):
-        return run
-    run.refresh_from_db()
-    if run.state in ENDED:
-        raise NotPossible(f"This run is {run.state} already.")
-    if Run.objects.filter(pk=run.pk, cancel_requested=False).update(cancel_requested=True):
-        note(run, "cancel requested")
+    with transaction.atomic():  # IMMEDIATE: it does not end between the look and the request
+        run.refresh_from_db()
+        if run.state in ENDED:
+            raise NotPossible(f"This run is {run.state} already.")
+        if run.state == RunState.QUEUED:
+            move(run, RunState.CANCELLED, NEVER_BEGAN)
+        elif not run.cancel_requested:
+            Run.objects.filter(pk=run.pk).update(cancel_requested=True)
+            note(run, "cancel requested")
     run.refresh_from_db()
     return run
 

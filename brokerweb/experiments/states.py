@@ -37,6 +37,7 @@ ACTIVE = (*ON_BROKERS, _S.COLLECTING)
 ENDED = (_S.DONE, _S.FAILED, _S.CANCELLED)
 UNFINISHED = (_S.QUEUED, *ACTIVE)
 NEVER_BEGAN = "Cancelled before it began."
+KEPT = "Cancelled; what was measured until then is kept."
 
 
 def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:

@@ -41,6 +41,7 @@ STALLED_S = 300.0
 """Without a word from any run for so long, a batch is stuck."""
 SIMULATED_SHARE = 0.95
 """Of a run's progress; the rest is collecting."""
+KEPT = "Cancelled; what was simulated until then is kept."
 
 
 def compute() -> None:
@@ -153,12 +154,12 @@ class _Job:
         elif told.state == DONE:
             self._advance(run, RunState.COLLECTING)
             with transaction.atomic():  # what is demanded of it stays until the row says whether it was kept
-                self._advance(run, RunState.DONE, **_measured(run, is_done=True), observed=observed)
-        elif told.state == CANCELLED and not Run.objects.filter(pk=run.pk, cancel_requested=True).exists():
+                to, reason = (RunState.CANCELLED, KEPT) if _is_cancelled(run) else (RunState.DONE, "")
+                self._advance(run, to, reason, **_measured(run, is_done=to == RunState.DONE), observed=observed)
+        elif told.state == CANCELLED and not _is_cancelled(run):
             queue.give_back(run, "The queue was paused")
         elif told.state == CANCELLED and told.result:
-            reason = "Cancelled; what was simulated until then is kept."
-            self._advance(run, RunState.CANCELLED, reason, **_measured(run, is_done=False), observed=observed)
+            self._advance(run, RunState.CANCELLED, KEPT, **_measured(run, is_done=False), observed=observed)
         elif told.state == CANCELLED:
             self._advance(run, RunState.CANCELLED, "Cancelled before it began.")
 
@@ -190,6 +191,10 @@ def _order(run: Run) -> Order:
         anew=run.rerun_of_id is not None,
         repeats=_came_to(run.rerun_of) if run.rerun_of else {},
     )
+
+
+def _is_cancelled(run: Run) -> bool:
+    return Run.objects.filter(pk=run.pk, cancel_requested=True).exists()
 
 
 def _came_to(original: Run) -> dict[str, str]:

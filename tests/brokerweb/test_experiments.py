@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.experiments import states
+from brokerweb.experiments.collection import collect_run
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.topologies.models import Node
 from overlay.chance import derive_seed
 from overlay.experiment.sweeps import configuration_hash
+from tests.telemetry.synthetic import Script, write_run
 
 pytestmark = pytest.mark.django_db
 
@@ -200,6 +204,19 @@ def test_a_queued_run_is_cancelled_at_once_and_rerun_exactly(api: APIClient, rin
     assert again["id"] != run
     assert (again["seed"], again["configuration"], again["state"]) == (gone["seed"], gone["configuration"], "queued")
     assert [event["name"] for event in api.get(f"/api/runs/{run}/events/").json()["results"]] == ["queued", "cancelled"]
+
+
+def test_a_run_that_is_cancelled_while_it_is_collected_keeps_all_and_is_cancelled(api: APIClient, ring: dict) -> None:
+    run = launch(api, make(api, ring, thresholds=["p95 < 1us"]))["runs"][0]
+    write_run(Path(settings.RUNS) / run, Script(brokers=4))
+    Run.objects.filter(pk=run).update(state=RunState.COLLECTING)
+    assert api.post(f"/api/runs/{run}/cancel/").json()["state"] == "collecting"
+    collect_run(run)
+    shown = api.get(f"/api/runs/{run}/").json()
+    assert (shown["state"], "kept" in shown["reason"]) == ("cancelled", True)
+    assert shown["summary"]["answered"] > 0
+    assert shown["passed"] is None, "only a run that is done keeps or breaks a threshold"
+    assert api.post(f"/api/runs/{run}/cancel/").status_code == 409
 
 
 def test_a_queued_run_says_what_it_waits_for(api: APIClient, ring: dict) -> None:

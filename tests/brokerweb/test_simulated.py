@@ -271,6 +271,23 @@ def test_a_queued_one_is_cancelled_at_once_and_one_under_way_keeps_what_it_has(
     assert not (settings.VAR / "simulated").exists() or not list((settings.VAR / "simulated").glob("*/outcome.json"))
 
 
+def test_one_that_is_cancelled_as_it_ends_is_cancelled_and_keeps_all(
+    api: APIClient, ring: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run,) = launched(api, ring)
+    end = job._Job._end
+
+    def cancel_and_end(self: Any, *told: Any) -> None:
+        assert api.post(f"/api/runs/{run.pk}/cancel/").status_code == 200
+        end(self, *told)
+
+    monkeypatch.setattr(job._Job, "_end", cancel_and_end)
+    job.compute()
+    found = shown(api, run)
+    assert (found["state"], "kept" in found["reason"]) == ("cancelled", True)
+    assert found["summary"]["answered"] == 15
+
+
 def test_what_cannot_be_simulated_fails_alone(api: APIClient, ring: dict) -> None:
     first, second = launched(api, ring, replicates=2)
     broken = {**first.configuration, "workload": {**first.configuration["workload"], "duration_s": -1}}
