@@ -8,6 +8,8 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from brokerweb.accounts.models import Token
+from brokerweb.accounts.services import MAX_TOKENS
 from brokerweb.networks.models import Host
 from brokerweb.storage import services as storage
 from brokerweb.up.__main__ import room_missing
@@ -37,6 +39,17 @@ def test_a_token_opens_the_api(operator: User) -> None:
     listed = client.get("/api/tokens/").json()
     assert listed["count"] == 1
     assert "token" not in listed["results"][0]
+
+
+def test_a_script_that_logs_in_again_and_again_is_not_locked_out(operator: User) -> None:
+    tokens = [token_of(operator, "correct horse", name=f"night {night}") for night in range(MAX_TOKENS)]
+    assert bearer(tokens[0]).get("/api/tokens/").json()["count"] == MAX_TOKENS
+    Token.objects.filter(name="night 7").update(expiry=timezone.now())
+    token_of(operator, "correct horse")
+    assert [bearer(tokens[night]).get("/api/topologies/").status_code for night in (0, 7)] == [200, 401]
+    last = bearer(token_of(operator, "correct horse"))
+    assert [bearer(tokens[night]).get("/api/topologies/").status_code for night in (0, 1)] == [401, 200]
+    assert last.get("/api/tokens/").json()["count"] == MAX_TOKENS
 
 
 def test_a_read_only_token_reads(operator: User) -> None:
