@@ -256,6 +256,7 @@ def test_rest_tells_of_tags_and_renames_them(api: APIClient, runs: dict[str, Run
 def test_rest_keeps_views_for_whoever_saved_them(api: APIClient, viewer: User) -> None:
     made = api.post("/api/views/", {"name": "Slow", "query": "q=p95+%3E+1s"}, format="json")
     assert (made.status_code, made.json()["page"]) == (201, "runs")
+    assert isinstance(made.json()["id"], str)
     address = f"/api/views/{made.json()['id']}/"
     assert api.post("/api/views/", {"name": "Slow"}, format="json").json()["field"] == "name"
     assert api.post("/api/views/", {"name": "x", "page": "home"}, format="json").json()["field"] == "page"

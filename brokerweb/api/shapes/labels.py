@@ -68,6 +68,8 @@ class TagBody(Body):
 
 
 class SavedViewSerializer(serializers.ModelSerializer):
+    id = serializers.CharField(read_only=True)
+
     class Meta:
         model = SavedView
         fields = ["id", "page", "name", "query", "created"]
