@@ -78,6 +78,7 @@ class HostViewSet(Resource):
     queryset = Host.objects.all()
     serializer_class = shapes.HostSerializer
     lookup_value_regex = "[^/]+"
+    filterset_fields = {"name": ["exact", "icontains"]}
     ordering_fields = ["name", "heartbeat"]
 
 

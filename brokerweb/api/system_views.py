@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -55,15 +56,32 @@ def _shown(system: System) -> dict[str, Any]:
     }
 
 
+ORDERS = ("name", "-name")
+
+
+def _chosen(query: Mapping[str, str]) -> list[System]:
+    """The systems that a list's parameters ask for; as everywhere, an order that there is not changes nothing."""
+    name, part, order = query.get("name"), query.get("name__icontains", "").lower(), query.get("ordering")
+    found = [one for one in SYSTEMS.values() if name in (None, "", one.name) and part in one.name.lower()]
+    return sorted(found, key=lambda one: one.name, reverse=order == "-name") if order in ORDERS else found
+
+
 class SystemViewSet(ViewSet):
     serializer_class = SystemSerializer
     pagination_class = Pages
     lookup_value_regex = "[a-z0-9-]+"
 
-    @extend_schema(responses=SystemSerializer(many=True))
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("name", str),
+            OpenApiParameter("name__icontains", str),
+            OpenApiParameter("ordering", str, enum=list(ORDERS)),
+        ],
+        responses=SystemSerializer(many=True),
+    )
     def list(self, request: Request) -> Response:
         pages = Pages()
-        page = pages.paginate_queryset([_shown(system) for system in SYSTEMS.values()], request, view=self)
+        page = pages.paginate_queryset([_shown(system) for system in _chosen(request.query_params)], request, view=self)
         return pages.get_paginated_response(page)
 
     @extend_schema(responses=SystemSerializer)

@@ -85,6 +85,16 @@ def test_rest_says_what_each_profile_sets(api: APIClient) -> None:
     assert profile["choices"] == list(PROFILES)
 
 
+def test_systems_are_filtered_and_ordered_by_name(api: APIClient) -> None:
+    def names(query: str) -> list[str]:
+        return [one["name"] for one in api.get(f"/api/systems/?{query}").json()["results"]]
+
+    assert names("name__icontains=Broker&ordering=name") == sorted(names("name__icontains=broker"))
+    assert names("ordering=-name") == sorted(names(""), reverse=True)
+    assert names("name=context-broker") == ["context-broker"]
+    assert names("name=context") == []
+
+
 # ---- forms
 
 

@@ -27,3 +27,5 @@ def test_a_host_says_what_it_runs_and_how_busy_it_is(olga: Client, house: House,
     assert rows["lab-1"]["active_runs"] == [house.runs["measuring"].id]
     assert rows["lab-1"]["load"]["memory_free_bytes"] > 0
     assert rows["lab-2"]["load"] == {}
+    assert [row["name"] for row in olga.get("/api/hosts/?name=lab-2").json()["results"]] == ["lab-2"]
+    assert olga.get("/api/hosts/?name__icontains=LAB-").json()["count"] == 2
