@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
+from brokerweb.moments import moment
 from overlay.broker.config import MOST_HOPS
 from overlay.systems import SYSTEMS
 from telemetry import tracefile
@@ -87,7 +88,7 @@ def _files(run: Run) -> RunFiles:
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:
     kept = ("id", "entity", "timestamp_ms", "asked", "outcome", "hops", "messages", "replicas", "partial")
-    return {**{name: row[name] for name in kept}, "ms": _ms(row["us"])}
+    return {**{name: row[name] for name in kept}, "at": moment(row["timestamp_ms"]), "ms": _ms(row["us"])}
 
 
 def _passage(hop: Hop, begin: int) -> dict[str, Any]:

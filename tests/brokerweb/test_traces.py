@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def test_queries_are_listed_by_outcome_and_order(api: APIClient, run: str, colle
     answered = found["results"][0]
     assert (answered["ms"], answered["hops"], answered["messages"], answered["asked"]) == (2.42, 3, 6, 0)
     assert (answered["replicas"], answered["partial"]) == ([1], False)
+    assert datetime.fromisoformat(answered["at"]).timestamp() == answered["timestamp_ms"] / 1000
     latest = listed(api, run, "?order=latest&outcome=lost,not_found")
     assert [row["outcome"] for row in latest["results"]] == ["lost", "not_found"]
     assert listed(api, run, "?order=longest")["results"][0] == answered

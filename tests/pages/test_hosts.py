@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.test import Client
@@ -29,3 +30,12 @@ def test_a_host_says_what_it_runs_and_how_busy_it_is(olga: Client, house: House,
     assert rows["lab-2"]["load"] == {}
     assert [row["name"] for row in olga.get("/api/hosts/?name=lab-2").json()["results"]] == ["lab-2"]
     assert olga.get("/api/hosts/?name__icontains=LAB-").json()["count"] == 2
+
+
+def test_rest_tells_since_when_as_a_time_too(olga: Client, house: House) -> None:
+    supervisor = olga.get("/api/hosts/lab-1/").json()["supervisor"]
+    broker = olga.get(f"/api/networks/{house.network.id}/").json()["brokers"][3]
+    for told, name in ((supervisor, "started"), (broker, "since")):
+        assert told[name].endswith("Z")
+        assert datetime.fromisoformat(told[name]).timestamp() == told[f"{name}_unix_ms"] / 1000
+    assert olga.get("/api/hosts/lab-2/").json()["supervisor"] == {}

@@ -263,6 +263,7 @@ class TraceSummarySerializer(serializers.Serializer):
     id = serializers.CharField()
     entity = serializers.CharField(help_text="type|id|scope as asked")
     timestamp_ms = serializers.IntegerField(help_text="The request's own timestamp, Unix milliseconds")
+    at = serializers.DateTimeField(help_text="The same as a time")
     asked = serializers.IntegerField(allow_null=True, help_text="Index of the broker that the consumer asked")
     outcome = serializers.ChoiceField(choices=TRACE_OUTCOMES)
     ms = serializers.FloatField(

@@ -9,6 +9,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
+from brokerweb.moments import moment
+
 OBJECT = {"type": "object", "additionalProperties": {}}
 LIST_OF_OBJECTS = {"type": "array", "items": OBJECT}
 
@@ -26,6 +28,13 @@ class ObjectField(serializers.JSONField):
 @extend_schema_field(LIST_OF_OBJECTS)
 class ObjectsField(serializers.JSONField):
     """A list of JSON objects."""
+
+
+class MomentField(serializers.DateTimeField):
+    """ISO 8601 of what is kept in Unix milliseconds."""
+
+    def to_representation(self, value: Any) -> Any:
+        return super().to_representation(moment(value))
 
 
 class Body(serializers.Serializer):

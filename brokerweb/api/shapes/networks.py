@@ -7,7 +7,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from brokerweb.api.shapes.fields import Body, ObjectField
+from brokerweb.api.shapes.fields import OBJECT, Body, MomentField, ObjectField
+from brokerweb.moments import moment
 from brokerweb.networks import hosting
 from brokerweb.networks.hosting import HostNow
 from brokerweb.networks.models import Host, Network
@@ -28,6 +29,7 @@ class BrokerSerializer(serializers.Serializer):
     restarts = serializers.IntegerField()
     pid = serializers.IntegerField(allow_null=True)
     since_unix_ms = serializers.IntegerField()
+    since = MomentField(source="since_unix_ms")
 
 
 class NetworkSerializer(serializers.ModelSerializer):
@@ -80,7 +82,7 @@ class ProvidedSerializer(serializers.Serializer):
 
 class HostSerializer(serializers.ModelSerializer):
     alive = serializers.BooleanField(read_only=True)
-    supervisor = ObjectField(read_only=True)
+    supervisor = serializers.SerializerMethodField(help_text="Its pid, version and when it started; empty without one")
     load = serializers.SerializerMethodField(help_text="How busy it is; empty while it says nothing")
     active_runs = serializers.SerializerMethodField(help_text="Runs that are under way there: at most three")
 
@@ -95,6 +97,11 @@ class HostSerializer(serializers.ModelSerializer):
             shown: Any = self.parent.instance if self.parent else [host]
             context["hosts_now"] = {one.host.name: one for one in hosting.now(list(shown))}
         return context["hosts_now"][host.name]
+
+    @extend_schema_field(OBJECT)
+    def get_supervisor(self, host: Host) -> dict[str, Any]:
+        began = host.supervisor.get("started_unix_ms")
+        return {**host.supervisor, "started": moment(began)} if began else host.supervisor
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
     def get_load(self, host: Host) -> dict[str, float]:
