@@ -39,7 +39,6 @@ from overlay.broker.messages import (
     ContextRequest,
     ContextResponse,
     ContextUpdateAdvertisement,
-    Hops,
     Key,
     Nack,
     NeighborsRequest,
@@ -61,7 +60,7 @@ from overlay.broker.structured import HANDLERS as STRUCTURED
 from overlay.broker.structured import Structured
 from overlay.broker.suspicion import Suspecting
 from overlay.broker.tracing import Step
-from overlay.broker.wire import CODES, NEVER_ANSWERED, REQUESTS, AnyMessage, code_of, hops_of, parse, timestamp_of
+from overlay.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
 from overlay.chance import Chances
 from overlay.errors import WireError
 from overlay.node import MILLISECOND, NEVER, Event
@@ -343,19 +342,18 @@ class Broker(Hits):
 
     def _refuse_unreadable(self, data: bytes, source: Address, now: int) -> None:
         code = code_of(data)
-        operation = UNKNOWN if code is None else OPERATIONS.get(3 if code in REQUESTS else code, UNKNOWN)
+        operation = UNKNOWN if code is None else OPERATIONS.get(code, UNKNOWN)
         self._station.counters["rejected_unreadable"] += 1
         if code not in NEVER_ANSWERED:
-            self._refuse(operation, timestamp_of(data), source, now, hops_of(data))
+            self._refuse(operation, timestamp_of(data), source, now)
 
-    def _refuse(self, operation: str, timestamp: int | None, source: Address, now: int, hops: Hops = ()) -> None:
-        """With ``hops``, so that each broker on the way back knows whose query was refused, down to the consumer."""
+    def _refuse(self, operation: str, timestamp: int | None, source: Address, now: int) -> None:
         station = self._station
         if not station.open_network.refusals.permits(source, now):
             station.counters["unanswered_unreadable"] += 1
             return
         stamp = station.wall_ms(now) if timestamp is None else timestamp
-        station.send_message(Nack(stamp, Status.BAD_REQUEST, operation, hops[0] if hops else source, hops), source, now)
+        station.nack(Status.BAD_REQUEST, operation, stamp, source, now)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where a part has come out of order; tests call this after every step."""

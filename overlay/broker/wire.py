@@ -59,9 +59,6 @@ CODES: dict[type, int] = messages.CODES | extensions.CODES
 
 NEVER_ANSWERED = messages.NEVER_ANSWERED | extensions.NEVER_ANSWERED
 
-REQUESTS = (3, 32)
-"""Codes of a ContextRequest and its quiet form, which NACKs name alike."""
-
 _ACKS = {str(int(status)): int(status) for status in Status if status < 200}
 _NACKS = {str(int(status)): int(status) for status in Status if status >= 200}
 _OPERATIONS = frozenset({*OPERATIONS.values(), UNKNOWN})
@@ -91,16 +88,6 @@ def code_of(data: bytes) -> int | None:
 def timestamp_of(data: bytes) -> int | None:
     """The timestamp that a datagram claims, readable or not; ``None`` where it does not tell."""
     return _lenient_integer(data[:50].partition(b"|")[2].partition(b"|")[0])
-
-
-def hops_of(data: bytes) -> Hops:
-    """The hops that a request claims, readable or not; none where it is no request or does not tell."""
-    if code_of(data) not in REQUESTS:
-        return ()
-    try:
-        return read_hops([field.decode() for field in data.split(b"|")[5:]])
-    except (UnicodeDecodeError, WireError):
-        return ()
 
 
 def _lenient_integer(field: bytes) -> int | None:

@@ -50,21 +50,6 @@ def test_what_cannot_be_read_is_refused_by_name_where_it_tells_one(text, operati
     assert talk.stats()["rejected_unreadable"] == 1
 
 
-@pytest.mark.parametrize(
-    "text", ["3|5|room||temp|{hops}", "32|5|room||temp|{hops}", f"3|5|{'r' * 300}|r1|temp|{{hops}}"]
-)
-def test_an_unreadable_request_with_hops_is_refused_along_them(text):
-    hops = "10.0.0.9|5001|10.0.0.8|5002"
-    told = "6|5|NACK|Status:301|Operation ContextRequest|Requested by 10.0.0.9:5001|"
-    assert Talk(B).hear(B, text.format(hops=hops)) == [("B", told + hops)]
-
-
-@pytest.mark.parametrize("hops", ["10.0.0.9", "10.0.0.9|0", "host|5001", "10.0.0.9|5001|"])
-def test_hops_that_cannot_be_read_are_not_sent_back(hops):
-    talk = Talk(B)
-    assert talk.hear(B, f"3|5|room||temp|{hops}") == [talk.nack(301, "ContextRequest", 5, B)]
-
-
 @pytest.mark.parametrize("code", [4, 5, 6, 9, 19, 21])
 def test_a_malformed_answer_is_never_answered(code):
     talk = Talk(B)
