@@ -74,6 +74,31 @@ def test_what_is_valid_longer_than_the_calendar_goes_is_valid_to_its_end(
     assert "Fri 31 Dec 23:59:59 UTC" in client.post(f"/networks/{five['id']}/context/", asked).content.decode()
 
 
+def test_not_found_is_proved_over_slow_links_too(api: APIClient, supervisor: SupervisorClient) -> None:
+    slow = {"name": "far apart", "kind": "ring", "brokers": 10, "params": {"delay_ms": 50}}
+    topology = api.post("/api/topologies/", slow, format="json").json()["id"]
+    made = api.post("/api/networks/", {"name": "slow", "topology": topology}, format="json").json()
+    url = f"/api/networks/{made['id']}/"
+    rounds_until(supervisor, lambda: api.get(url).json()["state"] == "running")
+    # A search that turns back until every broker was asked goes over twenty links: a second and more.
+    answer = api.get(url + "context/room/r1/climate/")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_a_broker_that_says_nothing_costs_a_part_of_the_time(api: APIClient, five: dict) -> None:
+    there = five["url"] + "context/room/r1/climate/"
+    body = {"provider": "sensor-1", "payload": {"degC": "21.5"}}
+    first = api.put(there, body, format="json").json()["broker"]
+    (pid,) = [broker["pid"] for broker in five["brokers"] if broker["address"] == first]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        second = api.put(there, body, format="json").json()["broker"]
+        assert second != first
+        assert api.get(there).json()["broker"] == second
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

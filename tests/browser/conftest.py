@@ -36,6 +36,9 @@ ROOM_MS = 90_000
 PASSWORD = "correct horse"
 WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
 
+NETWORK_HOST = "127.6.0.1"
+"""Where brokers of the house's network can be brought to life, and nobody else's are."""
+
 FURNISH = """
 import django; django.setup()
 import json
@@ -48,7 +51,7 @@ from tests.pages.furniture import furnish
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
-house = furnish(olga)
+house = furnish(olga, "{network_host}")
 recorded, varied = furnish_recorded(olga)
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{
@@ -108,7 +111,10 @@ def furnished(var: Path) -> Iterator[Shown]:
     run = {"cwd": ROOT, "env": environment, "check": True}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]
     told = subprocess.run(
-        [sys.executable, "-c", FURNISH.format(password=PASSWORD)], **run, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)],
+        **run,
+        stdout=subprocess.PIPE,
+        text=True,
     )  # type: ignore[call-overload]
     made = json.loads(told.stdout.splitlines()[-1])
     with socket.socket() as free:

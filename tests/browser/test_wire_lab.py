@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import NETWORK_HOST, Shown
 from tests.browser.looking import SCREEN, look
 from tests.runtime.daemons import Daemon
 
@@ -22,7 +22,7 @@ def index() -> Iterator[int]:
     """Of the broker of the house's network that lives while this module runs: the first whose port is free."""
     for index in range(10):
         try:
-            daemon = Daemon(bind=f"127.0.0.1:{7000 + index}")
+            daemon = Daemon(bind=f"{NETWORK_HOST}:{7000 + index}")
         except ValueError:  # it ended without a word on standard output
             continue
         yield index

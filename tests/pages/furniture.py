@@ -35,6 +35,10 @@ LONG_NAME = "A Waxman graph of forty brokers whose name somebody wrote at great 
 BASE_US = {"central": 1_400, "ring": 900, "full-mesh": 860, "waxman": 880}
 
 
+SILENT = "127.6.0.2"
+"""Where no broker of any test listens."""
+
+
 @dataclass
 class House:
     """What was put into it, by role."""
@@ -48,8 +52,8 @@ class House:
     report: Any = None
 
 
-def furnish(owner: User) -> House:
-    """A house in use."""
+def furnish(owner: User, network_host: str = SILENT) -> House:
+    """A house in use; ``network_host`` is where its network is said to be."""
     house = House()
     shaped = {"delay_ms": 0.5, "delay_spread_ms": 4.5}
     for name, kind, brokers, params in (
@@ -86,7 +90,7 @@ def furnish(owner: User) -> House:
     measure(runs[-2])
     house.runs |= {"failed": runs[-4], "cancelled": runs[-3], "measuring": runs[-2], "queued": runs[-1]}
     experiments.create({**body, "name": "Not launched yet", "topology": body["topology"][0]}, owner)
-    house.network = make_network(house.topologies["Ring of 10"], owner)
+    house.network = make_network(house.topologies["Ring of 10"], owner, network_host)
     make_hosts()
     house.report = make_report(house.experiment, owner)
     waiting = reports.create(experiments=[house.experiment], owner=owner)
@@ -169,11 +173,11 @@ def end(run: Run, state: str, reason: str) -> None:
     run.refresh_from_db()
 
 
-def make_network(topology: Topology, owner: User) -> Network:
-    """A network of which one broker was restarted, at addresses that no broker of another test listens on."""
+def make_network(topology: Topology, owner: User, host: str) -> Network:
+    """A network of which one broker was restarted."""
     now_ms = int(timezone.now().timestamp() * 1000)
     brokers = [
-        {"index": i, "address": f"127.6.0.1:{7000 + i}", "pid": 4000 + i, "state": "up", "reason": "", "restarts": 0,
+        {"index": i, "address": f"{host}:{7000 + i}", "pid": 4000 + i, "state": "up", "reason": "", "restarts": 0,
          "since_unix_ms": now_ms - 600_000}
         for i in range(topology.brokers)
     ]  # fmt: skip
