@@ -52,8 +52,8 @@ WORKER_MISSING_SECONDS = 15
 REPORT_TIMEOUT_SECONDS = 15 * 60
 NOTICE_TIMEOUT_SECONDS = 10.0
 """For one attempt at telling somebody."""
-CONTEXT_DEADLINE_SECONDS = 3.0
-"""For one answer through the REST front, which a thread of the web waits for."""
+CONTEXT_DEADLINE_SECONDS = 10.0
+"""For one answer through the REST front, which a thread of the web waits for: as long as any client asks a broker."""
 
 # --- Django ---------------------------------------------------------------------------------------------------------
 DEBUG = os.environ.get("WAXWING_DEBUG") == "1"

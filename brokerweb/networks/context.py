@@ -8,6 +8,7 @@ it at another broker, and one that is down costs a try and not the answer.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.errors import NotPossible
+from brokerweb.moments import moment
 from brokerweb.networks.models import UP, Network
 from overlay.addresses import Address, format_address, parse_address
 from overlay.broker.fields import MAX_NAME, MAX_PAYLOAD
@@ -24,8 +26,8 @@ from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, Re
 
 TRIED = 5
 """Brokers asked at most for one answer."""
-LAST_MS = 253_402_300_799_000
-"""The last second of the year 9999, where the calendar ends; a message may name instants far beyond it."""
+LEAST_S = 0.01
+"""What is left at least for a question to a broker that has just shown that it is there."""
 
 
 class NotRunning(NotPossible):
@@ -84,20 +86,31 @@ def ask(network: Network, type: str, entity: str, scope: str) -> dict[str, Any] 
     A walk may end in a dead end and miss what another would find, so "not found" is asked of several brokers.
     """
     key = _key(type, entity, scope)
-    deadline = time.monotonic() + settings.CONTEXT_DEADLINE_SECONDS
-    brokers = brokers_of(network, key)[:TRIED]
     wrong: list[WaxwingError] = []
-    for position, broker in enumerate(brokers):
-        share = (deadline - time.monotonic()) / (len(brokers) - position)
-        if share <= 0:
-            break
+    for client in _there(brokers_of(network, key)[:TRIED]):
         try:
-            return _entry(ContextClient([broker], share).ask(key))
+            return _entry(client.ask(key))
         except (NotFound, Refused, NoAnswer) as error:
             wrong.append(error)
     if any(isinstance(error, NotFound) for error in wrong):
         return None
-    raise NotAnswered("; ".join(map(str, wrong)))
+    raise NotAnswered("; ".join(map(str, wrong)) or "none of the brokers that were asked says anything")
+
+
+def _there(brokers: Sequence[Address]) -> Iterator[ContextClient]:
+    """A client of each broker that answers a ping, in their order, with all the time that is left by then.
+
+    So one that is silent costs only a part of the time, and a walk that is under way, which may have to ask every
+    broker over slow links, is not given up for the next one's sake.
+    """
+    end = time.monotonic() + settings.CONTEXT_DEADLINE_SECONDS
+    while brokers and (left_s := end - time.monotonic()) > 0:
+        try:
+            broker = ContextClient(brokers, left_s / 2).ping()
+        except (NoAnswer, Refused):
+            return
+        brokers = brokers[brokers.index(broker) + 1 :]
+        yield ContextClient([broker], max(round(end - time.monotonic(), 2), LEAST_S))
 
 
 def _entry(answer: Answer) -> dict[str, Any]:
@@ -105,15 +118,11 @@ def _entry(answer: Answer) -> dict[str, Any]:
         "provider": answer.provider,
         "payload": answer.payload,
         "text": answer.text,
-        "valid_begin": _moment(answer.valid_begin),
-        "valid_end": _moment(answer.valid_end),
+        "valid_begin": moment(answer.valid_begin),
+        "valid_end": moment(answer.valid_end),
         "age_ms": answer.age_ms(),
         "broker": format_address(answer.broker),
     }
-
-
-def _moment(unix_ms: int) -> datetime:
-    return datetime.fromtimestamp(min(unix_ms, LAST_MS) / 1000, UTC)
 
 
 def _key(type: str, entity: str, scope: str) -> tuple[str, str, str]:
