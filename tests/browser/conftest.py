@@ -110,12 +110,8 @@ def furnished(var: Path) -> Iterator[Shown]:
     environment.pop("REDIS_URL", None)
     run = {"cwd": ROOT, "env": environment, "check": True}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]
-    told = subprocess.run(
-        [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)],
-        **run,
-        stdout=subprocess.PIPE,
-        text=True,
-    )  # type: ignore[call-overload]
+    furnish = [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)]
+    told = subprocess.run(furnish, **run, stdout=subprocess.PIPE, text=True)  # type: ignore[call-overload]
     made = json.loads(told.stdout.splitlines()[-1])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -33,8 +33,6 @@ from tests.telemetry.traced import ANSWERED_ID, write_traces
 
 LONG_NAME = "A Waxman graph of forty brokers whose name somebody wrote at great length to see what tables do"
 BASE_US = {"central": 1_400, "ring": 900, "full-mesh": 860, "waxman": 880}
-
-
 SILENT = "127.6.0.2"
 """Where no broker of any test listens."""
 
