@@ -106,9 +106,9 @@ def keep_all(runs: Sequence[str], kept: bool) -> int:
         return sum(Run.objects.filter(pk__in=some).update(kept=kept) for some in in_chunks(runs))
 
 
-def full_runs() -> QuerySet[Any]:
-    """The ids of runs that bear as many tags as a run may."""
-    borne = Run.tags.through.objects.values("run").annotate(borne=Count("pk"))
+def full_runs() -> Any:
+    """The ids of runs that bear as many tags as a run may, as a query."""
+    borne: Any = Run.tags.through.objects.values("run").annotate(borne=Count("pk"))
     return borne.filter(borne__gte=MOST_TAGS).values("run")
 
 

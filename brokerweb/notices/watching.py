@@ -126,7 +126,7 @@ def _broken_thresholds(since: datetime, now: datetime) -> Iterator[Seen]:
 def _finished_experiments(since: datetime, now: datetime) -> Iterator[Seen]:
     lately = Run.objects.filter(ended_at__gte=since).order_by().values_list("experiment", flat=True).distinct()[:READ]
     of_them = Run.objects.filter(experiment__in=list(lately)).order_by().values("experiment", "experiment__name")
-    found = of_them.annotate(
+    found: Any = of_them.annotate(
         left=Count("pk", filter=Q(state__in=UNFINISHED)),
         broken=Count("pk", filter=Q(passed=False)),
         ended=Max("ended_at"),
