@@ -178,7 +178,7 @@ def _reports(experiment: Experiment, count: int, owner: User) -> Report:
 
 
 def _networks(name: str, overlays: list[Topology], owner: User) -> Network:
-    pattern = furniture.make_network(overlays[0], owner)
+    pattern = furniture.make_network(overlays[0], owner, furniture.SILENT)
     pattern.name = f"{name}, network"
     pattern.save()
     Network.objects.bulk_create(

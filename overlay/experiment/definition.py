@@ -200,11 +200,6 @@ def _check_groups(part: Mapping[str, Any], prefix: str) -> None:
     for group in sweeps.SWEPT_GROUPS:
         if not isinstance(part.get(group, {}), dict):
             raise InvalidSetting(prefix + group, "must be an object of names and values")
-    lists = {"topology": part.get("topology")}
-    lists |= {f"{group}.{name}": value for group in sweeps.SWEPT_GROUPS for name, value in part.get(group, {}).items()}
-    for name, value in lists.items():
-        if isinstance(value, list) and len(value) > MAX_RUNS:
-            raise InvalidSetting(f"{prefix}{name}", f"has {len(value):,} values; one launch makes {MAX_RUNS:,} runs")
 
 
 def _check_number(field: str, value: Any, low: int, high: int) -> None:

@@ -55,10 +55,7 @@ def _defaults(infos: Iterable[SettingInfo]) -> dict[str, Any]:
 
 def _values(given: Iterable[Any]) -> list[Any]:
     """Each once, lists taken apart."""
-    found: list[Any] = []
-    for value in given:
-        found += [one for one in (value if isinstance(value, list) else [value]) if one not in found]
-    return found
+    return list(dict.fromkeys(one for value in given for one in (value if isinstance(value, list) else [value])))
 
 
 def configuration_hash(configuration: Mapping[str, Any]) -> str:
