@@ -25,6 +25,7 @@ FRESH = "WAXWING_FUZZ"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Property tests with fresh seeds.")
     parser.add_argument("--minutes", type=float, default=10.0, help="after which no other round begins (10)")
+    parser.add_argument("--processes", default=str(os.cpu_count() or 1), help="at a time (one for each core)")
     parser.add_argument("places", nargs="*", default=["tests"], help="files or directories of tests (all)")
     options = parser.parse_args()
     ends = time.monotonic() + 60 * options.minutes
@@ -33,7 +34,7 @@ def main() -> int:
         seed = secrets.randbelow(2**32)
         rounds += 1
         print(f"round {rounds}, --hypothesis-seed={seed}", flush=True)
-        command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "-n", str(os.cpu_count() or 1)]
+        command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "-n", options.processes]
         command += [f"--hypothesis-seed={seed}", *options.places]
         if code := subprocess.run(command, env={**os.environ, FRESH: "1"}, check=False).returncode:
             return code

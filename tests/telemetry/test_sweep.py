@@ -112,7 +112,7 @@ def test_one_that_cannot_be_simulated_is_told_with_its_seed_and_ends_no_other(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("engine: live", "engine: must be simulated"),
+        ("engine: quantum", "engine: must be one of"),
         ("surprise: 1", "surprise: is not known"),
         ("- 1", "must be one object"),
         ("replicates: 0", "replicates: must be a whole number"),
