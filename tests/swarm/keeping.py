@@ -18,6 +18,7 @@ from overlay.broker.messages import (
 from overlay.node import MILLISECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay
+from tests.swarm import stranger
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 
@@ -30,7 +31,8 @@ class Keeping(Watcher):
         super().__init__(overlay, readers)
         self._is_structured = overlay.config.arm == "structured"
         self._updates: dict[tuple[NodeActor, Address], ContextUpdateAdvertisement] = {}
-        """The first of each client: it asks one thing from one port, and again with later stamps."""
+        """The first of each client: it asks one thing from one port, and again with later stamps. A stranger asks many
+        things from one port, of which an ACK does not say which it is about."""
         self._latest: dict[tuple[NodeActor, RawKey, str], int] = {}
         self._promised: dict[NodeActor, dict[tuple[RawKey, str], tuple[int, int]]] = {}
         """Timestamp and end of what is to be there at least."""
@@ -45,7 +47,7 @@ class Keeping(Watcher):
             return
         actor = self.actor(broker)
         key = raw_key((message.entity_type, message.entity_id, message.scope))
-        if isinstance(message, ContextUpdateAdvertisement):
+        if isinstance(message, ContextUpdateAdvertisement) and source[0] != stranger.HOST:
             self._updates.setdefault((actor, source), message)
         name = key, message.provider_id
         self._latest[actor, *name] = max(self._latest.get((actor, *name), 0), message.timestamp)
