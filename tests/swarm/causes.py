@@ -33,7 +33,8 @@ class Causes(Watcher):
         self._stepped_at: dict[Address, int] = defaultdict(int)
         self._read: dict[NodeActor, int] = defaultdict(int)
         """How many of its events."""
-        self._sequences: set[tuple] = set()
+        self._asked: set[tuple] = set()
+        """Who asked whom what: it may be sent again, wrapped or not, to who is a neighbour no more by then."""
 
     def heard(self, now: int, data: bytes, source: Address, broker: Address) -> None:
         message = read(data)
@@ -56,11 +57,9 @@ class Causes(Watcher):
     def said(self, now: int, data: bytes, broker: Address, to: Address) -> None:
         message = read(data)
         if isinstance(message, HopData):
-            if (broker, to, message.sequence) in self._sequences:  # sent again, to whoever it is by now
-                return
-            self._sequences.add((broker, to, message.sequence))
             message = unwrapped(message)
-        if isinstance(message, ContextRequest | Lookahead):
+        if isinstance(message, ContextRequest | Lookahead) and (broker, to, message) not in self._asked:
+            self._asked.add((broker, to, message))
             neighbours = self._before[broker].union(self.actor(broker).node.neighbours)
             # Of what is read in one step, one message may bring back a neighbour and another take it away again.
             came = any(self._heard.get((how, broker, format_address(to))) == now for how in ("join", "answer"))
