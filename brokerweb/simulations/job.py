@@ -139,6 +139,8 @@ class _Job:
     def _move(self, run: Run, told: Told) -> None:
         if told.state in ENDED:
             self._left.discard(run.pk)
+            if told.state == DONE:  # a short one may be told of once, when all of it is over
+                self._advance(run, RunState.COLLECTING)
             self._end(run, told)
         elif told.state == MEASURING:
             self._advance(run, RunState.MEASURING)
@@ -152,7 +154,6 @@ class _Job:
         if told.state == FAILED:
             self._advance(run, RunState.FAILED, told.reason, observed=observed)
         elif told.state == DONE:
-            self._advance(run, RunState.COLLECTING)
             with transaction.atomic():  # what is demanded of it stays until the row says whether it was kept
                 to, reason = (RunState.CANCELLED, KEPT) if _is_cancelled(run) else (RunState.DONE, "")
                 self._advance(run, to, reason, **_measured(run, is_done=to == RunState.DONE), observed=observed)
