@@ -7,7 +7,7 @@ nothing. Overridden is what a driver calls and what changes a broker, or drains 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -39,9 +39,10 @@ class RecordedBroker(Broker):
         self.recorder = recorder
         self._clock = clock
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        self.recorder.write(What.RECEIVED, now, *source, data)
-        super().receive_datagram(data, source, now)
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            self.recorder.write(What.RECEIVED, now, *source, data)
+        super().receive_datagrams(datagrams, now)
 
     def handle_timer(self, now: int) -> None:
         self.recorder.write(What.TIMER, now)

@@ -8,7 +8,7 @@ valid now; whatever else comes is left to it. ``tests/broker/test_hits.py`` hold
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.fields import MAX_DIGITS
@@ -19,9 +19,6 @@ from overlay.broker.station import Station
 from overlay.broker.table import Entry
 from overlay.node import MILLISECOND
 
-_THREE = ord("3")
-_NONE = (b"", b"", b"")
-
 
 class Hits(ABC):
     """The front of a broker: it answers what it can at once, and hands on the rest. ``index`` is of its table."""
@@ -31,7 +28,8 @@ class Hits(ABC):
         self._waiting = pending.queries
         self._index = index
         self._trusts = station.open_network.trusted_hosts
-        self._ignores = station.tracer.ignores
+        self._trusted: Address | None = None
+        """Who asked last, of those trusted."""
         self._quiet = self._acknowledged = 0
         self._stamped = -1
         """The Unix millisecond of which the two ACKs are, but for whom they are sent to."""
@@ -42,39 +40,56 @@ class Hits(ABC):
         """Take a datagram that was not answered at once."""
 
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        try:
-            code, stamp, key = data.split(b"|", 2) if data[0] == _THREE else _NONE
-        except (IndexError, ValueError):
-            code, stamp, key = _NONE
-        entry = self._index.get(key)  # that of a request with hops is in no table
-        if entry is None:
+        self.receive_datagrams(((data, source),), now)
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        # Whatever is the same for all of them is looked up once.
+        station, tracer, waiting = self._station, self._station.tracer, self._waiting
+        find, trusts, one_in = self._index.get, self._trusts, tracer.one_in
+        outgoing, wall_ms = station.outgoing, (now + station.wall_offset_ns) // MILLISECOND
+        trusted, is_calm, quiet = self._trusted, tracer.is_calm, 0
+        for data, source in datagrams:
+            try:
+                code, stamp, key = data.split(b"|", 2)
+            except ValueError:
+                code = stamp = key = b""
+            is_quiet = code == b"32"
+            if is_quiet or code == b"3":
+                entry = find(key)  # that of a request with hops is in no table
+                if (
+                    entry is not None
+                    and entry.valid_begin <= wall_ms < entry.valid_end
+                    and stamp.isdigit()
+                    and stamp >= ONE
+                    and len(stamp) <= MAX_DIGITS
+                    and (source is trusted or (source[1] and trusts(source[0])))
+                ):
+                    trusted, timestamp = source, int(stamp)
+                    if (
+                        hash((timestamp, source[1])) % one_in
+                        and (is_calm or tracer.ignores(source, timestamp, key))
+                        and not (waiting and (timestamp, key + hop_text(source)) in waiting)
+                    ):
+                        if is_quiet:
+                            outgoing.append((entry.response, source))
+                            quiet += 1
+                            continue
+                        if wall_ms != self._stamped:
+                            self._stamp(wall_ms)
+                        requester = requester_text(source)
+                        outgoing += (
+                            (self._first + requester, source),
+                            (entry.response, source),
+                            (self._second + requester, source),
+                        )
+                        self._acknowledged += 1
+                        continue
+            self._quiet += quiet  # it may ask for the counters
+            quiet = 0
             self._receive(data, source, now)
-            return
-        station = self._station
-        wall_ms = (now + station.wall_offset_ns) // MILLISECOND
-        if (
-            not entry.valid_begin <= wall_ms < entry.valid_end
-            or not (stamp.isdigit() and stamp >= ONE and len(stamp) <= MAX_DIGITS)
-            or not (source[1] and self._trusts(source[0]))
-            or not self._ignores(source, int(stamp), key)
-            or (self._waiting and (int(stamp), key + hop_text(source)) in self._waiting)
-        ):
-            self._receive(data, source, now)
-        elif code == b"32":
-            station.outgoing.append((entry.response, source))
-            self._quiet += 1
-        elif code == b"3":
-            if wall_ms != self._stamped:
-                self._stamp(wall_ms)
-            requester = requester_text(source)
-            station.outgoing += (
-                (self._first + requester, source),
-                (entry.response, source),
-                (self._second + requester, source),
-            )
-            self._acknowledged += 1
-        else:
-            self._receive(data, source, now)
+            is_calm = tracer.is_calm
+        self._quiet += quiet
+        self._trusted = trusted
 
     def _stamp(self, wall_ms: int) -> None:
         ack = f"5|{wall_ms}|ACK|Status:%d|Operation {OPERATIONS[3]}|Requested by "

@@ -86,6 +86,8 @@ class Tracer:
 
     lost = 0
     """Steps that were to be reported and are not: overwritten in the ring, or beyond the rate."""
+    one_in = 2**62
+    """All is kept of those queries of which ``hash((timestamp, port of the consumer)) % one_in`` is 0."""
 
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         """``step`` is one of ``STEPS``; ``peer`` whom it came from or went to."""
@@ -95,6 +97,11 @@ class Tracer:
 
     def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
         """Its answer came from ``neighbour`` and was passed back at once."""
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether it ``ignores`` all others."""
+        return True
 
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
         """Whether nothing is kept of this query if all that happens is that it comes and is answered from the table."""
@@ -117,7 +124,7 @@ class Recorder(Tracer):
     """Reports one query in ``one_in``, and of the others those that fail, as far back as ``steps`` steps reach."""
 
     def __init__(self, one_in: int, steps: int) -> None:
-        self._one_in = one_in
+        self.one_in = one_in
         self._steps = _Ring(steps)
         self._failed: dict[int, None] = {}
         self._name: Name | None = None
@@ -133,7 +140,7 @@ class Recorder(Tracer):
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         if name is not self._name:
             self._name = name
-            is_sampled = hash((name[1], name[0][1])) % self._one_in == 0  # numbers hash alike in every process
+            is_sampled = hash((name[1], name[0][1])) % self.one_in == 0  # numbers hash alike in every process
             self._mark = None if is_sampled else hash(name)
         mark = self._mark
         if mark is None:
@@ -153,7 +160,7 @@ class Recorder(Tracer):
 
     def note_forwarded(self, name: Name, now: int, source: Address, neighbour: Address) -> None:
         mark, consumer = hash(name), name[0]
-        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self._one_in == 0:
+        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self.one_in == 0:
             self.note(name, "received", now, source)
             self.note(name, "forwarded", now, neighbour)
         else:
@@ -161,7 +168,7 @@ class Recorder(Tracer):
 
     def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
         mark, consumer = hash(name), name[0]
-        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self._one_in == 0:
+        if self._held or mark in self._failed or hash((name[1], consumer[1])) % self.one_in == 0:
             self.note(name, "answered", now, neighbour)
             self.note(name, "replied", now, to)
         else:
@@ -177,8 +184,12 @@ class Recorder(Tracer):
         if step in FAILURES:
             self._report_failed(name, mark, now)
 
+    @property
+    def is_calm(self) -> bool:
+        return self._held is None and not self._failed
+
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
-        if hash((timestamp, consumer[1])) % self._one_in == 0 or self._held is not None:
+        if hash((timestamp, consumer[1])) % self.one_in == 0 or self._held is not None:
             return False
         return not self._failed or hash((consumer, timestamp, key)) not in self._failed
 

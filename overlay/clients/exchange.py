@@ -134,6 +134,10 @@ class Exchange:
             return False
         return self._is_acknowledged or self.outcome != "answered"
 
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            self.receive_datagram(data, source, now)
+
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
         """Anything that is not the answer, or not from the broker asked, changes nothing."""
         if self.is_over or source != self.broker:

@@ -87,9 +87,10 @@ class Tap:
         self.handle_timer = broker.handle_timer
         self.next_timer = broker.next_timer
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        self._tell("received", now, data, source)
-        self._broker.receive_datagram(data, source, now)
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            self._tell("received", now, data, source)
+        self._broker.receive_datagrams(datagrams, now)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         datagrams = self._broker.datagrams_to_send()

@@ -15,13 +15,16 @@ import errno
 import mmap
 import os
 import socket
+from array import array
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from overlay.addresses import Address
-from overlay.runtime.datagrams import LOOK, MAX_DATAGRAM_BYTES, Datagram, PlainSocket
+from overlay.runtime.datagrams import LOOK, Datagram, PlainSocket
 
 BATCH = 32
-HEAD_BYTES = 2048
+HEAD_BYTES = 2048 + 64
+"""Not a power of two: the beginnings of slots are then in different sets of a cache."""
 REST_BYTES = 65_536
 OUT_BYTES = 2 * 65_536
 FEW = 3
@@ -139,29 +142,24 @@ class BatchedSocket:
     def send(self, datagrams: Sequence[Datagram], /) -> int:
         if len(datagrams) <= FEW:
             return self._plain.send(datagrams)
-        lost = count = used = 0
-        area, words, names, name_bytes = self._out_area, self._out_words, self._names, self._name_bytes
-        for data, destination in datagrams:
-            length = len(data)
-            try:
-                name = names[destination]
-            except OSError:  # an address of another family
-                lost += 1
-                continue
-            if length > MAX_DATAGRAM_BYTES:
-                lost += 1
-                continue
-            if count == BATCH or used + length > OUT_BYTES:
-                lost += self._transmit(count)
-                count = used = 0
-            at = self._out_data + used
-            area[at : at + length] = data
-            area[count * name_bytes : (count + 1) * name_bytes] = name
-            words[2 * count] = self._out_base + at
-            words[2 * count + 1] = length
-            count += 1
-            used += length
-        return lost + self._transmit(count)
+        return sum(self._send(datagrams[at : at + BATCH]) for at in range(0, len(datagrams), BATCH))
+
+    def _send(self, datagrams: Sequence[Datagram]) -> int:
+        """Up to ``BATCH``, put side by side and sent by one call; if that cannot be, one by one."""
+        contents, destinations = zip(*datagrams, strict=True)
+        data, lengths = b"".join(contents), array("L", map(len, contents))
+        try:
+            names = b"".join(map(self._names.__getitem__, destinations))
+        except OSError:  # an address of another family
+            return self._plain.send(datagrams)
+        if len(data) > OUT_BYTES:
+            return self._plain.send(datagrams)
+        area, at, words = self._out_area, self._out_data, self._out_words
+        area[: len(names)] = names
+        area[at : at + len(data)] = data
+        words[0 : 2 * len(lengths) : 2] = array("L", accumulate(lengths[:-1], initial=self._out_base + at))
+        words[1 : 2 * len(lengths) : 2] = lengths
+        return self._transmit(len(lengths))
 
     def _transmit(self, count: int) -> int:
         """Send the first ``count`` of the area; how many of them the system refused."""

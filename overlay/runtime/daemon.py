@@ -23,6 +23,7 @@ from overlay.broker.reports import make_holdings, make_traces
 from overlay.chance import Chance, Chances, derive_seed
 from overlay.facts import Event
 from overlay.links import LinkShape, Shaper
+from overlay.node import NEVER
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
@@ -114,7 +115,7 @@ class BrokerProcess:
         """For a process in which it does not run."""
         self._sock.close()
 
-    def run(self, on_ready: Callable[[Address], None], until: int | None = None) -> int:
+    def run(self, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
         """Be the broker until stopped, the lifeline closes or, without a farewell, ``until`` (ns); the exit code.
 
         ``on_ready`` is called with the address once datagrams are kept. Raises ``OSError`` as the journal does.
@@ -126,7 +127,7 @@ class BrokerProcess:
         driver.run(until)
         end = time.monotonic_ns()
         held = broker.held_keys(end)  # before the farewell, in which the structured arm hands all of it on
-        if not driver.lifeline_closed and until is None:
+        if not driver.lifeline_closed and until == NEVER:
             _leave(broker, driver)
         if journal is not None:
             self._report(time.monotonic_ns())
@@ -156,7 +157,7 @@ class BrokerProcess:
             self._recorder.flush()
 
 
-def run_broker(process: BrokerProcess, on_ready: Callable[[Address], None], until: int | None = None) -> int:
+def run_broker(process: BrokerProcess, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
     """``process.run`` in this process, which SIGTERM and SIGINT stop."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())

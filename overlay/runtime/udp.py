@@ -8,8 +8,8 @@ then the node is drained and its timers are looked at: no backlog keeps a timer 
 
 ::
 
-    receive ─> node.receive_datagram, each ─> node.datagrams_to_send ─┬─ clear link ──> send
-       ^  time-out: timers, held datagrams, housekeeping               └─ shaped link ─> held until due ─> send
+    receive ─> node.receive_datagrams ─> node.datagrams_to_send ─┬─ clear link ──> send
+       ^  time-out: timers, held datagrams, housekeeping          └─ shaped link ─> held until due ─> send
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from time import monotonic_ns
 
 from overlay.addresses import Address, format_address
 from overlay.links import Shaper
-from overlay.node import MILLISECOND, SECOND, Node
+from overlay.node import MILLISECOND, NEVER, SECOND, Node
 from overlay.runtime.datagrams import Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
@@ -98,16 +98,16 @@ class NodeDriver:
         """Make ``run`` return within ``IDLE_NS``. Safe to call from a signal handler."""
         self.is_stopping = True
 
-    def run(self, until: int | None = None) -> None:
+    def run(self, until: int = NEVER) -> None:
         """Drive until stopped, or until the monotonic instant ``until`` (ns)."""
         node, receive, send = self._node, self._io.receive, self._io.send
-        take, next_timer, datagrams_to_send = node.receive_datagram, node.next_timer, node.datagrams_to_send
+        take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
         are_clear = not self._shapers  # and then nothing is ever held
         now = monotonic_ns()
         self._send_all(now)
         due = self._handle_due(now, until)
         self._arm(due - now)  # a socket blocks for ever until it is told otherwise
-        while not self.is_stopping and not (until is not None and now >= until):
+        while not self.is_stopping and now < until:
             try:
                 if are_clear and due - now >= self._armed_ns:
                     batch = receive(True)
@@ -118,8 +118,7 @@ class NodeDriver:
                 batch = ()
             now = monotonic_ns()
             if batch:
-                for data, source in batch:
-                    take(data, source, now)
+                take(batch, now)
                 if not are_clear:
                     self._send_all(now)
                 elif (outgoing := datagrams_to_send()) and (lost := send(outgoing)):
@@ -150,7 +149,7 @@ class NodeDriver:
         timeout = _TIMEVAL.pack(self._armed_ns // SECOND, self._armed_ns % SECOND // 1000)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
 
-    def _handle_due(self, now: int, until: int | None) -> int:
+    def _handle_due(self, now: int, until: int) -> int:
         """Do what has come due by ``now``; the instant at which something will be due next."""
         timer = self._node.next_timer()
         if timer is not None and timer <= now:
@@ -164,10 +163,7 @@ class NodeDriver:
         if now >= self._next_second:
             self._next_second += SECOND * ((now - self._next_second) // SECOND + 1)
             self._on_second(now)
-        due = min(self._next_check, self._next_second)
-        if timer is not None:
-            due = min(due, timer)
-        return due if until is None else min(due, until)
+        return min(self._next_check, self._next_second, until, NEVER if timer is None else timer)
 
     def _check_lifeline(self) -> None:
         # Nothing is ever written to a lifeline, so readable means that its last writer is gone.

@@ -25,7 +25,7 @@ class NodeActor(Actor):
         self.history: list[tuple[int, Event]] = []
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
-        self.node.receive_datagram(data, source, now)
+        self.node.receive_datagrams(((data, source),), now)
         return None
 
     def step(self, now: int) -> Sequence[Outgoing]:

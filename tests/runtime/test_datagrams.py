@@ -191,10 +191,11 @@ class Echo:
     _timer: int = field(default_factory=monotonic_ns)
     _outgoing: list[Datagram] = field(default_factory=list)
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        self.received += 1
+    def receive_datagrams(self, datagrams: Sequence[Datagram], now: int) -> None:
         self.batches.add(now)
-        self._outgoing += [(data, source)] * 3
+        for datagram in datagrams:
+            self.received += 1
+            self._outgoing += [datagram] * 3
 
     def handle_timer(self, now: int) -> None:
         self.timers.append(now)
@@ -283,7 +284,7 @@ def test_an_error_of_an_earlier_send_is_counted_and_keeps_no_timer_waiting(kind:
         nobody = bound_address(gone)
         gone.close()
         node = Echo()
-        node.receive_datagram(b"to nobody", nobody, 0)
+        node.receive_datagrams([(b"to nobody", nobody)], 0)
         driver = NodeDriver(node, ours, datagrams=kind)
         thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
         thread.start()

@@ -3,6 +3,7 @@
 import gc
 import subprocess
 import sys
+from collections.abc import Sequence
 from heapq import heappop
 
 import pytest
@@ -31,8 +32,8 @@ class Parrot:
         self._lines = list(lines)
         self._due: list[tuple[bytes, Address]] = []
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        self.heard.append((now, data))
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        self.heard += [(now, data) for data, _ in datagrams]
 
     def handle_timer(self, now: int) -> None:
         self._due += [(data, to) for at, data, to in self._lines if at <= now]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
@@ -16,10 +18,11 @@ class Reader(Broker):
 
     watchers: list[Watcher]
 
-    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        for watcher in self.watchers:
-            watcher.heard(now, data, source, self.address)
-        super().receive_datagram(data, source, now)
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            for watcher in self.watchers:
+                watcher.heard(now, data, source, self.address)
+        super().receive_datagrams(datagrams, now)
 
 
 class Readers:
