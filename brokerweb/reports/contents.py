@@ -6,28 +6,37 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from django.core.paginator import Paginator
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
 
-KEPT = 8
-"""Rendered results in memory, the latest looked at: up to some 2 MB each of 250 configurations."""
+KEPT = 16
+"""Rendered results in memory, the latest looked at: up to some 500 kB each of 250 configurations."""
+A_PAGE = 50
+"""Configurations: more, in three tables, take a browser longer to lay out than all the rest of the page."""
 
 
 @lru_cache(maxsize=KEPT)
-def rendered(report_id: str, ended_at: datetime | None, *, may_change: bool) -> SafeString:
-    """The part of the page below its head. ``ended_at`` tells apart what was computed anew under the same id."""
+def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_change: bool) -> SafeString:
+    """The part of the page below its head, with the page ``number`` of its configurations, or the nearest.
+
+    ``ended_at`` tells apart what was computed anew under the same id.
+    """
     result: dict[str, Any] = Report.objects.values_list("result", flat=True).get(pk=report_id)
     charts = result.get("charts") or []
     configurations = result.get("configurations") or []
+    page = Paginator(configurations, A_PAGE).get_page(number)
     context = {
         "figures": [chart for chart in charts if chart["id"].startswith("figure-")],
         "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
         "drawn": {chart["id"]: chart for chart in charts},
-        "configurations": configurations,
+        "page": page,
+        "request": HttpRequest(),  # to turn the page changes nothing else in the address, which has nothing else
         "address": f"/api/reports/{report_id}/configurations/",
-        "nearest": [row for row in configurations if row["published"] and not row["published"]["same"]],
+        "nearest": [row for row in page if row["published"] and not row["published"]["same"]],
         "notes": result.get("notes") or [],
         "may_change": may_change,
     }

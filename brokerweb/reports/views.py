@@ -73,10 +73,11 @@ def create(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, report_id: str) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("owner", "schedule").defer("result"), pk=report_id)
     is_done = report.state == ReportState.DONE
+    number, may_change = request.GET.get("page", "1")[:8], person(request).is_staff
     context = {
         "report": report,
         "ended": report.state in ENDED,
-        "contents": rendered(report.pk, report.ended_at, may_change=person(request).is_staff) if is_done else "",
+        "contents": rendered(report.pk, report.ended_at, number, may_change=may_change) if is_done else "",
         "runs_count": len(services.run_ids(report)),
         "html": services.html_file(report) is not None,
     }

@@ -1,6 +1,6 @@
 // A comparison by rows, one for each configuration as the table has them: boxes of the replicates, or differences to the
 // baseline with their intervals. What the colour says the shape says too.
-import { above, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
+import { above, decades, EChart, intervals, lines, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { brief, colour, sig3 } from "./format.js";
 
@@ -84,11 +84,11 @@ export class RowsChart extends EChart {
     const marks = { name: group.name, type: "scatter", z: 4, symbol: group.symbol || (group.hollow ? "emptyCircle" : "circle"), symbolSize: 9, itemStyle: { color: tone },
       data: rows.map((row) => ({ value: [row.y, row.at], row })) };
     const ranges = rows.filter((row) => known(row.low)).map((row) => [row.at, inside(row.low), inside(row.high), row.low, row.high]);
-    const intervals = (below) => ({ name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: interval(tone, true, below), data: ranges });
-    if (this.chart.kind === "difference") return [marks, intervals(0)];
+    const bars = (below) => ({ name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: intervals(tone, ranges, true, below), data: ranges });
+    if (this.chart.kind === "difference") return [marks, bars(0)];
     const boxes = rows.filter((row) => row.box && row.n > 1).map((row) => [row.at, ...row.box, row.n > 2 ? 1 : 0]);
     const faint = rows.flatMap((row) => row.replicates.map((value) => [value, row.at]));
-    return [{ ...marks, symbolSize: 6, symbolOffset: [0, BELOW] }, intervals(BELOW), { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2, 3, 4, 5], y: 0 }, renderItem: box(tone, group.hollow), data: boxes },
+    return [{ ...marks, symbolSize: 6, symbolOffset: [0, BELOW] }, bars(BELOW), { name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2, 3, 4, 5], y: 0 }, renderItem: box(tone, group.hollow), data: boxes },
       { name: group.name, type: "scatter", z: 2, silent: true, symbolSize: 4, symbolOffset: [0, -BELOW / 2], itemStyle: { color: tone, opacity: 0.35 }, data: faint }];
   }
 

@@ -26,17 +26,20 @@ export function decades(low, high) {
   return { min, max, axisLabel: { customValues }, axisTick: { customValues } };
 }
 
-// A bar from the lower to the upper end of an interval: along y, or along x where it lies, `below` its row by so much.
-export function interval(tone, lies = false, below = 0) {
+// Bars from the lower to the upper ends of intervals, all of a series as one path, since a browser takes long over
+// thousands of lines: along y, or along x where they lie, `below` their rows by so much. `rows` are a series' data: where
+// each stands, its ends as drawn, and its ends. One that runs out of the chart ends without a cap, as a bar that goes on.
+export function intervals(tone, rows, lies = false, below = 0) {
   return (params, api) => {
-    const [at, low, high] = [api.value(0), api.value(1), api.value(2)];
-    const under = ([x, y]) => [x, y + below];
-    const [start, end] = lies ? [under(api.coord([low, at])), under(api.coord([high, at]))] : [api.coord([at, low]), api.coord([at, high])];
-    // An interval that runs out of the chart ends without a cap, as a bar that goes on.
-    const [lowEnds, highEnds] = [low === api.value(3), high === api.value(4)];
-    const line = ([x1, y1], [x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: tone, lineWidth: 1.5 } });
+    if (params.dataIndex) return undefined;
+    const place = (at, end) => (lies ? api.coord([end, at]).map((one, axis) => one + axis * below) : api.coord([at, end]));
+    const line = ([x1, y1], [x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`;
     const cap = ([x, y]) => (lies ? line([x, y - 5], [x, y + 5]) : line([x - 5, y], [x + 5, y]));
-    return { type: "group", children: [line(start, end), ...(lowEnds ? [cap(start)] : []), ...(highEnds ? [cap(end)] : [])] };
+    const bars = rows.map(([at, low, high, least, most]) => {
+      const [start, end] = [place(at, low), place(at, high)];
+      return line(start, end) + (low === least ? cap(start) : "") + (high === most ? cap(end) : "");
+    });
+    return { type: "path", shape: { pathData: bars.join("") }, style: { stroke: tone, lineWidth: 1.5, fill: "none" } };
   };
 }
 
@@ -48,6 +51,25 @@ export function band(tone, ends) {
     const points = [...ends.map((point) => api.coord([point.x_low, point.y])), ...[...ends].reverse().map((point) => api.coord([point.x_high, point.y]))];
     return { type: "polygon", shape: { points: points.filter((point) => point.every(Number.isFinite)) }, style: { fill: tone, opacity: 0.16 } };
   };
+}
+
+// Lines drawn as one path; each ends where a point has no place, and begins anew behind it.
+export function paths(tone, dash, lines) {
+  const points = lines.flat().filter((point) => point.every(Number.isFinite));
+  const end = (of, axis) => points.reduce((most, point) => of(most, point[axis]), points[0][axis]);
+  const draw = (line, api) => {
+    let [path, pen] = ["", "M"];
+    for (const [x, y] of line.map((point) => (point.every(Number.isFinite) ? api.coord(point) : [NaN, NaN]))) {
+      if (Number.isFinite(x) && Number.isFinite(y)) path += `${pen}${x} ${y}`;
+      pen = Number.isFinite(x) && Number.isFinite(y) ? "L" : "M";
+    }
+    return path;
+  };
+  const renderItem = (params, api) => (params.dataIndex ? undefined
+    : { type: "path", shape: { pathData: lines.map((line) => draw(line, api)).join("") }, style: { stroke: tone, lineWidth: 1, opacity: 0.6, fill: "none", lineDash: dash } });
+  // All that the axes have to hold.
+  const data = points.length ? [Math.min, Math.max].map((of) => [end(of, 0), end(of, 1)]) : [];
+  return { type: "custom", silent: true, clip: true, encode: { x: 0, y: 1 }, data, renderItem };
 }
 
 // Subclasses have `keys()` (the legend), `option()` and `table()` (the data as [header, rows]).
@@ -62,7 +84,7 @@ export class EChart {
   get width() { return Math.max(this.figure.clientWidth - 120, 200); }
 
   buildLegend() {
-    this.figure.querySelector("[data-legend]").replaceChildren(...this.keys().map(({ words, name, tone, edge, shape }, at) => {
+    this.figure.querySelector("[data-legend]").replaceChildren(this.hint(), ...this.keys().map(({ words, name, tone, edge, shape }, at) => {
       const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}; again to show all` });
       const key = Object.assign(document.createElement("span"), { className: `key key-${shape}` });
       key.style.background = tone;
@@ -73,6 +95,9 @@ export class EChart {
       return button;
     }));
   }
+
+  // What stands before the legend.
+  hint() { return ""; }
 
   // A click on a legend isolates; another on the same one shows all again.
   isolate(at) {

@@ -1,7 +1,7 @@
 // Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
 // what was simulated is hollow and dotted.
-import { above, band, decades, EChart, interval, lines, textStyle, tooltip } from "./echart.js";
+import { above, band, decades, EChart, intervals, lines, paths, textStyle, tooltip } from "./echart.js";
 import { brief, colour, count, sig3, size, us } from "./format.js";
 
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
@@ -60,10 +60,29 @@ function keyTone(chart, series) {
 }
 
 // Where marks cover each other they tell nothing, and take the browser seconds: of many replicates the interval is left,
-// of many lines the line.
-const LINES_WITH_SYMBOLS = 24;
+// of many lines the line, until one is shown alone.
+const MANY_LINES = 24;
+const joins = (series) => series.line && series.role !== "published"; // the crowd; what was published stands out of it
+const isCrowded = (all) => all.filter(joins).length > MANY_LINES;
 const MOST_REPLICATES = 2_000;
 const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.points.reduce((inner, point) => inner + (point.replicates?.length || 0), 0), 0) > MOST_REPLICATES;
+
+const typeOf = (chart, series) => (series.role === "published" ? "dashed" : series.role === "simulated" || series.metric === "uss_bytes" ? "dotted" : DASHES[variantOf(chart, series) % DASHES.length]);
+const lineTone = (chart, series) => (series.role === "published" && isNamed(series) ? toneOf(chart, series) : keyTone(chart, series));
+
+// Hundreds of lines: those that look alike are one.
+const DASHED = { solid: null, dotted: [2, 3] };
+
+function together(chart, all) {
+  const alike = new Map();
+  for (const series of all) {
+    const look = [lineTone(chart, series), typeOf(chart, series)];
+    const key = String(look);
+    if (!alike.has(key)) alike.set(key, [look, []]);
+    alike.get(key)[1].push(series.points.map((point) => [point.x, known(point) ? point.y : NaN]));
+  }
+  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, DASHED[type] ?? type, lines));
+}
 
 function drawn(chart, series, at, limits) {
   const published = series.role === "published";
@@ -72,14 +91,13 @@ function drawn(chart, series, at, limits) {
   const moved = shift(chart, at);
   const place = (point) => point.x + moved;
   const symbol = SYMBOLS[variant % SYMBOLS.length];
-  const type = published ? "dashed" : simulated || series.metric === "uss_bytes" ? "dotted" : DASHES[variant % DASHES.length];
   const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
-    showSymbol: !series.line || (series.points.length < 40 && chart.series.length <= LINES_WITH_SYMBOLS), z: published ? 4 : 3,
+    showSymbol: !series.line || (series.points.length < 40), z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
-    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: published && isNamed(series) ? hue : tone, width: 2, type } : { width: 0, opacity: 0 } };
-  const whiskers = { name, type: "custom", renderItem: interval(tone), silent: true, z: 2, encode: { x: 0, y: [1, 2] },
-    data: series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
-      .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]) };
+    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
+  const ranges = series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
+    .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]);
+  const whiskers = { name, type: "custom", renderItem: intervals(tone, ranges), silent: true, z: 2, encode: { x: 0, y: [1, 2] }, data: ranges };
   const ends = series.points.filter((point) => known(point) && Number.isFinite(point.x_low) && Number.isFinite(point.x_high));
   const area = { name, type: "custom", renderItem: band(tone, ends), silent: true, z: 1, encode: { x: 0, y: 1 },
     data: ends.flatMap((point) => [[point.x_low, point.y], [point.x_high, point.y]]) };
@@ -143,6 +161,7 @@ function option(chart, log, width, shown) {
   const limits = bounds(chart, logs.y);
   const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
   const sides = logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
+  const isCrowd = isCrowded(shown);
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {
     animation: false,
@@ -155,7 +174,8 @@ function option(chart, log, width, shown) {
         ...(chart.told ? valuesOf : axisOf)(chart.x, text, width),
         axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
-    series: shown.flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits)),
+    series: [...(isCrowd ? together(chart, shown.filter(joins)) : []),
+      ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits))],
   };
 }
 
@@ -171,6 +191,10 @@ export class EstimateChart extends EChart {
   keys() {
     return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, tone: keyTone(this.chart, series),
       edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot" }));
+  }
+
+  hint() {
+    return isCrowded(this.chart.series) ? Object.assign(document.createElement("p"), { className: "soft hint", textContent: `${this.chart.series.filter(joins).length} lines without marks: press one to see it alone, with them.` }) : "";
   }
 
   option() {

@@ -59,8 +59,13 @@ export function timeLeft(seconds, now = new Date()) {
 
 export const FORMATS = { us, size, perSecond, count, percent, sig3 };
 
+// Of the theme that is on, each looked up once: charts ask thousands of times, between changes of the page.
+const colours = new Map();
+document.addEventListener("themechange", () => colours.clear());
+
 export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return colours.get(name);
 }
 
 // Hands a text or blob to the reader as a file.

@@ -30,9 +30,11 @@ class ReportChart extends EstimateChart {
   }
 }
 
-// A chart is made when it comes into view: a long report costs nothing until it is read.
+// A chart is made when it comes into view, each in a frame of its own: a long report costs nothing until it is read, and
+// answers meanwhile.
+let drawn = Promise.resolve();
 const watcher = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
   watcher.unobserve(entry.target);
-  new ReportChart(entry.target);
+  drawn = drawn.then(() => new Promise(requestAnimationFrame)).then(() => new ReportChart(entry.target));
 }), { rootMargin: "200px" });
 document.querySelectorAll("[data-report-chart]").forEach((figure) => watcher.observe(figure));

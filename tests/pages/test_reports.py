@@ -15,6 +15,7 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.reports import services
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.topologies import services as topologies
+from tests.pages.furniture import House
 
 ENDED = {"state": RunState.DONE, "ended_at": timezone.now()}
 
@@ -107,3 +108,20 @@ def test_by_rest_it_is_deleted_by_who_may_change_things(olga: Client, viktor: Cl
     assert "Delete the report" not in viktor.get(f"/reports/{report.pk}/").content.decode()
     assert olga.delete(f"/api/reports/{report.pk}/").status_code == 204
     assert not Report.objects.exists()
+
+
+def test_a_table_of_many_configurations_is_read_in_pages(olga: Client, house: House) -> None:
+    report = Report.objects.get(pk=house.report.pk)
+    [row] = report.result["configurations"][:1]
+    report.result["configurations"] = [{**row, "label": f"setting {number}"} for number in range(1, 62)]
+    report.save()
+    first, last, beyond = (
+        olga.get(f"/reports/{report.pk}/{page}").content.decode() for page in ("", "?page=2", "?page=x")
+    )
+    assert "1–50 of 61" in first
+    assert "setting 50" in first
+    assert "setting 51" not in first
+    assert 'href="?page=2#memory"' in first
+    assert '<span class="soft">51</span>' in last, "they are counted on"
+    assert "setting 61" in last
+    assert "1–50 of 61" in beyond
