@@ -19,7 +19,7 @@ from benchmarks.neighbours import free_port, join, order_join
 from benchmarks.servers import CLIENT_CORE, SERVER_CORE, Server, bare_server, brokers, c_server, cores
 
 TITLE = "Updates, pings, forwarding and replication"
-HOP_GOALS = {"plain": 1.7, "compiled": 1.4}
+HOP_GOALS = {"ctypes": 1.7, "compiled": 1.4}
 CHAIN = 5
 REPLICATED = 1000
 """Entities asked for in one burst; each is asked for once, since a replica then answers in the next broker's place."""
