@@ -5,6 +5,7 @@ Registered as template builtins. Values that are not known are a dash, never a z
 
 import json
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from django import template
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from brokerweb.topologies import parts
 from overlay.engines import SIMULATED
@@ -322,6 +323,12 @@ def with_query(context: dict[str, Any], **changes: Any) -> str:
         if value is not None:
             query[name] = value
     return "?" + query.urlencode()
+
+
+@register.filter
+def named_lines(text: str) -> SafeString:
+    """A help that says what each of several names is, ``one: …; other: …``: each begins a line."""
+    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in re.split(r"(?<=[.;]) (?=\w+: )", text)))
 
 
 @register.filter
