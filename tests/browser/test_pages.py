@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Shown
 
@@ -62,6 +63,31 @@ def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: S
     with page.expect_download() as download:
         figures.first.get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename.endswith(".csv")
+
+
+def test_of_many_lines_one_is_read_alone(page: Page, shown: Shown) -> None:
+    """Thirty configurations in a chart that has room for the marks of twenty-four."""
+
+    def with_many_lines(route: Route) -> None:
+        response = route.fetch()
+        head, charts, rest = re.split(
+            r'(?<=<script id="charts" type="application/json">)(.*?)(?=</script>)', response.text()
+        )
+        drawn = json.loads(charts)
+        measured = next(series for series in drawn["percentiles"]["series"] if series["line"])
+        drawn["percentiles"]["series"] = [{**measured, "name": f"setting {number}"} for number in range(30)]
+        route.fulfill(response=response, body=head + json.dumps(drawn) + rest)
+
+    page.route(re.compile(f"{shown.addresses['report']}$"), with_many_lines)
+    page.goto(shown.url + shown.addresses["report"])
+    figure = page.locator("[data-report-chart=percentiles]")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator("[data-legend]")).to_contain_text("30 lines without marks")
+    joined = figure.locator("svg path").count()
+    figure.get_by_role("button", name="setting 17").click()
+    expect(figure.get_by_role("button", name="setting 17")).to_have_attribute("aria-pressed", "true")
+    expect(figure.get_by_role("button", name="setting 16")).to_have_attribute("aria-pressed", "false")
+    assert figure.locator("svg path").count() > joined, "with its points"
 
 
 def test_a_new_topology_is_drawn_as_it_is_described_and_then_saved(page: Page, shown: Shown) -> None:
