@@ -138,7 +138,15 @@ def _estimate(
         ahead_s=round(queue.left_s, 1),
         to_make=list(to_make),
         warning=". ".join(
-            filter(None, (capacity.warning(disk_bytes, machine.here()), _in_parts(chosen), _hardly_asked(chosen)))
+            filter(
+                None,
+                (
+                    capacity.warning(disk_bytes, machine.here()),
+                    _in_parts(chosen),
+                    _hardly_asked(chosen),
+                    _hardly_searched(chosen),
+                ),
+            )
         ),
     )
 
@@ -160,6 +168,34 @@ def _hardly_asked(chosen: Sequence[Mapping[str, Any]]) -> str:
         "never ask, and a run with few consumers may hold no request at all. A shorter request interval or a longer "
         "duration gives figures"
     )
+
+
+HARDLY = 0.05
+"""Of the requests: if fewer are searched for, the topologies of a sweep look alike."""
+
+
+def _hardly_searched(chosen: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of topologies that are compared by requests that are answered without a search; empty otherwise."""
+    if len({id(one["topology"]) for one in chosen}) < 2:
+        return ""
+    share = max(map(_searched, chosen))
+    if share >= HARDLY:
+        return ""
+    return (
+        f"At most {share:.1%} of the requests are searched for: after its first search a broker has a replica of what "
+        "its consumers ask for, and how topologies differ hardly shows. More entities, data that are valid for a "
+        "shorter time or replication index 0 make brokers search"
+    )
+
+
+def _searched(configuration: Mapping[str, Any]) -> float:
+    """At most this share of its requests needs a search: each broker's first for each entity while it is valid."""
+    workload, settings = configuration["workload"], configuration["settings"]
+    if not workload["consumers"] or not settings.get("replication_index") or settings.get("arm") == "structured":
+        return 1.0
+    requests = workload["consumers"] * workload["duration_s"] / workload["request_interval_s"]
+    asked = min(configuration["topology"]["brokers"], workload["consumers"])
+    return float(asked * workload["entities"] * (1 + workload["duration_s"] * 1e3 / workload["valid_ms"]) / requests)
 
 
 def references_of(body: Any) -> References:

@@ -345,6 +345,22 @@ def test_a_run_that_ends_before_each_consumer_has_asked_is_said_before_launching
     assert "A consumer asks every" not in olga.post("/experiments/estimate/", often).content.decode()
 
 
+def test_topologies_that_will_look_alike_since_nobody_searches_are_said_before_launching(
+    olga: Client, ring: Topology
+) -> None:
+    star = topologies.create(name="star", kind="star", brokers=4)
+
+    def bar(picked: list[str], **fields: Any) -> str:
+        typed = sweep(picked, **{"workload-consumers": "50", "workload-request_interval_s": "0.1", **fields})
+        return str(olga.post("/experiments/estimate/", typed).content.decode())
+
+    assert "searched for" not in bar([ring.pk]), "one topology is compared with nothing"
+    both = [ring.pk, star.pk]
+    assert "At most 0.2% of the requests are searched for" in bar(both)
+    assert "searched for" not in bar(both, **{"workload-entities": "50", "workload-providers": "50"})
+    assert "searched for" not in bar(both, **{"settings-replication_index": "0"})
+
+
 def test_the_runs_of_a_launch_are_listed_in_the_order_in_which_they_are_carried_out(
     olga: Client, ring: Topology
 ) -> None:
