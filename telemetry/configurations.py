@@ -12,7 +12,6 @@ from typing import Any
 from overlay.engines import SIMULATED
 from overlay.links import LINK_SETTINGS
 from overlay.profiles import PROFILE
-from overlay.settings import SettingInfo
 from overlay.systems import RECORD, SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.runs import checked_run_id
@@ -29,6 +28,8 @@ WORDS = {
     "record_mb": "MB recorded",
 }
 """How a factor reads behind its value."""
+
+_UNITS = {info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)}
 
 ONE = {"brokers": "broker", "providers": "provider", "consumers": "consumer", "entities": "entity", "holders": "holder"}
 """The same behind 1, where that is another word."""
@@ -156,7 +157,7 @@ def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
     said = []
     shaped = [link for link in links if isinstance(link, Mapping)]
     for info in LINK_SETTINGS:
-        word, unit = _words(info)
+        word, unit = _words(info.name, info.unit)
         values = [float(link.get(info.name, info.default) or 0) for link in shaped]
         if any(value != info.default for value in values):
             low, high = min(values), max(values)
@@ -164,13 +165,10 @@ def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(said)
 
 
-def _words(info: SettingInfo) -> tuple[str, str]:
+def _words(name: str, unit: str) -> tuple[str, str]:
     """``rate`` and `` bytes/s``; a share has no unit."""
-    unit = "" if info.unit == "fraction" else f" {info.unit}"
-    name = info.name
-    for ending in ("_ms", "_bytes_per_s", "_bytes"):
-        name = name.removesuffix(ending)
-    return name.replace("_", " "), unit
+    bare = name.removesuffix(f"_{unit.replace('/', '_per_')}").replace("_", " ")
+    return bare, "" if unit in ("", "fraction") else f" {unit}"
 
 
 def faults_in_words(faults: Sequence[Mapping[str, Any]]) -> str:
@@ -226,7 +224,12 @@ def label_of(factors: Mapping[str, Any], differing: Sequence[str]) -> str:
 
 
 def in_words(name: str, value: Any) -> str:
-    """A factor with its value: ``50 providers``, ``walk_ttl 3``."""
+    """A factor with its value: ``50 providers``, ``stagger 200 ms``, ``hop ack off``."""
+    if isinstance(value, bool):
+        value = "on" if value else "off"
     shown = f"{value:g}" if isinstance(value, float) else str(value)
     word = ONE[name] if name in ONE and value == 1 else WORDS.get(name, "")
-    return f"{shown} {word or name}" if word or name == "brokers" else f"{name} {shown}"
+    if word or name == "brokers":
+        return f"{shown} {word or name}"
+    bare, unit = _words(name, _UNITS.get(name, ""))
+    return f"{bare} {shown}{unit}"

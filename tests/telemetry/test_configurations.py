@@ -36,8 +36,8 @@ def test_replicates_are_grouped_and_a_changed_setting_is_not_one():
     assert differing(runs[:2]) == []
     names = differing(runs)
     assert names == ["walk_policy", "consumers", "update_interval_s"]
-    assert label(runs[2], names) == "ring of ten, walk_policy uniform, 50 consumers, 1 s between updates"
-    assert label(runs[3], names) == "ring of ten, walk_policy avoid, 500 consumers"
+    assert label(runs[2], names) == "ring of ten, walk policy uniform, 50 consumers, 1 s between updates"
+    assert label(runs[3], names) == "ring of ten, walk policy avoid, 500 consumers"
 
 
 def of_profile(name, profile, **settings):
@@ -61,7 +61,15 @@ def test_a_profile_and_its_settings_spelt_out_are_one_configuration():
 def test_a_factor_is_said_in_the_singular_where_there_is_one():
     assert [in_words("providers", 1), in_words("providers", 50)] == ["1 provider", "50 providers"]
     assert [in_words("brokers", 1), in_words("entities", 1)] == ["1 broker", "1 entity"]
-    assert [in_words("walk_ttl", 1), in_words("duration_s", 1)] == ["walk_ttl 1", "1 s measured"]
+    assert [in_words("churn_leave_share", 0.5), in_words("duration_s", 1)] == ["churn leave share 0.5", "1 s measured"]
+
+
+def test_settings_read_in_words_with_their_units():
+    assert [in_words("stagger_ms", 200.0), in_words("table_entries", 50)] == ["stagger 200 ms", "table 50 entries"]
+    assert [in_words("service_times", "calibrated"), in_words("hop_ack", False)] == [
+        "service times calibrated",
+        "hop ack off",
+    ]
 
 
 def test_the_same_topology_with_other_links_is_another_configuration():
