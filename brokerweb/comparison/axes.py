@@ -26,14 +26,16 @@ LAST = (BROKERS, "links", "engine")
 
 def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
     """The parameter along the axis: the one that was asked for, else the one that people ask about first: a number
-    before a word, and none that is grouped by while there is another. ``None`` where nothing differs."""
+    before a word unless all lines would stand over one another there, and none that is grouped by while there is
+    another. ``None`` where nothing differs."""
     known = {one.name: one for one in found.differing if one.name not in but}
     if found.asked.x in known:
         return known[found.asked.x]
     numbers = [one.name for one in found.numbers if one.name != BROKERS or _are_swept(found)]
-    words = sorted((name for name in known if name not in numbers), key=LAST.__contains__)
-    first = [name for name in X_FIRST if name in numbers]
-    suits = [name for name in (*first, *numbers, *words) if name in known]
+    numbers.sort(key=lambda name: X_FIRST.index(name) if name in X_FIRST else len(X_FIRST))
+    words = [name for name in known if name not in numbers and name not in LAST]
+    spread = [name for name in numbers if _is_spread(found, name)]
+    suits = [name for name in dict.fromkeys((*spread, *words, *numbers, *known)) if name in known]
     free = [name for name in suits if name not in found.asked.by]
     return known[(free or suits)[0]] if suits else None
 
@@ -43,6 +45,15 @@ def _are_swept(found: Comparison) -> bool:
     and the topology says it better."""
     configurations = found.configurations.values()
     return len({one.factors["topology"] for one in configurations}) > len({one.kind for one in configurations})
+
+
+def _is_spread(found: Comparison, number: str) -> bool:
+    """Whether lines of topologies run along a number, or have each a place of their own there. Of experiments that have
+    little in common each may have one value of it, and all their topologies stand over one another."""
+    at: dict[tuple[Any, Any], set[Any]] = {}
+    for one in found.configurations.values():
+        at.setdefault((one.factors["topology"], one.factors["engine"]), set()).add(one.factors.get(number))
+    return any(len(values) > 1 for values in at.values()) or len(at) <= len(set().union(*at.values()))
 
 
 def places(x: Parameter, groups: Iterable[Group]) -> list[Any]:

@@ -167,6 +167,13 @@ def test_topologies_alone_stand_side_by_side_each_in_its_colour(olga: Client, op
     assert charts(page(olga, "q=experiment = Sizes"))["charts"]["lines"]["x"]["label"] == "Brokers"
 
 
+def test_a_number_over_which_all_topologies_stand_over_one_another_is_not_chosen(olga: Client, operator: User) -> None:
+    swept(operator, grows, over=[topology(operator), topology(operator, "full-mesh")])
+    swept(operator, grows, over=[topology(operator, "star"), topology(operator, "line")], consumers=50, name="Other")
+    for query, label in (("q=", "Topology"), ("q=&x=consumers", "Consumers"), ("q=&by=topology", "Consumers")):
+        assert charts(page(olga, query))["charts"]["lines"]["x"]["label"] == label
+
+
 def test_boxes_say_of_how_many_and_what_stands_below_them(olga: Client, operator: User) -> None:
     swept(operator, grows, consumers=[10, 20])
     box = charts(page(olga, "q="))["charts"]["box"]
