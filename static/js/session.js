@@ -58,5 +58,10 @@ function hush() {
   told = null;
 }
 
+// htmx writes into the console as an error that a request was given up for a newer one, as previews are while somebody types.
+htmx.logger = (element, name, detail) => {
+  if (name === "htmx:sendAbort" || (name === "htmx:afterRequest" && !detail.xhr.status)) delete detail.error;
+};
+
 document.addEventListener("htmx:sendError", tellFailure);
 document.addEventListener("htmx:responseError", tellFailure);

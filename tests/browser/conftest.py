@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
 QUIETER = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
-CUT_OFF = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
+CUT_OFF = "htmx:sendError"
 """What htmx says of a poll that was under way when the reader left the page. An answer that is an error says
 ``htmx:responseError``."""
 START_S = 90.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Shown
 
@@ -37,6 +37,16 @@ def test_a_preset_becomes_a_sweep_of_one_s_own_by_keyboard_alone(page: Page, sho
     expect(page.get_by_role("heading", name="A quick look")).to_be_visible()
     expect(page.locator("#definition")).to_contain_text("consumers: [10, 20]")
     expect(page.get_by_role("button", name=re.compile("Launch 2 runs"))).to_be_visible()
+
+
+def test_an_estimate_that_a_newer_one_replaces_is_no_error(page: Page, shown: Shown) -> None:
+    page.goto(f"{shown.url}/experiments/new/?preset=rare-data")
+    slow: list[Route] = []
+    page.route("**/experiments/estimate/", lambda route: route.continue_() if slow else slow.append(route))
+    with page.expect_request("**/experiments/estimate/"):
+        page.get_by_label("Replicates").fill("2")
+    page.get_by_label("Replicates").fill("3")
+    expect(page.locator("#launch-bar")).to_contain_text("3 replicates")
 
 
 def test_settings_come_and_go_with_the_choice_that_uses_them(page: Page, shown: Shown) -> None:
