@@ -117,4 +117,6 @@ def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     assert f"{p50[0].spread}, n = 3" in home(olga)
     assert rows["answer_ratio"] == [("100\u202f%", True), ("100\u202f%", True)]
     assert rows["over_idle"] == [("–", False), ("–", False)]
-    assert "The newest sweep" in home(olga)
+    page = home(olga)
+    assert "The newest sweep" in page
+    assert page.count('data-label="Meshed"') == page.count('data-label="Round"') == len(found.rows), "a card names both"
