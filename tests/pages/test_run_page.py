@@ -31,6 +31,15 @@ def test_a_finished_run_says_what_differs_and_by_what_it_was_measured(olga: Clie
     assert f"/api/runs/{house.runs['done'].id}/rerun/" in page
 
 
+def test_its_contents_lead_to_what_is_on_it(olga: Client, house: House) -> None:
+    for run in house.runs.values():
+        page = olga.get(f"/runs/{run.id}/").content.decode()
+        contents = re.findall('href="#([a-z]+)"', page.partition('class="page-parts"')[2].partition("</nav>")[0])
+        assert len(contents) >= 6
+        for part in contents:
+            assert page.count(f'id="{part}"') == 1, part
+
+
 def test_a_broker_is_opened_beside_the_overlay_and_by_the_address(olga: Client, house: House) -> None:
     run = house.runs["measuring"]
     part = olga.get(f"/runs/{run.id}/brokers/0/").content.decode()
