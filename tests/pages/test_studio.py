@@ -45,6 +45,12 @@ def test_a_drawing_is_begun_from_what_is_generated(olga: Client) -> None:
     assert answer["Location"] == f"/topologies/{Topology.objects.get().pk}/edit/"
 
 
+def test_how_a_topology_was_made_is_told_with_units(olga: Client, house: House) -> None:
+    made = olga.get(f"/topologies/{house.topologies['Ring of 10'].id}/").content.decode()
+    assert "<dt>Delay</dt><dd>0.5 ms</dd>" in made
+    assert "<dt>Delay spread</dt><dd>4.5 ms</dd>" in made
+
+
 def test_versions_are_listed_with_who_and_why_and_one_is_restored(olga: Client, ring: Topology) -> None:
     page = olga.get(f"/topologies/{ring.pk}/versions/").content.decode()
     assert page.index("Version 2") < page.index("Version 1")
