@@ -2,12 +2,12 @@
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
 // what was simulated is hollow and dotted.
 import { above, band, decades, EChart, intervals, lines, paths, textStyle, tooltip } from "./echart.js";
-import { brief, colour, count, sig3, size, us } from "./format.js";
+import { brief, colour, sig3, size, us } from "./format.js";
 
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
-const FORMATS = { "µs": us, ms: (value) => us(value * 1000), kB: (value) => `${sig3(value)}\u202fkB`, bytes: size, "%": (value) => `${sig3(value)}\u202f%`, "/s": (value) => `${sig3(value)}/s` };
+const FORMATS = { "µs": us, ms: (value) => us(value * 1000), kB: (value) => size(value * 1000), bytes: size, "%": (value) => `${sig3(value)}\u202f%`, "/s": (value) => `${sig3(value)}/s` };
 export const format = (axis) => FORMATS[axis.unit] || ((value) => `${sig3(value)}${axis.unit ? "\u202f" + axis.unit : ""}`);
-const SAID_BY_VALUES = ["µs", "ms", "bytes", "/s"];
+const SAID_BY_VALUES = ["µs", "ms", "kB", "bytes", "/s"];
 export const axisTitle = (axis) => (axis.unit && !SAID_BY_VALUES.includes(axis.unit) ? `${axis.label}, ${axis.unit}` : axis.label);
 
 // The hue is the topology's or the strategy's; metrics drawn together on one chart differ by their line, and what has
@@ -156,7 +156,7 @@ function option(chart, log, width, shown) {
   const categories = chart.x.categories;
   const write = format(chart.y);
   const across = format(chart.x);
-  const tick = chart.y.unit === "kB" ? count : (value) => (value === 0 ? "0" : brief(write(value)));
+  const tick = (value) => (value === 0 ? "0" : brief(write(value)));
   const logs = { y: log && chart.y.log, x: log && chart.x.log };
   const limits = bounds(chart, logs.y);
   const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
