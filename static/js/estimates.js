@@ -122,24 +122,34 @@ function bounds(chart, log) {
   return { min: low < 0 ? undefined : chart.y.zero || low / high < 0.6 ? 0 : undefined, ...max };
 }
 
-// Few configurations are named under the axis; many are numbered, as the tables below number them. The values of a
-// parameter have no numbers: where they have no room side by side they stand aslant.
+// Few configurations are named under the axis; many, and those whose names have no room there, are numbered, as the
+// tables below number them. The values of a parameter have no numbers: without room side by side they stand aslant.
 const NAMED_UNDER_AXIS = 10;
-const ROOM = 90;
+const ROOM = 80, LINES = 3, LETTER = 6.5; // in pixels, but for the lines
+const roomOf = (categories, width) => width / categories.length - 10;
+
+// Whether each name has room below its place: on few lines, and none of its words broken.
+function haveRoom(categories, width) {
+  const letters = roomOf(categories, width) / LETTER;
+  return categories.every((name) => name.length <= LINES * letters && name.split(" ").every((word) => word.length <= letters));
+}
+
+const areNumbered = (chart, width) => !chart.told && (chart.x.categories.length > NAMED_UNDER_AXIS || !haveRoom(chart.x.categories, width));
 
 function valuesOf(x, text, width) {
   const label = { ...text, customValues: x.categories.map((_, at) => at), hideOverlap: x.categories.length > NAMED_UNDER_AXIS, formatter: (at) => x.categories[Math.round(at)] ?? "" };
-  const each = width / x.categories.length;
-  if (each >= ROOM) return { name: "", axisLabel: { ...label, width: each - 10, overflow: "break", lineHeight: 15 } };
+  const room = roomOf(x.categories, width);
+  if (room >= ROOM && haveRoom(x.categories, width)) return { name: "", axisLabel: { ...label, width: room, overflow: "break", lineHeight: 15 } };
   return { name: "", axisLabel: { ...label, rotate: 40, width: 110, overflow: "truncate" } };
 }
 
-function axisOf({ categories }, text, width) {
+function configurationsOf(chart, text, width) {
+  const { categories } = chart.x;
   const customValues = categories.map((_, x) => x);
-  if (categories.length > NAMED_UNDER_AXIS) {
+  if (areNumbered(chart, width)) {
     return { name: "Configuration, by its number in the tables", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
   }
-  return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: width / categories.length - 10, overflow: "break", lineHeight: 15 } };
+  return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: roomOf(categories, width), overflow: "break", lineHeight: 15 } };
 }
 
 // A line of the tooltip for a point's interval and what it is over.
@@ -167,11 +177,11 @@ function option(chart, log, width, shown) {
     animation: false,
     aria: { enabled: true },
     textStyle: text,
-    grid: { left: 8, right: 16, top: 34, bottom: categories && categories.length <= NAMED_UNDER_AXIS ? 20 : 26, containLabel: true },
+    grid: { left: 8, right: 16, top: 34, bottom: categories && !areNumbered(chart, width) ? 20 : 26, containLabel: true },
     tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
-        ...(chart.told ? valuesOf : axisOf)(chart.x, text, width),
+        ...(chart.told ? valuesOf(chart.x, text, width) : configurationsOf(chart, text, width)),
         axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: [...(isCrowd ? together(chart, shown.filter(joins)) : []),

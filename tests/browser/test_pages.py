@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import WIDE, Shown, turn_narrow
 
 
 def test_the_charts_of_a_run_are_drawn_and_its_numbers_are_read(page: Page, shown: Shown) -> None:
@@ -51,6 +52,20 @@ def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, 
     expect(page.locator("#broker")).to_contain_text("Neighbours")
     page.locator("#broker").get_by_role("button", name="Close").click()
     expect(page.locator("#broker h3")).to_have_text("All brokers")
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_configurations_whose_names_have_no_room_under_the_axis_are_numbered(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["report"])
+    memory = page.locator("[data-report-chart=memory]")
+    memory.scroll_into_view_if_needed()
+    numbered = memory.locator("text", has_text="Configuration, by its number in the tables")
+    expect(memory.locator("text", has_text="One central broker")).to_have_count(1)
+    expect(memory.locator("text", has_text=re.compile(r"^2\sMB$"))).to_have_count(1)
+    expect(numbered).to_have_count(0)
+    turn_narrow(page)
+    expect(numbered).to_have_count(1)
+    expect(memory.locator("text", has_text="One central broker")).to_have_count(0)
 
 
 def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: Shown) -> None:
