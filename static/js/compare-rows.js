@@ -1,6 +1,6 @@
 // A comparison by rows, one for each configuration as the table has them: boxes of the replicates, or differences to the
 // baseline with their intervals. What the colour says the shape says too.
-import { above, decades, EChart, intervals, lines, textStyle, tooltip } from "./echart.js";
+import { above, decades, EChart, intervals, lines, ring, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { brief, colour, sig3 } from "./format.js";
 
@@ -9,7 +9,7 @@ const VERDICTS = {
   worse: { tone: "state-red", symbol: "triangle" },
   better: { tone: "state-green", symbol: "path://M0,0L10,0L5,9Z" },
   "no difference shown": { tone: "state-grey", symbol: "circle" },
-  unknown: { tone: "state-grey", symbol: "emptyCircle" },
+  unknown: { tone: "state-grey", symbol: "circle", hollow: true },
 };
 const ROLES = { measured: "", shaped: ", shaped links", simulated: ", simulated" };
 const known = (value) => value !== null && value !== undefined;
@@ -54,7 +54,7 @@ export class RowsChart extends EChart {
   }
 
   keys() {
-    return this.groups.map((group) => ({ words: `${group.name} (${group.rows.length} ${group.rows.length === 1 ? "row" : "rows"})`, name: group.name, tone: this.tone(group), shape: group.symbol === "triangle" ? "up" : group.name === "better" ? "down" : "dot" }));
+    return this.groups.map((group) => ({ words: `${group.name} (${group.rows.length} ${group.rows.length === 1 ? "row" : "rows"})`, name: group.name, tone: this.tone(group), shape: group.symbol === "triangle" ? "up" : group.name === "better" ? "down" : "dot", hollow: group.hollow }));
   }
 
   tone(group) { return colour(group.tone) || colour("other-1"); }
@@ -81,7 +81,7 @@ export class RowsChart extends EChart {
     const tone = this.tone(group);
     const inside = (value) => Math.min(Math.max(value, limits.min ?? -Infinity), limits.max ?? Infinity);
     const rows = group.rows.filter((row) => known(row.y));
-    const marks = { name: group.name, type: "scatter", z: 4, symbol: group.symbol || (group.hollow ? "emptyCircle" : "circle"), symbolSize: 9, itemStyle: { color: tone },
+    const marks = { name: group.name, type: "scatter", z: 4, symbol: group.symbol || "circle", symbolSize: 9, itemStyle: group.hollow ? ring(tone) : { color: tone },
       data: rows.map((row) => ({ value: [row.y, row.at], row })) };
     const ranges = rows.filter((row) => known(row.low)).map((row) => [row.at, inside(row.low), inside(row.high), row.low, row.high]);
     const bars = (below) => ({ name: group.name, type: "custom", z: 3, silent: true, encode: { x: [1, 2], y: 0 }, renderItem: intervals(tone, ranges, true, below), data: ranges });

@@ -10,6 +10,9 @@ export const tooltip = (formatter) => ({ renderMode: "richText", trigger: "item"
 
 export const lines = () => ({ axisLine: { onZero: false, lineStyle: { color: colour("edge") } }, splitLine: { lineStyle: { color: colour("edge") } } });
 
+// The mark of what is simulated or unknown: a ring, in either theme.
+export const ring = (tone) => ({ color: colour("surface"), borderColor: tone, borderWidth: 2 });
+
 // The next of 1, 2, 5 times a power of ten: a bound that is a tick of its axis.
 const STEPS = [1, 2, 5, 10];
 const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-12);
@@ -84,10 +87,11 @@ export class EChart {
   get width() { return Math.max(this.figure.clientWidth - 120, 200); }
 
   buildLegend() {
-    this.figure.querySelector("[data-legend]").replaceChildren(this.hint(), ...this.keys().map(({ words, name, tone, edge, shape }, at) => {
+    this.figure.querySelector("[data-legend]").replaceChildren(this.hint(), ...this.keys().map(({ words, name, tone, edge, shape, hollow }, at) => {
       const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}; again to show all` });
       const key = Object.assign(document.createElement("span"), { className: `key key-${shape}` });
-      key.style.background = tone;
+      if (hollow) key.style.boxShadow = `inset 0 0 0 2px ${tone}`;
+      else key.style.background = tone;
       if (edge) key.style.outline = `2px solid ${edge}`;
       button.append(key, words);
       button.setAttribute("aria-pressed", String(this.alone === null || this.alone === at));

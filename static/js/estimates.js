@@ -1,7 +1,7 @@
 // Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
 // what was simulated is hollow and dotted.
-import { above, band, decades, EChart, intervals, lines, paths, textStyle, tooltip } from "./echart.js";
+import { above, band, decades, EChart, intervals, lines, paths, ring, textStyle, tooltip } from "./echart.js";
 import { brief, colour, sig3, size, us } from "./format.js";
 
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
@@ -91,10 +91,10 @@ function drawn(chart, series, at, limits) {
   const moved = shift(chart, at);
   const place = (point) => point.x + moved;
   const symbol = SYMBOLS[variant % SYMBOLS.length];
-  const estimates = { name, type: "line", symbol: published ? "diamond" : simulated ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
+  const estimates = { name, type: "line", symbol: published ? "diamond" : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
     showSymbol: !series.line || (series.points.length < 40), z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
-    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
+    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : simulated ? ring(tone) : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
   const ranges = series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
     .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]);
   const whiskers = { name, type: "custom", renderItem: intervals(tone, ranges), silent: true, z: 2, encode: { x: 0, y: [1, 2] }, data: ranges };
@@ -200,7 +200,7 @@ export class EstimateChart extends EChart {
 
   keys() {
     return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, tone: keyTone(this.chart, series),
-      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot" }));
+      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot", hollow: series.role === "simulated" }));
   }
 
   hint() {

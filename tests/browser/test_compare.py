@@ -75,6 +75,16 @@ def test_from_the_first_link_to_a_pinned_baseline_and_back_by_its_address(page: 
     expect(page.locator(".is-baseline")).to_contain_text("One central broker")
 
 
+def test_the_key_of_what_was_simulated_is_a_ring(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + ALL)
+    drawn(page, "against topology")
+    legend = chart(page).locator("[data-legend]")
+    ring = legend.get_by_role("button", name=re.compile("simulated")).first.locator(".key")
+    expect(ring).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    dot = legend.get_by_role("button", name=re.compile("shaped")).first.locator(".key")
+    expect(dot).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
 def test_by_the_keyboard_alone(page: Page, shown: Shown) -> None:
     page.goto(shown.url + ALL)
     drawn(page, "95th percentile")
