@@ -4,6 +4,7 @@ import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
 import { HEAD, drawMarks, shadeMarks, withList } from "./marks.js";
 
 const STEPS = [1, 2, 5, 10];
+const NAME_HEIGHT = 18;
 const DASHES = { dashed: [6, 4], dotted: [2, 3] };
 
 export class LiveChart {
@@ -90,7 +91,7 @@ export class LiveChart {
       axes: [
         { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, values: (u, splits) => splits.map((t) => `${t} s`) },
         { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
-          values: (u, splits) => splits.map((y) => (y === null || (this.log && !this.labelled(y)) ? "" : brief(this.format(y)))) },
+          ...(this.log ? { filter: this.named } : {}), values: (u, splits) => splits.map((y) => (y === null ? "" : brief(this.format(y)))) },
       ],
       series: [{}, ...spec.series.map((series, at) => ({
         show: this.isShown(at), label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
@@ -113,9 +114,16 @@ export class LiveChart {
 
   linearRange(min, max) { return [min < 0 ? min * 1.1 : 0, max > 0 ? max * 1.1 : 1]; }
 
-  labelled(value) {
-    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    return STEPS.some((step) => Math.abs(mantissa - step) < 1e-6);
+  // Of a log axis the ends are named, then powers of ten, then 2 and 5 times these, as far as they have room.
+  named(u, splits) {
+    const { min, max } = u.scales.y;
+    const step = (value) => STEPS.find((one) => Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - one) < 1e-6);
+    const rank = (value) => ([min, max].some((end) => Math.abs(value / end - 1) < 1e-6) ? 0 : step(value));
+    const found = [];
+    for (const value of splits.filter(step).sort((one, other) => rank(one) - rank(other))) {
+      if (found.every((other) => Math.abs(u.valToPos(value, "y") - u.valToPos(other, "y")) >= NAME_HEIGHT)) found.push(value);
+    }
+    return splits.map((value) => (found.includes(value) ? value : null));
   }
 
   setLog(on) { this.log = on; this.build(); }

@@ -8,7 +8,7 @@ function specs(kind) {
     latency: { format: "us", log: true, series: [
       { key: "p50", column: "p50_us", label: "p50", colour: main, width: 2.5 },
       { key: "p95", column: "p95_us", label: "p50–p95", colour: main, width: 0, bandTo: "p50" },
-      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1 },
+      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1.5 },
       { key: "mean", column: "mean_us", label: "mean", colour: "ink-soft", width: 1, dash: "dashed" }] },
     outcomes: { format: "perSecond", series: [
       { key: "answered", column: "answered_per_s", label: "answered", colour: "state-blue", width: 2 },

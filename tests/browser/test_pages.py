@@ -54,6 +54,20 @@ def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, 
     expect(page.locator("#broker h3")).to_have_text("All brokers")
 
 
+def test_a_log_axis_names_its_ends_whatever_has_room_between(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["run-done"])
+    named = page.evaluate("""async () => {
+      const { LiveChart } = await import("/static/js/livechart.js");
+      const splits = [2, 3, 4].flatMap((power) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((step) => step * 10 ** power));
+      return [[200, 50_000, 110], [1_000, 50_000, 200]].map(([min, max, height]) => {
+        const valToPos = (value) => height * (1 - Math.log(value / min) / Math.log(max / min));
+        const inside = splits.filter((value) => value >= min && value <= max);
+        return LiveChart.prototype.named({ scales: { y: { min, max } }, valToPos }, inside).filter(Boolean);
+      });
+    }""")
+    assert named == [[200, 1_000, 10_000, 50_000], [1_000, 2_000, 5_000, 10_000, 20_000, 50_000]]
+
+
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_configurations_whose_names_have_no_room_under_the_axis_are_numbered(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["report"])
