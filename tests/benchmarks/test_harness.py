@@ -106,7 +106,7 @@ def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
 
     written = record.read(tmp_path / "figures.json")
     found = {each.name: each for each in written.figures}
-    ratio = found["quiet, 64 outstanding: broker, plain / C"]
+    ratio = found["quiet, 64 outstanding: broker, ctypes / C"]
     assert (ratio.unit, ratio.goal, ratio.rounds) == (RATIO, ">= 0.7", 1)
     assert found.pop("what else kept the machine busy meanwhile").value >= 0  # nothing, on a quiet one
     assert all(each.value > 0 for each in found.values())
