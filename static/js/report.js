@@ -32,9 +32,10 @@ class ReportChart extends EstimateChart {
 
 // A chart is made when it comes into view, each in a frame of its own: a long report costs nothing until it is read, and
 // answers meanwhile.
-let drawn = Promise.resolve();
+let turn = Promise.resolve();
 const watcher = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
   watcher.unobserve(entry.target);
-  drawn = drawn.then(() => new Promise(requestAnimationFrame)).then(() => new ReportChart(entry.target));
+  turn = turn.then(() => new Promise(requestAnimationFrame));
+  turn.then(() => new ReportChart(entry.target)); // apart: one that fails keeps none waiting
 }), { rootMargin: "200px" });
 document.querySelectorAll("[data-report-chart]").forEach((figure) => watcher.observe(figure));
