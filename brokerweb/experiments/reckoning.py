@@ -182,9 +182,9 @@ def _hardly_searched(chosen: Sequence[Mapping[str, Any]]) -> str:
     if share >= HARDLY:
         return ""
     return (
-        f"At most {share * 100:.2g} % of the requests are searched for: after its first search a broker has a replica of what "
-        "its consumers ask for, and how topologies differ hardly shows. More entities, data that are valid for a "
-        "shorter time or replication index 0 make brokers search"
+        f"At most {share * 100:.2g} % of the requests are searched for: after its first search a broker has a "
+        "replica of what its consumers ask for, and how topologies differ hardly shows. More entities, data that are "
+        "valid for a shorter time or replication index 0 make brokers search"
     )
 
 
