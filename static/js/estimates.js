@@ -71,8 +71,6 @@ const typeOf = (chart, series) => (series.role === "published" ? "dashed" : seri
 const lineTone = (chart, series) => (series.role === "published" && isNamed(series) ? toneOf(chart, series) : keyTone(chart, series));
 
 // Hundreds of lines: those that look alike are one.
-const DASHED = { solid: null, dotted: [2, 3] };
-
 function together(chart, all) {
   const alike = new Map();
   for (const series of all) {
@@ -81,7 +79,7 @@ function together(chart, all) {
     if (!alike.has(key)) alike.set(key, [look, []]);
     alike.get(key)[1].push(series.points.map((point) => [point.x, known(point) ? point.y : NaN]));
   }
-  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, DASHED[type] ?? type, lines));
+  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, type === "dotted" ? [2, 3] : type, lines));
 }
 
 function drawn(chart, series, at, limits) {
@@ -92,7 +90,7 @@ function drawn(chart, series, at, limits) {
   const place = (point) => point.x + moved;
   const symbol = SYMBOLS[variant % SYMBOLS.length];
   const estimates = { name, type: "line", symbol: published ? "diamond" : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
-    showSymbol: !series.line || (series.points.length < 40), z: published ? 4 : 3,
+    showSymbol: !series.line || series.points.length < 40, z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
     itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : simulated ? ring(tone) : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
   const ranges = series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
