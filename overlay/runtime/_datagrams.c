@@ -2,22 +2,35 @@
  *
  * Built by `make accelerator`, optional. A slot to receive into has two parts, so that datagrams of the usual size lie
  * close together and the pages behind the long ones are touched only when such a one comes.
+ *
+ * Datagrams in a row to one destination, of one size but for a shorter last one, are a train: one message that the kernel
+ * takes through its stack once and cuts up at the end (UDP_SEGMENT, udp(7)). Each arrives as itself.
  */
 #define PY_SSIZE_T_CLEAN
 #define _GNU_SOURCE
 #include <Python.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
 
 /* After SINGLES batches of one in a row the next LOOK datagrams are taken one by one: to look for a second one in vain
  * costs a third of a system call. */
 enum { BATCH = 32, SINGLES = 4, LOOK = 64 };
 /* Not a power of two: the beginnings of slots are then in different sets of a cache. */
 enum { HEAD_BYTES = 2048 + 64, REST_BYTES = 65536 - HEAD_BYTES };
+
+/* A train is one packet to the kernel. */
+enum { TRAIN_BYTES = 65000 };
+/* After a refused train, such as one of datagrams longer than a link takes, so many datagrams go one by one. */
+enum { NO_TRAINS = 4096 };
 
 struct slots {
     char rests[BATCH][REST_BYTES]; /* first, since their pages are given back */
@@ -27,11 +40,15 @@ struct slots {
 
 typedef struct {
     PyObject_HEAD
-    int fd, singles, alone_for;
+    int fd, singles, alone_for, no_trains_for;
     PyObject *addresses, *names; /* sockaddr bytes to (host, port), and back; they fill themselves */
     struct slots *slots;
     struct mmsghdr in[BATCH], out[BATCH];
     struct iovec in_parts[BATCH][2], out_parts[BATCH];
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } out_sizes[BATCH];
 } CompiledSocket;
 
 static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywords))
@@ -55,7 +72,7 @@ static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywor
         self->in_parts[i][0] = (struct iovec){self->slots->heads[i], HEAD_BYTES};
         self->in_parts[i][1] = (struct iovec){self->slots->rests[i], REST_BYTES};
         self->in[i].msg_hdr = (struct msghdr){.msg_name = &self->slots->names[i], .msg_iov = self->in_parts[i], .msg_iovlen = 2};
-        self->out[i].msg_hdr = (struct msghdr){.msg_iov = &self->out_parts[i], .msg_iovlen = 1};
+        self->out_sizes[i].header = (struct cmsghdr){CMSG_LEN(sizeof(uint16_t)), IPPROTO_UDP, UDP_SEGMENT};
     }
     return 0;
 }
@@ -133,7 +150,37 @@ static PyObject *receive(CompiledSocket *self, PyObject *wait)
     return received;
 }
 
-/* Send out[0] to out[count - 1]; how many the system refused, or -1 with an exception that a signal brought. */
+/* Put a datagram behind the last of `count` messages, if it is the next of its train; whether it was. */
+static int couple(CompiledSocket *self, int count, const struct iovec *part, PyObject *name, PyObject *last)
+{
+    if (!count || name != last || self->no_trains_for > 0)
+        return 0;
+    struct msghdr *train = &self->out[count - 1].msg_hdr;
+    size_t size = train->msg_iov->iov_len, carried = size * train->msg_iovlen;
+    if (train->msg_iov[train->msg_iovlen - 1].iov_len < size || part->iov_len > size || !part->iov_len)
+        return 0;
+    if (carried + part->iov_len > TRAIN_BYTES)
+        return 0;
+    train->msg_control = &self->out_sizes[count - 1];
+    train->msg_controllen = sizeof self->out_sizes[count - 1];
+    *(uint16_t *)CMSG_DATA(&self->out_sizes[count - 1].header) = size;
+    train->msg_iovlen++;
+    return 1;
+}
+
+/* Send the datagrams of a train one by one; how many the system refused. */
+static int uncouple(CompiledSocket *self, const struct msghdr *train)
+{
+    int lost = 0;
+    for (size_t i = 0; i < train->msg_iovlen; i++) {
+        struct iovec *part = &train->msg_iov[i];
+        lost += sendto(self->fd, part->iov_base, part->iov_len, 0, train->msg_name, train->msg_namelen) < 0;
+    }
+    self->no_trains_for = NO_TRAINS;
+    return lost;
+}
+
+/* Send out[0] to out[count - 1]; how many datagrams the system refused, or -1 with an exception that a signal brought. */
 static int transmit(CompiledSocket *self, int count)
 {
     int lost = 0;
@@ -144,9 +191,10 @@ static int transmit(CompiledSocket *self, int count)
         Py_END_ALLOW_THREADS
         if (done > 0)
             sent += done;
-        else if (errno != EINTR)
-            lost++, sent++;
-        else if (PyErr_CheckSignals())
+        else if (errno != EINTR) {
+            struct msghdr *refused = &self->out[sent++].msg_hdr;
+            lost += refused->msg_iovlen > 1 ? uncouple(self, refused) : 1;
+        } else if (PyErr_CheckSignals())
             return -1;
     }
     return lost;
@@ -160,8 +208,8 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
     long lost = 0;
     int failed = !ours;
     while (!failed && next < total) {
-        int count = 0;
-        for (; !failed && count < BATCH && next < total; next++) {
+        int parts = 0, count = 0;
+        for (; !failed && parts < BATCH && next < total; next++) {
             PyObject *pair = PyTuple_GET_ITEM(ours, next);
             if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyBytes_Check(PyTuple_GET_ITEM(pair, 0))) {
                 PyErr_SetString(PyExc_TypeError, "a datagram is (bytes, address)");
@@ -169,25 +217,32 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
                 break;
             }
             PyObject *data = PyTuple_GET_ITEM(pair, 0), *to = PyTuple_GET_ITEM(pair, 1);
-            PyObject *name = count && to == last ? Py_NewRef(names[count - 1]) : PyObject_GetItem(self->names, to);
+            PyObject *before = parts ? names[parts - 1] : NULL;
+            PyObject *name = before && to == last ? Py_NewRef(before) : PyObject_GetItem(self->names, to);
             if (name) {
                 last = to;
-                names[count] = name;
-                self->out_parts[count] = (struct iovec){PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)};
-                self->out[count].msg_hdr.msg_name = PyBytes_AS_STRING(name);
-                self->out[count].msg_hdr.msg_namelen = PyBytes_GET_SIZE(name);
-                count++;
+                struct iovec *part = &self->out_parts[parts];
+                *part = (struct iovec){PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)};
+                if (!couple(self, count, part, name, before))
+                    self->out[count++].msg_hdr = (struct msghdr){
+                        .msg_name = PyBytes_AS_STRING(name),
+                        .msg_namelen = PyBytes_GET_SIZE(name),
+                        .msg_iov = part,
+                        .msg_iovlen = 1,
+                    };
+                names[parts++] = name;
             } else if (PyErr_ExceptionMatches(PyExc_OSError)) { /* an address of another family */
                 PyErr_Clear();
                 lost++;
             } else
                 failed = 1;
         }
+        self->no_trains_for = Py_MAX(0, self->no_trains_for - parts);
         int refused = failed ? -1 : transmit(self, count);
         failed |= refused < 0;
         lost += refused;
-        while (count > 0)
-            Py_DECREF(names[--count]);
+        while (parts > 0)
+            Py_DECREF(names[--parts]);
     }
     Py_XDECREF(ours);
     return failed ? NULL : PyLong_FromLong(lost);

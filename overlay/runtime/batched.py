@@ -20,15 +20,13 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from overlay.addresses import Address
-from overlay.runtime.datagrams import LOOK, Datagram, PlainSocket
+from overlay.runtime.datagrams import FEW, LOOK, UDP_SEGMENT, Datagram, PlainSocket, trains
 
 BATCH = 32
 HEAD_BYTES = 2048 + 64
 """Not a power of two: the beginnings of slots are then in different sets of a cache."""
 REST_BYTES = 65_536
 OUT_BYTES = 2 * 65_536
-FEW = 3
-"""So few datagrams, one request's answers, are sent one by one; the batched call begins to pay above."""
 SINGLES = 4
 """After so many batches of one in a row a socket counts as alone."""
 
@@ -59,6 +57,21 @@ class _Message(ctypes.Structure):
     _fields_ = [("header", _Header), ("length", ctypes.c_uint)]
 
 
+class _Control(ctypes.Structure):
+    """``struct cmsghdr`` with the size of a train's datagrams."""
+
+    _fields_ = [
+        ("length", ctypes.c_ulong),
+        ("level", ctypes.c_int),
+        ("type", ctypes.c_int),
+        ("size", ctypes.c_ushort),
+        ("_padding", ctypes.c_ushort * 3),
+    ]
+
+
+_MESSAGE_WORDS, _CONTROL_LENGTH_AT = ctypes.sizeof(_Message) // 8, _Header.control_length.offset // 8
+_CONTROL_SHORTS, _SIZE_AT = ctypes.sizeof(_Control) // 2, _Control.size.offset // 2
+_CONTROL_BYTES = ctypes.sizeof(_Control)
 _MESSAGE_INTS, _LENGTH_AT = ctypes.sizeof(_Message) // 4, _Message.length.offset // 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -98,13 +111,18 @@ class BatchedSocket:
     def _prepare_out(self) -> None:
         self._out_data = BATCH * self._name_bytes
         self._out_area, base = _area(self._out_data + OUT_BYTES)
-        parts = self._out_parts = (_Part * BATCH)()
+        parts, controls = (_Part * BATCH)(), (_Control * BATCH)()
+        self._out_parts, self._out_controls = parts, controls
         self._out = (_Message * BATCH)()
         for i in range(BATCH):
             at = ctypes.addressof(parts) + i * ctypes.sizeof(_Part)
-            self._out[i] = _Message(_Header(base + i * self._name_bytes, self._name_bytes, at, 1))
+            control = ctypes.addressof(controls) + i * ctypes.sizeof(_Control)
+            self._out[i] = _Message(_Header(base + i * self._name_bytes, self._name_bytes, at, 1, control))
+            controls[i] = _Control(_Control.size.offset + 2, socket.IPPROTO_UDP, UDP_SEGMENT)
         self._out_at, self._out_base = ctypes.addressof(self._out), base
         self._out_words = memoryview(parts).cast("B").cast("@L")
+        self._out_control_lengths = memoryview(self._out).cast("B").cast("@L")[_CONTROL_LENGTH_AT::_MESSAGE_WORDS]
+        self._out_sizes = memoryview(controls).cast("B").cast("@H")[_SIZE_AT::_CONTROL_SHORTS]
 
     def receive(self, wait: bool, /) -> Sequence[Datagram]:
         if self._alone_for:
@@ -141,36 +159,39 @@ class BatchedSocket:
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
         if len(datagrams) <= FEW:
-            return self._plain.send(datagrams)
+            return self._plain.send_each(datagrams)
         return sum(self._send(datagrams[at : at + BATCH]) for at in range(0, len(datagrams), BATCH))
 
     def _send(self, datagrams: Sequence[Datagram]) -> int:
         """Up to ``BATCH``, put side by side and sent by one call; if that cannot be, one by one."""
-        contents, destinations = zip(*datagrams, strict=True)
-        data, lengths = b"".join(contents), array("L", map(len, contents))
+        ours = list(trains(datagrams, self._plain.longest_train(len(datagrams))))
+        contents, destinations = [b"".join(train) for train, _ in ours], [to for _, to in ours]
+        lengths, count, at = array("L", map(len, contents)), len(ours), self._out_data
+        data = b"".join(contents)
         try:
             names = b"".join(map(self._names.__getitem__, destinations))
         except OSError:  # an address of another family
-            return self._plain.send(datagrams)
+            return self._plain.send_each(datagrams)
         if len(data) > OUT_BYTES:
-            return self._plain.send(datagrams)
-        area, at, words = self._out_area, self._out_data, self._out_words
-        area[: len(names)] = names
-        area[at : at + len(data)] = data
-        words[0 : 2 * len(lengths) : 2] = array("L", accumulate(lengths[:-1], initial=self._out_base + at))
-        words[1 : 2 * len(lengths) : 2] = lengths
-        return self._transmit(len(lengths))
+            return self._plain.send_each(datagrams)
+        self._out_area[: len(names)] = names
+        self._out_area[at : at + len(data)] = data
+        self._out_words[0 : 2 * count : 2] = array("L", accumulate(lengths[:-1], initial=self._out_base + at))
+        self._out_words[1 : 2 * count : 2] = lengths
+        self._out_control_lengths[:count] = array("L", (_CONTROL_BYTES if len(train) > 1 else 0 for train, _ in ours))
+        self._out_sizes[:count] = array("H", (len(train[0]) for train, _ in ours))
+        return self._transmit(ours)
 
-    def _transmit(self, count: int) -> int:
-        """Send the first ``count`` of the area; how many of them the system refused."""
+    def _transmit(self, ours: Sequence[tuple[list[bytes], Address]]) -> int:
+        """Send these trains, which lie in the area; how many datagrams of them the system refused."""
         sent = lost = 0
-        while sent < count:
-            done = _sendmmsg(self._fd, self._out_at + sent * ctypes.sizeof(_Message), count - sent, 0)
+        while sent < len(ours):
+            done = _sendmmsg(self._fd, self._out_at + sent * ctypes.sizeof(_Message), len(ours) - sent, 0)
             if done > 0:
                 sent += done
             elif ctypes.get_errno() != errno.EINTR:
+                lost += self._plain.send_refused(*ours[sent])
                 sent += 1
-                lost += 1
         return lost
 
 

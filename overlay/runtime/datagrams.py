@@ -2,12 +2,16 @@
 
 Counterpart: ``overlay.runtime.udp`` drives a node through one of these and does not know which:
 
-- ``plain``     one ``recvfrom`` and one ``sendto`` each; runs everywhere
+- ``plain``     one ``recvfrom`` and one ``sendto`` each, or one ``sendmsg`` for a train; runs everywhere
 - ``ctypes``    ``overlay.runtime.batched``: plain while datagrams come one by one, ``recvmmsg`` and ``sendmmsg`` when
   there are more; Linux
 - ``compiled``  the same two calls from C (``_datagrams.c``, built by ``make accelerator``); Linux, no protocol in it
 
 The last that this machine has is taken, or what ``WAXWING_DATAGRAMS`` names.
+
+All of them send trains where the system knows of them: datagrams in a row to one destination, of one size but for a
+shorter last one, are one packet to the kernel until it cuts them up at the end of its way (``UDP_SEGMENT``, udp(7)).
+Most of what a datagram costs is that way. Each arrives as itself.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Protocol, TypeVar
@@ -34,12 +38,21 @@ PLAIN_BATCH = 16
 """Datagrams received in a row before they are handled."""
 LOOK = 64
 """One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
+TRAIN, TRAIN_BYTES = 32, 65_000
+"""The most datagrams of a train, and bytes."""
+FEW = 3
+"""So few datagrams, one request's answers, are sent one by one: to look for trains begins to pay above."""
+NO_TRAINS = 4096
+"""After a refused train, such as one of datagrams longer than a link takes, so many datagrams go one by one."""
 MOST_ADDRESSES = 1024
 """Kept in both spellings, the kernel's and ours."""
 
 Datagram = tuple[bytes, Address]
 """With where it came from, or where it is to go."""
 
+UDP_SEGMENT = 103
+"""linux/udp.h; Python has no name for it."""
+_SEGMENT = struct.Struct("=H")
 _INET = struct.Struct("=H2s4s8x")
 _INET6 = struct.Struct("=H2s4x16s4x")
 _SOURCE6 = struct.Struct("=2x2s4x16s4x")
@@ -65,13 +78,14 @@ class DatagramSocket(Protocol):
 
 
 class PlainSocket:
-    """One system call for each datagram; under a backlog several are received in a row, to be handled as one batch."""
+    """One system call for each datagram or train; under a backlog several are received in a row, for one batch."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self._recvfrom, self._sendto = sock.recvfrom, sock.sendto
+        self._recvfrom, self._sendto, self._sendmsg = sock.recvfrom, sock.sendto, sock.sendmsg
         self._is_v6 = sock.family != socket.AF_INET
         self._alone_for = 0
         """Datagrams to take one by one before the next look for a second: in vain, that costs as much as a datagram."""
+        self._no_trains_for = 0 if sys.platform == "linux" else sys.maxsize
 
     def receive(self, wait: bool, /) -> Sequence[Datagram]:
         recvfrom = self._recvfrom
@@ -90,6 +104,18 @@ class PlainSocket:
         return [(data, source[:2]) for data, source in batch] if self._is_v6 else batch
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
+        if len(datagrams) <= FEW:
+            return self.send_each(datagrams)
+        longest = self.longest_train(len(datagrams))
+        return sum(self._send_train(train, destination) for train, destination in trains(datagrams, longest))
+
+    def longest_train(self, count: int) -> int:
+        """Of how many datagrams a train may be, in the next ``count``."""
+        self._no_trains_for = max(0, self._no_trains_for - count)
+        return 1 if self._no_trains_for else TRAIN
+
+    def send_each(self, datagrams: Iterable[Datagram]) -> int:
+        """Send them one by one; how many the system refused."""
         lost = 0
         for data, destination in datagrams:
             try:
@@ -97,6 +123,38 @@ class PlainSocket:
             except OSError:  # no route, a full queue, a family this socket has not
                 lost += 1
         return lost
+
+    def send_refused(self, train: Sequence[bytes], destination: Address) -> int:
+        """Send one by one what was refused as a train; how many were refused again."""
+        if len(train) > 1:
+            self._no_trains_for = NO_TRAINS
+        return self.send_each((data, destination) for data in train)
+
+    def _send_train(self, train: Sequence[bytes], destination: Address) -> int:
+        if len(train) == 1:
+            return self.send_each([(train[0], destination)])
+        try:
+            self._sendmsg(train, [(socket.IPPROTO_UDP, UDP_SEGMENT, _SEGMENT.pack(len(train[0])))], 0, destination)
+        except OSError:
+            return self.send_refused(train, destination)
+        return 0
+
+
+def trains(datagrams: Iterable[Datagram], longest: int) -> Iterator[tuple[list[bytes], Address]]:
+    """All of them in order, as trains of up to ``longest``, and where each goes."""
+    train: list[bytes] = []
+    to, size, room = None, 0, 0
+    for data, destination in datagrams:
+        length = len(data)
+        if 0 < length <= size and length <= room and destination == to:
+            train.append(data)
+            room = room - length if length == size and len(train) < longest else 0
+            continue
+        if to is not None:
+            yield train, to
+        train, to, size, room = [data], destination, length, TRAIN_BYTES - length if longest > 1 else 0
+    if to is not None:
+        yield train, to
 
 
 class Spellings(dict[From, To]):

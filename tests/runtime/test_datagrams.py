@@ -16,6 +16,8 @@ from pathlib import Path
 from time import monotonic_ns
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overlay.addresses import Address
 from overlay.errors import InvalidSetting
@@ -27,10 +29,14 @@ from overlay.runtime.datagrams import (
     COMPILED,
     KINDS,
     MOST_ADDRESSES,
+    NO_TRAINS,
+    TRAIN,
+    TRAIN_BYTES,
     Datagram,
     DatagramSocket,
     choose,
     open_datagrams,
+    trains,
 )
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from tests.waiting import wait_for
@@ -94,6 +100,55 @@ def test_a_thousand_answers_leave_in_order(kind: str, pair: tuple[socket.socket,
     answers = [number.to_bytes(2, "big") * (1 + number % 700) for number in range(1000)]
     assert io.send([(data, bound_address(theirs)) for data in answers]) == 0
     assert [theirs.recv(2000) for _ in answers] == answers
+
+
+def test_datagrams_of_a_train_arrive_as_they_are(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    """What goes to one destination in one size is one packet to the kernel, and to nobody else."""
+    ours, theirs = pair
+    to = bound_address(theirs)
+    sizes = [1000] * 40 + [999] + [1000] * 3 + [0] * 5 + [1] * 70 + [30_000] * 4 + [65_000, 65_000, 1] + [1000] * 5
+    with open_socket((to[0], 0)) as third:
+        third.settimeout(5)
+        io = open_datagrams(ours, kind)
+        outgoing = [(bytes([number]) * size, to) for number, size in enumerate(sizes)]
+        aside = [(b"%d" % number, bound_address(third)) for number in range(3)]
+        assert io.send(outgoing[:20] + aside + outgoing[20:]) == 0
+        assert [theirs.recv(65_535) for _ in sizes] == [data for data, _ in outgoing]
+        assert [third.recv(100) for _ in aside] == [b"0", b"1", b"2"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SO_NO_CHECK is Linux's")
+def test_a_train_that_the_system_refuses_goes_one_by_one(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    """It cuts up nothing on a socket without checksums."""
+    so_no_check = 11
+    ours, theirs = pair
+    ours.setsockopt(socket.SOL_SOCKET, so_no_check, 1)
+    io = open_datagrams(ours, kind)
+    for _ in range(3):
+        answers = [b"%3d" % number for number in range(100)]
+        assert io.send([(data, bound_address(theirs)) for data in answers]) == 0
+        assert [theirs.recv(100) for _ in answers] == answers
+    ours.setsockopt(socket.SOL_SOCKET, so_no_check, 0)
+    for _ in range(NO_TRAINS // 100 + 1):
+        assert io.send([(b"again", bound_address(theirs))] * 100) == 0
+        assert [theirs.recv(100) for _ in range(100)] == [b"again"] * 100
+
+
+datagram_lists = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0, 1, 2, 3, 40_000]), st.integers(1, 40)))
+
+
+@given(datagram_lists, st.sampled_from([1, 2, TRAIN]))
+def test_trains_are_of_one_size_and_one_destination(runs: list[tuple[int, int, int]], longest: int) -> None:
+    datagrams = [(bytes(size), ("127.0.0.1", port)) for port, size, count in runs for _ in range(count)]
+    made = list(trains(datagrams, longest))
+    assert [(data, to) for train, to in made for data in train] == datagrams
+    for train, _ in made:
+        *full, last = map(len, train)
+        assert len(train) <= longest
+        assert set(full) <= {len(train[0])}
+        if full:
+            assert 0 < last <= full[0]
+            assert sum(full) + last <= TRAIN_BYTES
 
 
 def test_what_the_system_refuses_is_counted_and_the_rest_is_sent(
