@@ -24,7 +24,7 @@ from overlay.broker.extensions import (
     QuietRequest,
     ReplicaRefresh,
 )
-from overlay.broker.hits import Hits
+from overlay.broker.hits import UNTOLD, Hits
 from overlay.broker.hops import AcknowledgedDelivery
 from overlay.broker.joining import Joining
 from overlay.broker.lanes import Lanes
@@ -68,9 +68,6 @@ from overlay.node import MILLISECOND, NEVER, Event
 Handler = Callable[[Any, Address, int], bool | None]
 """Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
 
-_UNKNOWN = -1
-"""Of a timer: to be found out anew, since something may have changed it."""
-
 
 class Timed(Protocol):
     """A part in which something comes due."""
@@ -95,11 +92,11 @@ class Broker(Hits):
         self._searching = Searching(station, self._members, self._joining, self._storing)
         self._departures = Departures(station, self._members, self._monitor, self._searching, self._neighbour_search)
         is_structured = config.arm == "structured"
-        super().__init__(station, self._searching.pending, {} if is_structured else self._storing.table.index)
+        self._lane = Lanes(station, self._members, self._joining, self._searching, self._storing)
+        index = {} if is_structured else self._storing.table.index
+        super().__init__(station, self._searching.pending, index, None if is_structured else self._lane)
         self._started: int | None = None
         """The instant of the first input."""
-        self._next_timer = _UNKNOWN
-        """When to look what is due: never too late, and too early by what was settled since it was found out."""
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._mutual: Mutual | None = None
@@ -107,10 +104,8 @@ class Broker(Hits):
             self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
             self._timed.append(self._mutual)
         self._structured: Structured | None = None
-        self._lane = Lanes(station, self._members, self._joining, self._searching, self._storing)
-        self._lanes = self._lane.by_head()
+        self._by_head = {} if is_structured else self._lane.by_head()
         if is_structured:
-            self._lanes.clear()
             self._structured = Structured(station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
         self._handlers = _handlers(config)
@@ -131,7 +126,7 @@ class Broker(Hits):
 
     def set_wall_clock(self, offset_ns: int) -> None:
         """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
-        self._next_timer = _UNKNOWN
+        self._next_timer = UNTOLD
         self._station.wall_offset_ns = offset_ns
 
     def _receive(self, data: bytes, source: Address, now: int) -> None:
@@ -143,14 +138,14 @@ class Broker(Hits):
             return
         if not self._trusts(source[0]):
             station.open_network.ledger.receive(source, len(data), now)
-        lane = self._lanes.get(data[:2])
+        lane = self._by_head.get(data[:2])
         if lane is not None:
             due = lane(data, source, now)
             if due is not None:
                 if due < self._next_timer:
                     self._next_timer = due
                 return
-        self._next_timer = _UNKNOWN
+        self._next_timer = UNTOLD
         try:
             message = parse(data)
         except WireError:
@@ -163,12 +158,12 @@ class Broker(Hits):
         self._handle(message, source, now)
 
     def handle_timer(self, now: int) -> None:
-        self._next_timer = _UNKNOWN
+        self._next_timer = UNTOLD
         for part in self._timed:
             part.handle_timer(now)
 
     def next_timer(self) -> int | None:
-        if self._next_timer == _UNKNOWN:
+        if self._next_timer == UNTOLD:
             self._next_timer = self._find_next_timer()
         return None if self._next_timer == NEVER else self._next_timer
 
@@ -193,7 +188,7 @@ class Broker(Hits):
             self._started = now
         table = self._storing.table
         table.expire(self._station.wall_ms(now))
-        self._next_timer = _UNKNOWN
+        self._next_timer = UNTOLD
         counters = self.counters()
         return {
             "entries": table.entries,
@@ -235,7 +230,7 @@ class Broker(Hits):
 
     def leave(self, now: int) -> None:
         """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
-        self._next_timer = _UNKNOWN
+        self._next_timer = UNTOLD
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
 

@@ -13,9 +13,9 @@ from overlay.broker.config import BrokerConfig
 from overlay.broker.fields import MAX_DATAGRAM
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
-from overlay.broker.messages import OPERATIONS, Status
-from overlay.broker.pending import Pending, Query
-from overlay.broker.sliced import Answer, Request, hop_text
+from overlay.broker.messages import OPERATIONS, Hops, RawKey, Status
+from overlay.broker.pending import Pending
+from overlay.broker.sliced import hop_text
 from overlay.broker.station import Station
 from overlay.broker.table import Table
 from overlay.broker.walks import POLICIES
@@ -56,40 +56,41 @@ class Forwards:
         self._trusts = station.open_network.trusted_hosts
         self._requests = self._quiet = self._answers = self._passed = 0
 
-    def send_on(self, request: Request, source: Address, now: int) -> Query | None:
-        """What waits for its answer now, sent on; ``None`` if it is no such request, and nothing was done."""
-        station, members, pending, key = self._station, self._members, self._pending, request.key
+    def send_on(
+        self, timestamp: int, key: RawKey, hops: Hops, path: bytes, is_quiet: bool, source: Address, now: int
+    ) -> int | None:
+        """Until when its answer is waited for, sent on; ``None`` if it is no such request, and nothing was done."""
+        station, members, pending = self._station, self._members, self._pending
         if key in self._index or members.suspects or self._joining.has_left or not self._trusts(source[0]):
             return None
-        hops, timestamp, is_quiet = (*request.hops, source), request.timestamp, request.is_quiet
-        route = key + request.path + hop_text(source)
+        walked = (*hops, source)
+        route = key + path + hop_text(source)
         data = b"3|%d|%b" % (timestamp, route)
-        if len(hops) > self._ttl or len(data) > MAX_DATAGRAM or not pending.admits(timestamp, route, now):
+        if len(walked) > self._ttl or len(data) > MAX_DATAGRAM or not pending.admits(timestamp, route, now):
             return None
-        neighbour = self._policy.choose(members.neighbours, hops, station.chances.walks)
+        neighbour = self._policy.choose(members.neighbours, walked, station.chances.walks)
         if neighbour is None:
             return None
-        query = pending.walk((hops[0], timestamp, key), hops, route, is_quiet, neighbour, now)
+        name = walked[0], timestamp, key
+        deadline = pending.walk(name, walked, route, is_quiet, neighbour, now)
         if is_quiet:
             self._quiet += 1
         else:
             self._requests += 1
-            if not request.hops:
+            if not hops:
                 station.ack(Status.REQ_RECEIVED, REQUEST, source, now)
         station.outgoing.append((data, neighbour))
-        station.tracer.note_forwarded(query.name, now, source, neighbour)
-        return query
+        station.tracer.note_forwarded(name, now, source, neighbour)
+        return deadline
 
-    def pass_back(self, answer: Answer, source: Address, now: int) -> bool:
-        """Whether it was an answer to such a request; it is on its way back then."""
-        if answer.is_marked:
-            return False
-        query = self._pending.take_walked(source, answer.key + answer.path, now)
+    def pass_back(self, data: bytes, route: bytes, source: Address, now: int) -> bool:
+        """Whether it was an answer to such a request; it is on its way back then. ``route`` is its key and path."""
+        query = self._pending.take_walked(source, route, now)
         if query is None:
             return False
         station, hops = self._station, query.hops
         to = hops[-1]
-        data = answer.data[: -len(hop_text(to))]
+        data = data[: -len(hop_text(to))]
         self._answers += 1
         if len(hops) > 1:
             self._passed += 1

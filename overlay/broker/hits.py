@@ -1,8 +1,9 @@
-"""Requests of consumers that the table answers, which are most: answered without building a message.
+"""The front of a broker: what comes most is taken here, with as few steps between as can be.
 
-Counterpart: ``searching`` answers every request, these too, in the same datagrams, counters and traces. Here is what it
-comes to when the sender is trusted, the query is not traced, no request like it still waits, and the newest entry is
-valid now; whatever else comes is left to it. ``tests/broker/test_hits.py`` holds the two together.
+Requests of consumers that the table answers, which are most, are answered without building a message. Counterpart:
+``searching`` answers every request, these too, in the same datagrams, counters and traces. Here is what it comes to
+when the sender is trusted, the query is not traced, no request like it still waits, and the newest entry is valid now;
+whatever else comes is left to it. ``tests/broker/test_hits.py`` holds the two together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.fields import MAX_DIGITS
+from overlay.broker.lanes import Lanes
 from overlay.broker.messages import OPERATIONS, RawKey
 from overlay.broker.pending import Pending
 from overlay.broker.sliced import ONE, hop_text, requester_text
@@ -19,17 +21,23 @@ from overlay.broker.station import Station
 from overlay.broker.table import Entry
 from overlay.node import MILLISECOND
 
+UNTOLD = -1
+"""Of a timer: to be found out anew, since something may have changed it."""
+
 
 class Hits(ABC):
-    """The front of a broker: it answers what it can at once, and hands on the rest. ``index`` is of its table."""
+    """Answers what it can at once, and hands on the rest. ``index`` is of its table; without ``lanes`` it has none."""
 
-    def __init__(self, station: Station, pending: Pending, index: Mapping[RawKey, Entry]) -> None:
+    def __init__(self, station: Station, pending: Pending, index: Mapping[RawKey, Entry], lanes: Lanes | None) -> None:
         self._station = station
+        self._lanes = lanes
         self._waiting = pending.queries
         self._index = index
         self._trusts = station.open_network.trusted_hosts
         self._trusted: Address | None = None
         """Who asked last, of those trusted."""
+        self._next_timer = UNTOLD
+        """When to look what is due: never too late, and too early by what was settled since it was found out."""
         self._quiet = self._acknowledged = 0
         self._stamped = -1
         """The Unix millisecond of which the two ACKs are, but for whom they are sent to."""
@@ -45,7 +53,7 @@ class Hits(ABC):
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         # Whatever is the same for all of them is looked up once.
         station, tracer, waiting = self._station, self._station.tracer, self._waiting
-        find, trusts, one_in = self._index.get, self._trusts, tracer.one_in
+        find, trusts, one_in, lanes = self._index.get, self._trusts, tracer.one_in, self._lanes
         outgoing, wall_ms = station.outgoing, (now + station.wall_offset_ns) // MILLISECOND
         trusted, is_calm, quiet = self._trusted, tracer.is_calm, 0
         for data, source in datagrams:
@@ -53,37 +61,47 @@ class Hits(ABC):
                 code, stamp, key = data.split(b"|", 2)
             except ValueError:
                 code = stamp = key = b""
-            is_quiet = code == b"32"
-            if is_quiet or code == b"3":
-                entry = find(key)  # that of a request with hops is in no table
-                if (
-                    entry is not None
-                    and entry.valid_begin <= wall_ms < entry.valid_end
-                    and stamp.isdigit()
-                    and stamp >= ONE
-                    and len(stamp) <= MAX_DIGITS
-                    and (source is trusted or (source[1] and trusts(source[0])))
-                ):
-                    trusted, timestamp = source, int(stamp)
-                    if (
-                        hash((timestamp, source[1])) % one_in
-                        and (is_calm or tracer.ignores(source, timestamp, key))
-                        and not (waiting and (timestamp, key + hop_text(source)) in waiting)
+            if source is trusted or (source[1] and trusts(source[0])):
+                trusted, due = source, None
+                is_quiet = code == b"32"
+                if is_quiet or code == b"3":
+                    entry = find(key)  # that of a request with hops is in no table
+                    if entry is None:
+                        if lanes is not None:
+                            due = lanes.take_request(data, is_quiet, stamp, key, source, now)
+                    elif (
+                        entry.valid_begin <= wall_ms < entry.valid_end
+                        and stamp.isdigit()
+                        and stamp >= ONE
+                        and len(stamp) <= MAX_DIGITS
                     ):
-                        if is_quiet:
-                            outgoing.append((entry.response, source))
-                            quiet += 1
+                        timestamp = int(stamp)
+                        if (
+                            hash((timestamp, source[1])) % one_in
+                            and (is_calm or tracer.ignores(source, timestamp, key))
+                            and not (waiting and (timestamp, key + hop_text(source)) in waiting)
+                        ):
+                            if is_quiet:
+                                outgoing.append((entry.response, source))
+                                quiet += 1
+                                continue
+                            if wall_ms != self._stamped:
+                                self._stamp(wall_ms)
+                            requester = requester_text(source)
+                            outgoing += (
+                                (self._first + requester, source),
+                                (entry.response, source),
+                                (self._second + requester, source),
+                            )
+                            self._acknowledged += 1
                             continue
-                        if wall_ms != self._stamped:
-                            self._stamp(wall_ms)
-                        requester = requester_text(source)
-                        outgoing += (
-                            (self._first + requester, source),
-                            (entry.response, source),
-                            (self._second + requester, source),
-                        )
-                        self._acknowledged += 1
-                        continue
+                elif code == b"4" and lanes is not None:
+                    due = lanes.take_answer(data, source, now)
+                if due is not None:
+                    if due < self._next_timer:
+                        self._next_timer = due
+                    is_calm = False  # to be asked again
+                    continue
             self._quiet += quiet  # it may ask for the counters
             quiet = 0
             self._receive(data, source, now)

@@ -14,7 +14,7 @@ from overlay.broker.joining import Joining
 from overlay.broker.members import Members
 from overlay.broker.messages import ContextRequest, ContextUpdateAdvertisement
 from overlay.broker.searching import Searching
-from overlay.broker.sliced import read_answer, read_request, read_update, request_of
+from overlay.broker.sliced import Answer, Request, read_answer, read_request, read_update, request_of
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
@@ -39,8 +39,8 @@ class Lanes:
 
     def by_head(self) -> dict[bytes, Lane]:
         """By the first two bytes of a datagram; one with another code that begins so is none of theirs."""
-        request = self._take_request
-        return {b"2|": self._take_update, b"3|": request, b"4|": self._take_answer, b"32": request}
+        request = self._split_request
+        return {b"2|": self._take_update, b"3|": request, b"4|": self.take_answer, b"32": request}
 
     def settle(self) -> None:
         """Bring the station's counters up to date."""
@@ -54,28 +54,41 @@ class Lanes:
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self._storing.handle_update(Entry.of(message), source, now)
 
-    def _take_request(self, data: bytes, source: Address, now: int) -> int | None:
-        request = read_request(data)
-        if request is None:
+    def take_request(
+        self, data: bytes, is_quiet: bool, stamp: bytes, rest: bytes, source: Address, now: int
+    ) -> int | None:
+        """A ``Lane``; ``data`` is ``32|stamp|rest`` where it is quiet, else ``3|stamp|rest``."""
+        read = read_request(data, stamp, rest)
+        if read is None:
             return None
+        timestamp, key, hops, path = read
         if self._forwards is not None:
-            query = self._forwards.send_on(request, source, now)
-            if query is not None:
-                return query.deadline
-        self._station.received[32 if request.is_quiet else 3] += 1
-        self._searching.handle_request(request, source, now)
+            deadline = self._forwards.send_on(timestamp, key, hops, path, is_quiet, source, now)
+            if deadline is not None:
+                return deadline
+        self._station.received[32 if is_quiet else 3] += 1
+        self._searching.handle_request(Request(timestamp, key, hops, path, is_quiet), source, now)
         return _earliest(self._searching)
 
-    def _take_answer(self, data: bytes, source: Address, now: int) -> int | None:
-        answer = read_answer(data)
-        if answer is None:
+    def take_answer(self, data: bytes, source: Address, now: int) -> int | None:
+        """A ``Lane``."""
+        read = read_answer(data)
+        if read is None:
             return None
-        if self._forwards is not None and self._forwards.pass_back(answer, source, now):
+        data, size, path, is_marked, key = read
+        if self._forwards is not None and not is_marked and self._forwards.pass_back(data, key + path, source, now):
             return NEVER
-        if not self._searching.handle_answer(answer, source, now):
+        if not self._searching.handle_answer(Answer(data, size, path, is_marked, key), source, now):
             return None
         self._station.received[4] += 1
         return min(_earliest(self._storing), _earliest(self._searching))
+
+    def _split_request(self, data: bytes, source: Address, now: int) -> int | None:
+        code, _, rest = data.partition(b"|")
+        if code != b"3" and code != b"32":
+            return None
+        stamp, _, rest = rest.partition(b"|")
+        return self.take_request(data, code == b"32", stamp, rest, source, now)
 
     def _take_update(self, data: bytes, source: Address, now: int) -> int | None:
         entry = read_update(data)

@@ -38,14 +38,14 @@ class Query:
     )
 
     def __init__(
-        self, name: Name, hops: Hops, path: bytes, is_quiet: bool, deadline: int, *, is_lookahead: bool = False
+        self, name: Name, hops: Hops, route: bytes, is_quiet: bool, deadline: int, *, is_lookahead: bool = False
     ) -> None:
         self.name = name
         self.hops = hops
-        self.path = path
+        self.route = route
+        """What a Response must show, beside coming from one who was asked: the raw key, and ``path``."""
+        self.path = route[len(name[2]) :]
         """``hops`` as text."""
-        self.route = name[2] + path
-        """What a Response must show, beside coming from one who was asked."""
         self.is_lookahead = is_lookahead
         self.is_quiet = is_quiet
         self.deadline = deadline
@@ -131,8 +131,8 @@ class Pending:
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
         """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
-        hops, path, deadline = (*request.hops, source), request.path + hop_text(source), now + self._lifetime_ns
-        query = Query(name, hops, path, request.is_quiet, deadline, is_lookahead=is_lookahead)
+        hops, route = (*request.hops, source), request.key + request.path + hop_text(source)
+        query = Query(name, hops, route, request.is_quiet, now + self._lifetime_ns, is_lookahead=is_lookahead)
         known = self.queries.get((query.timestamp, query.route))
         if known is not None:  # a wider Lookahead of the same query, on the same path
             self.remove(known)
@@ -152,14 +152,14 @@ class Pending:
             self._expire(now)
         return self._branches < self._capacity and (timestamp, route) not in self.queries
 
-    def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> Query:
-        """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour."""
-        query = Query(name, hops, route[len(name[2]) :], is_quiet, now + self._lifetime_ns)
+    def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> int:
+        """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour; its deadline."""
+        query = Query(name, hops, route, is_quiet, now + self._lifetime_ns)
         query.moves = 1
         query.open[neighbour] = True
         self._add(query)
         self._branches += 1
-        return query
+        return query.deadline
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""

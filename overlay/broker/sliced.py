@@ -24,6 +24,9 @@ from overlay.errors import WireError
 MOST_ADDRESSES = 1024
 """Remembered in either direction; of more, those used longest ago are read or written again."""
 
+SHORT_PATH = 256
+"""Bytes of hops that are remembered as read; strangers may send 64 kB of them."""
+
 ONE = b"1"
 """Digits below it begin with a 0, or there are none."""
 
@@ -55,6 +58,16 @@ def _hop(host: bytes, port: bytes) -> Address:
     return address
 
 
+@lru_cache(maxsize=MOST_ADDRESSES)
+def _hops(path: bytes) -> Hops:
+    """Of a path without its first bar. Raises ``ValueError`` unless it would be written so."""
+    fields = path.split(b"|")
+    if len(fields) & 1:
+        raise ValueError
+    each = iter(fields)
+    return tuple(map(_hop, each, each))
+
+
 class Request:
     """A ContextRequest, QuietRequest or Lookahead: what a broker does with one does not depend on its names."""
 
@@ -78,30 +91,24 @@ def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Reques
     return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
 
 
-def read_request(data: bytes) -> Request | None:
+def read_request(data: bytes, stamp: bytes, rest: bytes) -> tuple[int, RawKey, Hops, bytes] | None:
+    """Of ``3|stamp|rest`` or ``32|stamp|rest``: timestamp, key, hops, and these as a path; what a ``Request`` holds."""
     try:
-        code, stamp, rest = data.split(b"|", 2)
-        first, second, third, *path = rest.split(b"|")
-        if not (stamp.isdigit() and stamp >= ONE and len(stamp) <= MAX_DIGITS and first and second and third):
-            return None
-        if len(path) & 1 or len(data) > MAX_DATAGRAM:
+        if not (stamp.isdigit() and stamp >= ONE and len(stamp) <= MAX_DIGITS) or len(data) > MAX_DATAGRAM:
             return None
         if not rest.isascii():
             rest.decode()
-        key = b"|".join((first, second, third)) if path else rest
+        first, second, third, *more = rest.split(b"|", 3)
+        if not (first and second and third):
+            return None
+        path = more[0] if more else None
+        key = rest if path is None else rest[: ~len(path)]
         if len(key) > MAX_NAME and not _are_short(first, second, third):
             return None
-        is_quiet = code == b"32"
-        if not (is_quiet or code == b"3"):
-            return None
-        if not path:
-            return Request(int(stamp), key, (), b"", is_quiet)
-        if len(path) == 2:
-            hops: Hops = (_hop(*path),)
-        else:
-            fields = iter(path)
-            hops = tuple(map(_hop, fields, fields))
-        return Request(int(stamp), key, hops, rest[len(key) :], is_quiet)
+        if path is None:
+            return int(stamp), key, (), b""
+        hops = _hops(path) if len(path) <= SHORT_PATH else _hops.__wrapped__(path)
+        return int(stamp), key, hops, rest[len(key) :]
     except ValueError:  # UnicodeDecodeError is one
         return None
 
@@ -134,8 +141,8 @@ def answer_of(message: ContextResponse) -> Answer:
     return Answer(data, len(content), path, last in message.marks, raw_key(message.key))
 
 
-def read_answer(data: bytes) -> Answer | None:
-    """Its hops are taken for a path unread: they are some only if they are those of a request that was sent."""
+def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey] | None:
+    """What an ``Answer`` holds. Its path is unread: it is one of hops only if a request was sent with it."""
     try:
         _, stamp, size, provider, first, second, third, begin, end, rest = data.split(b"|", 9)
         key = b"|".join((first, second, third))
@@ -166,7 +173,7 @@ def read_answer(data: bytes) -> Answer | None:
                 if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
                     return None
                 path = path[:at] + path[at + 2 :]
-        return Answer(data, whole, path, is_marked, key)
+        return data, whole, path, is_marked, key
     except (ValueError, IndexError):
         return None
 

@@ -66,7 +66,8 @@ class Told:
         config = BrokerConfig(controller_networks=INSIDE, trusted_networks=INSIDE, **chosen)
         self.broker = Broker(config, A, Chances.streams(3), WALL * MILLISECOND)
         if plainly:
-            self.broker._lanes.clear()
+            self.broker._by_head.clear()
+            self.broker._lanes = None
             self.broker._index = {}
 
     def hear(self, text, source, now):

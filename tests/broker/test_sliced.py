@@ -31,9 +31,13 @@ def agree(data):
         message = None
     request, answer, entry = None, None, None
     if data[: data.find(b"|")] in (b"3", b"32"):
-        request = sliced.read_request(data)
+        code, _, rest = data.partition(b"|")
+        stamp, _, rest = rest.partition(b"|")
+        if read := sliced.read_request(data, stamp, rest):
+            request = sliced.Request(*read, is_quiet=code == b"32")
     elif data.startswith(b"4|"):
-        answer = sliced.read_answer(data) if message else None  # without it, its hops are those of no request
+        read = sliced.read_answer(data) if message else None  # without it, its hops are those of no request
+        answer = sliced.Answer(*read) if read else None
     elif data.startswith(b"2|"):
         entry = sliced.read_update(data)
     if request is not None:
