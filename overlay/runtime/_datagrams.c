@@ -42,6 +42,10 @@ typedef struct {
     PyObject_HEAD
     int fd, singles, alone_for, no_trains_for;
     PyObject *addresses, *names; /* sockaddr bytes to (host, port), and back; they fill themselves */
+    /* The last of either, since one peer often speaks again and again. */
+    struct sockaddr_in6 from_name;
+    socklen_t from_length;
+    PyObject *from, *to, *to_name;
     struct slots *slots;
     struct mmsghdr in[BATCH], out[BATCH];
     struct iovec in_parts[BATCH][2], out_parts[BATCH];
@@ -82,27 +86,49 @@ static void dealloc(CompiledSocket *self)
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(self->addresses);
     Py_XDECREF(self->names);
+    Py_XDECREF(self->from);
+    Py_XDECREF(self->to);
+    Py_XDECREF(self->to_name);
     free(self->slots);
     type->tp_free(self);
     Py_DECREF(type);
 }
 
-/* Where datagram i came from. `before` came in front of it, or is NULL: many in a row come from one peer. */
-static PyObject *source_of(CompiledSocket *self, int i, PyObject *before)
+/* Where datagram i came from; a new reference. */
+static PyObject *source_of(CompiledSocket *self, int i)
 {
-    struct msghdr *header = &self->in[i].msg_hdr, *last = &self->in[i - !!before].msg_hdr;
-    if (before && header->msg_namelen == last->msg_namelen && !memcmp(header->msg_name, last->msg_name, last->msg_namelen))
-        return Py_NewRef(PyTuple_GET_ITEM(before, 1));
-    PyObject *name = PyBytes_FromStringAndSize(header->msg_name, header->msg_namelen);
+    struct msghdr *header = &self->in[i].msg_hdr;
+    socklen_t length = header->msg_namelen;
+    if (self->from && length == self->from_length && !memcmp(header->msg_name, &self->from_name, length))
+        return Py_NewRef(self->from);
+    PyObject *name = PyBytes_FromStringAndSize(header->msg_name, length);
     PyObject *source = name ? PyObject_GetItem(self->addresses, name) : NULL;
     Py_XDECREF(name);
+    if (source) {
+        Py_XSETREF(self->from, Py_NewRef(source));
+        memcpy(&self->from_name, header->msg_name, length);
+        self->from_length = length;
+    }
     return source;
 }
 
-static PyObject *datagram(CompiledSocket *self, int i, PyObject *before)
+/* The sockaddr of a destination; a new reference. */
+static PyObject *name_of(CompiledSocket *self, PyObject *to)
+{
+    if (to == self->to)
+        return Py_NewRef(self->to_name);
+    PyObject *name = PyObject_GetItem(self->names, to);
+    if (name) {
+        Py_XSETREF(self->to, Py_NewRef(to));
+        Py_XSETREF(self->to_name, Py_NewRef(name));
+    }
+    return name;
+}
+
+static PyObject *datagram(CompiledSocket *self, int i)
 {
     Py_ssize_t length = self->in[i].msg_len, head = Py_MIN(length, HEAD_BYTES);
-    PyObject *source = source_of(self, i, before);
+    PyObject *source = source_of(self, i);
     PyObject *data = PyBytes_FromStringAndSize(NULL, length);
     PyObject *pair = source && data ? PyTuple_Pack(2, data, source) : NULL;
     if (data) {
@@ -114,13 +140,23 @@ static PyObject *datagram(CompiledSocket *self, int i, PyObject *before)
     return pair;
 }
 
+/* Up to `most` datagrams into the slots; how many. */
+static int take(CompiledSocket *self, int most, int may_wait)
+{
+    if (most > 1)
+        return recvmmsg(self->fd, self->in, most, may_wait ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
+    ssize_t length = recvmsg(self->fd, &self->in[0].msg_hdr, may_wait ? 0 : MSG_DONTWAIT);
+    self->in[0].msg_len = length;
+    return length < 0 ? -1 : 1;
+}
+
 static PyObject *receive(CompiledSocket *self, PyObject *wait)
 {
-    int flags = wait == Py_True ? MSG_WAITFORONE : MSG_DONTWAIT, most = self->alone_for > 0 ? 1 : BATCH, count;
+    int most = self->alone_for > 0 ? 1 : BATCH, count;
     for (int i = 0; i < most; i++)
         self->in[i].msg_hdr.msg_namelen = sizeof self->slots->names[i];
     Py_BEGIN_ALLOW_THREADS
-    count = recvmmsg(self->fd, self->in, most, flags, NULL);
+    count = take(self, most, wait == Py_True);
     Py_END_ALLOW_THREADS
     if (count < 0) {
         if (errno != EAGAIN && errno != EINTR)
@@ -135,11 +171,10 @@ static PyObject *receive(CompiledSocket *self, PyObject *wait)
     else if (self->singles == SINGLES)
         self->alone_for = LOOK;
     PyObject *received = PyList_New(count);
-    PyObject *pair = NULL;
     int is_long = 0;
     for (int i = 0; received && i < count; i++) {
         is_long |= self->in[i].msg_len > HEAD_BYTES;
-        pair = datagram(self, i, pair);
+        PyObject *pair = datagram(self, i);
         if (!pair)
             Py_CLEAR(received);
         else
@@ -180,6 +215,16 @@ static int uncouple(CompiledSocket *self, const struct msghdr *train)
     return lost;
 }
 
+/* Send some of the messages from `first` to before `end`; how many. */
+static int give(CompiledSocket *self, int first, int end)
+{
+    struct msghdr *message = &self->out[first].msg_hdr;
+    if (end - first > 1 || message->msg_iovlen > 1)
+        return sendmmsg(self->fd, self->out + first, end - first, 0);
+    struct iovec *part = message->msg_iov;
+    return sendto(self->fd, part->iov_base, part->iov_len, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
+}
+
 /* Send out[0] to out[count - 1]; how many datagrams the system refused, or -1 with an exception that a signal brought. */
 static int transmit(CompiledSocket *self, int count)
 {
@@ -187,7 +232,7 @@ static int transmit(CompiledSocket *self, int count)
     for (int sent = 0; sent < count;) {
         int done;
         Py_BEGIN_ALLOW_THREADS
-        done = sendmmsg(self->fd, self->out + sent, count - sent, 0);
+        done = give(self, sent, count);
         Py_END_ALLOW_THREADS
         if (done > 0)
             sent += done;
@@ -203,7 +248,7 @@ static int transmit(CompiledSocket *self, int count)
 static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
 {
     /* A tuple of our own: looking up names and signal handlers run Python, which may change a list meanwhile. */
-    PyObject *ours = PySequence_Tuple(datagrams), *names[BATCH], *last = NULL;
+    PyObject *ours = PySequence_Tuple(datagrams), *names[BATCH];
     Py_ssize_t total = ours ? PyTuple_GET_SIZE(ours) : 0, next = 0;
     long lost = 0;
     int failed = !ours;
@@ -218,9 +263,8 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
             }
             PyObject *data = PyTuple_GET_ITEM(pair, 0), *to = PyTuple_GET_ITEM(pair, 1);
             PyObject *before = parts ? names[parts - 1] : NULL;
-            PyObject *name = before && to == last ? Py_NewRef(before) : PyObject_GetItem(self->names, to);
+            PyObject *name = name_of(self, to);
             if (name) {
-                last = to;
                 struct iovec *part = &self->out_parts[parts];
                 *part = (struct iovec){PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)};
                 if (!couple(self, count, part, name, before))
