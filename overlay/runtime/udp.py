@@ -46,9 +46,12 @@ class CannotBind(OSError):
 
 
 def open_socket(bind: Address) -> socket.socket:
-    """A bound UDP socket with an enlarged receive buffer. Raises ``CannotBind``."""
-    sock = socket.socket(socket.AF_INET6 if ":" in bind[0] else socket.AF_INET, socket.SOCK_DGRAM)
+    """A bound UDP socket with an enlarged receive buffer, of one family only. Raises ``CannotBind``."""
+    is_v6 = ":" in bind[0]
+    sock = socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM)
     try:
+        if is_v6:  # else IPv4 comes to [::] as from ::ffff:a.b.c.d, an address that no other broker could answer to
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         sock.bind(bind)
     except OSError as error:

@@ -68,6 +68,18 @@ def pair(host: str) -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
+def test_a_socket_of_ipv6_leaves_ipv4_to_others() -> None:
+    """Its addresses would not be those that anybody else knows them by."""
+    try:
+        ours = open_socket(("::", 0))
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with ours, open_socket(("0.0.0.0", bound_address(ours)[1])) as theirs:
+        theirs.settimeout(5)
+        theirs.sendto(b"hello", ("127.0.0.1", bound_address(ours)[1]))
+        assert theirs.recv(10) == b"hello"
+
+
 def receive_all(io: DatagramSocket, count: int) -> list[Datagram]:
     received: list[Datagram] = []
     while len(received) < count:
