@@ -106,8 +106,17 @@ class PlainSocket:
     def send(self, datagrams: Sequence[Datagram], /) -> int:
         if len(datagrams) <= FEW:
             return self.send_each(datagrams)
-        longest = self.longest_train(len(datagrams))
-        return sum(self._send_train(train, destination) for train, destination in trains(datagrams, longest))
+        lost, sendto, sendmsg = 0, self._sendto, self._sendmsg
+        for train, destination in trains(datagrams, self.longest_train(len(datagrams))):
+            try:
+                if len(train) == 1:
+                    sendto(train[0], destination)
+                else:
+                    size = _SEGMENT.pack(len(train[0]))
+                    sendmsg(train, [(socket.IPPROTO_UDP, UDP_SEGMENT, size)], 0, destination)
+            except OSError:
+                lost += self.send_refused(train, destination)
+        return lost
 
     def longest_train(self, count: int) -> int:
         """Of how many datagrams a train may be, in the next ``count``."""
@@ -125,19 +134,11 @@ class PlainSocket:
         return lost
 
     def send_refused(self, train: Sequence[bytes], destination: Address) -> int:
-        """Send one by one what was refused as a train; how many were refused again."""
-        if len(train) > 1:
-            self._no_trains_for = NO_TRAINS
-        return self.send_each((data, destination) for data in train)
-
-    def _send_train(self, train: Sequence[bytes], destination: Address) -> int:
+        """Send one by one what was refused as a train; how many are lost."""
         if len(train) == 1:
-            return self.send_each([(train[0], destination)])
-        try:
-            self._sendmsg(train, [(socket.IPPROTO_UDP, UDP_SEGMENT, _SEGMENT.pack(len(train[0])))], 0, destination)
-        except OSError:
-            return self.send_refused(train, destination)
-        return 0
+            return 1
+        self._no_trains_for = NO_TRAINS
+        return self.send_each((data, destination) for data in train)
 
 
 def trains(datagrams: Iterable[Datagram], longest: int) -> Iterator[tuple[list[bytes], Address]]:
