@@ -2,9 +2,10 @@
 
 The brokers are real ones, forked as the supervisor does, with their journal on and everything that they do. The C
 program is ``benchmarks/c/server.c``: *C* is its loop of one ``recvfrom`` and one ``sendto`` for each datagram, *C,
-batched* the one of ``recvmmsg`` and ``sendmmsg``. *Python, bare* is the least Python that does as much as the C
-program (``benchmarks.bare``): what no broker in Python can beat. Quiet is one Response for a request (code 32); full is
-ACK 101, Response and ACK 102 (code 3). Values are of 1 kB, a thousand of them, asked for at random.
+batched* the one of ``recvmmsg`` and ``sendmmsg``, *C, trains* that one with ``UDP_SEGMENT``, as brokers send. *Python,
+bare* is the least Python that does as much as the C program (``benchmarks.bare``): what no broker in Python can beat.
+Quiet is one Response for a request (code 32); full is ACK 101, Response and ACK 102 (code 3). Values are of 1 kB, a
+thousand of them, asked for at random, all from one socket; where every socket waits for one answer, ``peers`` says.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ DATAGRAMS = ("plain", "ctypes", "compiled")
 """The ways of receiving and sending that ``WAXWING_DATAGRAMS`` names, the best last."""
 PROFILES = ("prototype", "improved")
 BATCHED = "C, batched"
+TRAINS = "C, trains"
 BARE = "Python, bare"
 GOALS = {"ctypes": 0.7, "compiled": 1.0}
 """Of the rate at 64 outstanding, over C's: by what brokers use without the extension, and with it."""
@@ -44,10 +46,14 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
     """Speed first, then growth."""
     with ExitStack() as stack:
         reference = stack.enter_context(c_server())
-        variants = {BATCHED: stack.enter_context(c_server("--batch", "64"))}
+        variants = {
+            BATCHED: stack.enter_context(c_server("--batch", "64")),
+            TRAINS: stack.enter_context(c_server("--batch", "64", "--trains")),
+        }
         lacking = _start_brokers(stack, variants)
         fill(reference, 1000)
         fill(variants[BATCHED], 1000)
+        fill(variants[TRAINS], 1000)
         yield from _speed(reference, variants, rounds, say)
     yield from _growth(rounds, say)
     if lacking:

@@ -1,6 +1,6 @@
 /* The yardstick: what a broker does for its clients, in C, and nothing else.
  *
- *   server [--bind HOST:PORT] [--batch N] [--next HOST:PORT] [--everywhere] [--core N]
+ *   server [--bind HOST:PORT] [--batch N [--trains]] [--next HOST:PORT] [--everywhere] [--core N]
  *
  * It stores what message 2 brings in a hash table, answers 32 by one Response (4), 3 by ACK 101, Response and ACK 102,
  * 2 by the two ACKs and 1 by 9. What it lacks it passes on to --next with the sender's address as another hop, and a
@@ -8,18 +8,26 @@
  * counters, no journal and checks nothing: the broker is measured against the least that the exchange can cost.
  *
  * Without --batch each datagram is one recvfrom and one sendto; with it up to N are received by one recvmmsg and all
- * that is to be sent for them leaves by one sendmmsg. --everywhere binds all of 127/8 and answers from whichever of its
+ * that is to be sent for them leaves by one sendmmsg; with --trains datagrams in a row to one address, of one size but for
+ * a shorter last one, are one message that the kernel cuts up (UDP_SEGMENT), as a broker's are. --everywhere binds all of 127/8 and answers from whichever of its
  * addresses was asked, so that one process is a thousand neighbours.
  *
  * It says its HOST:PORT on standard output once it answers, and dies with the process that started it.
  */
 #include "common.h"
+#include <netinet/udp.h>
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
 
 enum {
     MOST_BATCH = 256,
     MOST_OUT = 3 * MOST_BATCH, /* the full exchange: ACK 101, Response, ACK 102 */
     SCRATCH = 256,             /* an ACK is shorter */
     CONTROL = CMSG_SPACE(sizeof(struct in_pktinfo)),
+    TRAIN = 32,
+    TRAIN_BYTES = 65000,
 };
 
 /* ---- the table: open addressing, linear probing, doubled when half full */
@@ -67,7 +75,7 @@ static void grow(void)
 
 /* ---- the way out */
 
-static int sock, batch, everywhere, queued, queued_responses;
+static int sock, batch, trains, everywhere, queued, queued_responses;
 static struct mmsghdr out[MOST_OUT];
 static struct iovec out_parts[MOST_OUT];
 static struct sockaddr_in out_to[MOST_OUT];
@@ -76,10 +84,32 @@ static char (*long_scratch)[DATAGRAM]; /* for what carries hops */
 static char control_out[MOST_OUT][CONTROL];
 static struct in_addr asked_at; /* with --everywhere: which of our addresses the datagram at hand came to */
 
+/* Makes trains of the messages that are queued; how many messages these are. */
+static int couple(void)
+{
+    int count = 0;
+    for (int i = 0; i < queued; i++) {
+        struct msghdr *train = count ? &out[count - 1].msg_hdr : 0;
+        size_t wagons = train ? train->msg_iovlen : TRAIN, length = out_parts[i].iov_len;
+        if (wagons < TRAIN && length <= train->msg_iov->iov_len && train->msg_iov[wagons - 1].iov_len == train->msg_iov->iov_len
+            && wagons * train->msg_iov->iov_len + length <= TRAIN_BYTES && !memcmp(train->msg_name, &out_to[i], sizeof *out_to)) {
+            train->msg_iovlen++;
+            train->msg_control = control_out[count - 1];
+            train->msg_controllen = CMSG_SPACE(sizeof(uint16_t));
+            struct cmsghdr *head = CMSG_FIRSTHDR(train);
+            *head = (struct cmsghdr){CMSG_LEN(sizeof(uint16_t)), IPPROTO_UDP, UDP_SEGMENT};
+            memcpy(CMSG_DATA(head), &(uint16_t){train->msg_iov->iov_len}, sizeof(uint16_t));
+        } else
+            out[count++] = out[i];
+    }
+    return count;
+}
+
 static void flush(void)
 {
-    for (int sent = 0; sent < queued;) {
-        int n = sendmmsg(sock, out + sent, queued - sent, 0);
+    int count = trains ? couple() : queued;
+    for (int sent = 0; sent < count;) {
+        int n = sendmmsg(sock, out + sent, count - sent, 0);
         if (n < 0 && errno != EINTR && errno != ENOBUFS && errno != ECONNREFUSED)
             fail("sendmmsg");
         if (n > 0)
@@ -299,6 +329,8 @@ int main(int argc, char **argv)
         char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(option, "--everywhere"))
             everywhere = 1;
+        else if (!strcmp(option, "--trains"))
+            trains = 1;
         else if (i++, !strcmp(option, "--bind"))
             bind_to = parse_address(value);
         else if (!strcmp(option, "--batch"))
@@ -310,7 +342,7 @@ int main(int argc, char **argv)
         else
             fail(option);
     }
-    if (batch < 0 || batch > MOST_BATCH)
+    if (batch < 0 || batch > MOST_BATCH || (trains && (!batch || everywhere)))
         fail("--batch");
     die_with_parent();
     sock = open_socket(bind_to);
