@@ -8,9 +8,9 @@
  * counters, no journal and checks nothing: the broker is measured against the least that the exchange can cost.
  *
  * Without --batch each datagram is one recvfrom and one sendto; with it up to N are received by one recvmmsg and all
- * that is to be sent for them leaves by one sendmmsg; with --trains datagrams in a row to one address, of one size but for
- * a shorter last one, are one message that the kernel cuts up (UDP_SEGMENT), as a broker's are. --everywhere binds all of 127/8 and answers from whichever of its
- * addresses was asked, so that one process is a thousand neighbours.
+ * that is to be sent for them leaves by one sendmmsg; with --trains datagrams in a row to one address, of one size but
+ * for a shorter last one, are one message that the kernel cuts up (UDP_SEGMENT), as a broker's are. --everywhere binds
+ * all of 127/8 and answers from whichever of its addresses was asked, so that one process is a thousand neighbours.
  *
  * It says its HOST:PORT on standard output once it answers, and dies with the process that started it.
  */
@@ -90,15 +90,17 @@ static int couple(void)
     int count = 0;
     for (int i = 0; i < queued; i++) {
         struct msghdr *train = count ? &out[count - 1].msg_hdr : 0;
-        size_t wagons = train ? train->msg_iovlen : TRAIN, length = out_parts[i].iov_len;
-        if (wagons < TRAIN && length <= train->msg_iov->iov_len && train->msg_iov[wagons - 1].iov_len == train->msg_iov->iov_len
-            && wagons * train->msg_iov->iov_len + length <= TRAIN_BYTES && !memcmp(train->msg_name, &out_to[i], sizeof *out_to)) {
+        size_t coupled = train ? train->msg_iovlen : TRAIN, size = train ? train->msg_iov->iov_len : 0;
+        size_t length = out_parts[i].iov_len;
+        if (coupled < TRAIN && length <= size && train->msg_iov[coupled - 1].iov_len == size
+            && coupled * size + length <= TRAIN_BYTES && !memcmp(train->msg_name, &out_to[i], sizeof *out_to)) {
             train->msg_iovlen++;
             train->msg_control = control_out[count - 1];
             train->msg_controllen = CMSG_SPACE(sizeof(uint16_t));
             struct cmsghdr *head = CMSG_FIRSTHDR(train);
-            *head = (struct cmsghdr){CMSG_LEN(sizeof(uint16_t)), IPPROTO_UDP, UDP_SEGMENT};
-            memcpy(CMSG_DATA(head), &(uint16_t){train->msg_iov->iov_len}, sizeof(uint16_t));
+            *head = (struct cmsghdr){
+                .cmsg_len = CMSG_LEN(sizeof(uint16_t)), .cmsg_level = IPPROTO_UDP, .cmsg_type = UDP_SEGMENT};
+            memcpy(CMSG_DATA(head), &(uint16_t){size}, sizeof(uint16_t));
         } else
             out[count++] = out[i];
     }

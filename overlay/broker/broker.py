@@ -92,11 +92,9 @@ class Broker(Hits):
         self._searching = Searching(station, self._members, self._joining, self._storing)
         self._departures = Departures(station, self._members, self._monitor, self._searching, self._neighbour_search)
         is_structured = config.arm == "structured"
-        self._lane = Lanes(station, self._members, self._joining, self._searching, self._storing)
+        self._lanes = Lanes(station, self._members, self._joining, self._searching, self._storing)
         index = {} if is_structured else self._storing.table.index
-        super().__init__(station, self._searching.pending, index, None if is_structured else self._lane)
-        self._started: int | None = None
-        """The instant of the first input."""
+        super().__init__(station, self._searching.pending, index, None if is_structured else self._lanes)
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._mutual: Mutual | None = None
@@ -104,7 +102,7 @@ class Broker(Hits):
             self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
             self._timed.append(self._mutual)
         self._structured: Structured | None = None
-        self._by_head = {} if is_structured else self._lane.by_head()
+        self._by_head = {} if is_structured else self._lanes.by_head()
         if is_structured:
             self._structured = Structured(station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
@@ -130,8 +128,6 @@ class Broker(Hits):
         self._station.wall_offset_ns = offset_ns
 
     def _receive(self, data: bytes, source: Address, now: int) -> None:
-        if self._started is None:
-            self._started = now
         station = self._station
         if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
             station.counters["rejected_unreadable"] += 1
@@ -145,6 +141,9 @@ class Broker(Hits):
                 if due < self._next_timer:
                     self._next_timer = due
                 return
+        self._parse(data, source, now)
+
+    def _parse(self, data: bytes, source: Address, now: int) -> None:
         self._next_timer = UNTOLD
         try:
             message = parse(data)
@@ -154,7 +153,7 @@ class Broker(Hits):
         if type(message) not in self._handlers:  # an extension that is switched off here
             self._refuse_unreadable(data, source, now)
             return
-        station.received[CODES[type(message)]] += 1
+        self._station.received[CODES[type(message)]] += 1
         self._handle(message, source, now)
 
     def handle_timer(self, now: int) -> None:
@@ -212,7 +211,7 @@ class Broker(Hits):
         Each datagram received is counted as ``rejected_unreadable`` or under one code.
         """
         self._settle_hits()
-        self._lane.settle()
+        self._lanes.settle()
         return self._station.counted()
 
     def held_keys(self, now: int) -> dict[Key, bool]:
@@ -376,9 +375,9 @@ class Broker(Hits):
 _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     StartNeighborsMonitoring: lambda broker: broker._start_monitoring,
     Ping: lambda broker: broker._answer_ping,
-    ContextUpdateAdvertisement: lambda broker: broker._lane.handle_update,
-    ContextRequest: lambda broker: broker._lane.handle_request,
-    QuietRequest: lambda broker: broker._lane.handle_request,
+    ContextUpdateAdvertisement: lambda broker: broker._lanes.handle_update,
+    ContextRequest: lambda broker: broker._lanes.handle_request,
+    QuietRequest: lambda broker: broker._lanes.handle_request,
     Lookahead: lambda broker: broker._searching.handle_lookahead,
     ContextResponse: lambda broker: broker._searching.handle_response,
     Ack: lambda broker: broker._accept_ack,

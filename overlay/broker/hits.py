@@ -30,7 +30,9 @@ class Hits(ABC):
 
     def __init__(self, station: Station, pending: Pending, index: Mapping[RawKey, Entry], lanes: Lanes | None) -> None:
         self._station = station
-        self._lanes = lanes
+        self._trusted_lanes = lanes
+        self._started: int | None = None
+        """The instant of the first input."""
         self._waiting = pending.queries
         self._index = index
         self._trusts = station.open_network.trusted_hosts
@@ -45,15 +47,21 @@ class Hits(ABC):
 
     @abstractmethod
     def _receive(self, data: bytes, source: Address, now: int) -> None:
-        """Take a datagram that was not answered at once."""
+        """Take a datagram that was not answered at once, and that no lane was asked to take."""
+
+    @abstractmethod
+    def _parse(self, data: bytes, source: Address, now: int) -> None:
+        """Take a datagram that its lane has left."""
 
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
         self.receive_datagrams(((data, source),), now)
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        if self._started is None:
+            self._started = now
         # Whatever is the same for all of them is looked up once.
         station, tracer, waiting = self._station, self._station.tracer, self._waiting
-        find, trusts, one_in, lanes = self._index.get, self._trusts, tracer.one_in, self._lanes
+        find, trusts, one_in, lanes = self._index.get, self._trusts, tracer.one_in, self._trusted_lanes
         outgoing, wall_ms = station.outgoing, (now + station.wall_offset_ns) // MILLISECOND
         trusted, is_calm, quiet = self._trusted, tracer.is_calm, 0
         for data, source in datagrams:
@@ -61,6 +69,7 @@ class Hits(ABC):
                 code, stamp, key = data.split(b"|", 2)
             except ValueError:
                 code = stamp = key = b""
+            is_left = False
             if source is trusted or (source[1] and trusts(source[0])):
                 trusted, due = source, None
                 is_quiet = code == b"32"
@@ -69,6 +78,7 @@ class Hits(ABC):
                     if entry is None:
                         if lanes is not None:
                             due = lanes.take_request(data, is_quiet, stamp, key, source, now)
+                            is_left = due is None
                     elif (
                         entry.valid_begin <= wall_ms < entry.valid_end
                         and stamp.isdigit()
@@ -97,6 +107,7 @@ class Hits(ABC):
                             continue
                 elif code == b"4" and lanes is not None:
                     due = lanes.take_answer(data, source, now)
+                    is_left = due is None
                 if due is not None:
                     if due < self._next_timer:
                         self._next_timer = due
@@ -104,7 +115,10 @@ class Hits(ABC):
                     continue
             self._quiet += quiet  # it may ask for the counters
             quiet = 0
-            self._receive(data, source, now)
+            if is_left:
+                self._parse(data, source, now)
+            else:
+                self._receive(data, source, now)
             is_calm = tracer.is_calm
         self._quiet += quiet
         self._trusted = trusted

@@ -57,7 +57,7 @@ class Lanes:
     def take_request(
         self, data: bytes, is_quiet: bool, stamp: bytes, rest: bytes, source: Address, now: int
     ) -> int | None:
-        """A ``Lane``; ``data`` is ``32|stamp|rest`` where it is quiet, else ``3|stamp|rest``."""
+        """What a ``Lane`` does; ``data`` is ``32|stamp|rest`` where it is quiet, else ``3|stamp|rest``."""
         read = read_request(data, stamp, rest)
         if read is None:
             return None

@@ -24,8 +24,8 @@ from overlay.errors import WireError
 MOST_ADDRESSES = 1024
 """Remembered in either direction; of more, those used longest ago are read or written again."""
 
-SHORT_PATH = 256
-"""Bytes of hops that are remembered as read; strangers may send 64 kB of them."""
+SHORT_PATH, MOST_PATHS = 256, 128
+"""Bytes of hops that are remembered as read, and how many of them; strangers may send as many as they like."""
 
 ONE = b"1"
 """Digits below it begin with a 0, or there are none."""
@@ -58,7 +58,7 @@ def _hop(host: bytes, port: bytes) -> Address:
     return address
 
 
-@lru_cache(maxsize=MOST_ADDRESSES)
+@lru_cache(maxsize=MOST_PATHS)
 def _hops(path: bytes) -> Hops:
     """Of a path without its first bar. Raises ``ValueError`` unless it would be written so."""
     fields = path.split(b"|")

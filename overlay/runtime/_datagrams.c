@@ -1,10 +1,10 @@
-/* Receives and sends datagrams in batches: recvmmsg and sendmmsg for overlay.runtime.datagrams, and nothing else.
+/* Receives and sends datagrams in batches, for overlay.runtime.datagrams: system calls, and nothing else.
  *
  * Built by `make accelerator`, optional. A slot to receive into has two parts, so that datagrams of the usual size lie
  * close together and the pages behind the long ones are touched only when such a one comes.
  *
- * Datagrams in a row to one destination, of one size but for a shorter last one, are a train: one message that the kernel
- * takes through its stack once and cuts up at the end (UDP_SEGMENT, udp(7)). Each arrives as itself.
+ * Datagrams in a row to one destination, of one size but for a shorter last one, are a train: one message that the
+ * kernel takes through its stack once and cuts up at the end (UDP_SEGMENT, udp(7)). Each is received as itself.
  */
 #define PY_SSIZE_T_CLEAN
 #define _GNU_SOURCE
@@ -40,20 +40,25 @@ struct slots {
 
 typedef struct {
     PyObject_HEAD
-    int fd, singles, alone_for, no_trains_for;
+    int fd, singles, alone_for, has_trains, no_trains_for;
     PyObject *addresses, *names; /* sockaddr bytes to (host, port), and back; they fill themselves */
     /* The last of either, since one peer often speaks again and again. */
     struct sockaddr_in6 from_name;
     socklen_t from_length;
     PyObject *from, *to, *to_name;
     struct slots *slots;
-    struct mmsghdr in[BATCH], out[BATCH];
-    struct iovec in_parts[BATCH][2], out_parts[BATCH];
+    struct mmsghdr in[BATCH];
+    struct iovec in_parts[BATCH][2];
+} CompiledSocket;
+
+struct outgoing {
+    struct mmsghdr messages[BATCH];
+    struct iovec parts[BATCH]; /* those of a message lie side by side */
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(uint16_t))];
-    } out_sizes[BATCH];
-} CompiledSocket;
+    } sizes[BATCH]; /* of a train's datagrams */
+};
 
 static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
@@ -76,8 +81,9 @@ static int init(CompiledSocket *self, PyObject *args, PyObject *Py_UNUSED(keywor
         self->in_parts[i][0] = (struct iovec){self->slots->heads[i], HEAD_BYTES};
         self->in_parts[i][1] = (struct iovec){self->slots->rests[i], REST_BYTES};
         self->in[i].msg_hdr = (struct msghdr){.msg_name = &self->slots->names[i], .msg_iov = self->in_parts[i], .msg_iovlen = 2};
-        self->out_sizes[i].header = (struct cmsghdr){CMSG_LEN(sizeof(uint16_t)), IPPROTO_UDP, UDP_SEGMENT};
     }
+    /* Asked, as kernels before 4.18 send a train as one long datagram, and call that a success. */
+    self->has_trains = !getsockopt(self->fd, IPPROTO_UDP, UDP_SEGMENT, &(int){0}, &(socklen_t){sizeof(int)});
     return 0;
 }
 
@@ -103,12 +109,12 @@ static PyObject *source_of(CompiledSocket *self, int i)
         return Py_NewRef(self->from);
     PyObject *name = PyBytes_FromStringAndSize(header->msg_name, length);
     PyObject *source = name ? PyObject_GetItem(self->addresses, name) : NULL;
-    Py_XDECREF(name);
-    if (source) {
+    if (source && length <= sizeof self->from_name) {
         Py_XSETREF(self->from, Py_NewRef(source));
-        memcpy(&self->from_name, header->msg_name, length);
+        memcpy(&self->from_name, PyBytes_AS_STRING(name), length);
         self->from_length = length;
     }
+    Py_XDECREF(name);
     return source;
 }
 
@@ -118,6 +124,10 @@ static PyObject *name_of(CompiledSocket *self, PyObject *to)
     if (to == self->to)
         return Py_NewRef(self->to_name);
     PyObject *name = PyObject_GetItem(self->names, to);
+    if (name && !PyBytes_Check(name)) {
+        PyErr_SetString(PyExc_TypeError, "a sockaddr is bytes");
+        Py_CLEAR(name);
+    }
     if (name) {
         Py_XSETREF(self->to, Py_NewRef(to));
         Py_XSETREF(self->to_name, Py_NewRef(name));
@@ -186,59 +196,71 @@ static PyObject *receive(CompiledSocket *self, PyObject *wait)
 }
 
 /* Put a datagram behind the last of `count` messages, if it is the next of its train; whether it was. */
-static int couple(CompiledSocket *self, int count, const struct iovec *part, PyObject *name, PyObject *last)
+static int couple(CompiledSocket *self, struct outgoing *out, int count, struct iovec *part, int is_same_destination)
 {
-    if (!count || name != last || self->no_trains_for > 0)
+    if (!is_same_destination || !self->has_trains || self->no_trains_for > 0)
         return 0;
-    struct msghdr *train = &self->out[count - 1].msg_hdr;
+    struct msghdr *train = &out->messages[count - 1].msg_hdr;
     size_t size = train->msg_iov->iov_len, carried = size * train->msg_iovlen;
-    if (train->msg_iov[train->msg_iovlen - 1].iov_len < size || part->iov_len > size || !part->iov_len)
+    if (part[-1].iov_len < size || part->iov_len > size || !part->iov_len || carried + part->iov_len > TRAIN_BYTES)
         return 0;
-    if (carried + part->iov_len > TRAIN_BYTES)
-        return 0;
-    train->msg_control = &self->out_sizes[count - 1];
-    train->msg_controllen = sizeof self->out_sizes[count - 1];
-    *(uint16_t *)CMSG_DATA(&self->out_sizes[count - 1].header) = size;
+    struct cmsghdr *header = &out->sizes[count - 1].header;
+    *header = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(uint16_t)), .cmsg_level = IPPROTO_UDP, .cmsg_type = UDP_SEGMENT};
+    *(uint16_t *)CMSG_DATA(header) = size;
+    train->msg_control = header;
+    train->msg_controllen = sizeof out->sizes[count - 1];
     train->msg_iovlen++;
     return 1;
 }
 
-/* Send the datagrams of a train one by one; how many the system refused. */
+static int transmit(CompiledSocket *self, struct mmsghdr *messages, int count);
+
+/* Send the datagrams of a refused train one by one; as transmit. */
 static int uncouple(CompiledSocket *self, const struct msghdr *train)
 {
-    int lost = 0;
-    for (size_t i = 0; i < train->msg_iovlen; i++) {
-        struct iovec *part = &train->msg_iov[i];
-        lost += sendto(self->fd, part->iov_base, part->iov_len, 0, train->msg_name, train->msg_namelen) < 0;
-    }
-    self->no_trains_for = NO_TRAINS;
+    struct mmsghdr messages[BATCH];
+    int count = train->msg_iovlen;
+    for (int i = 0; i < count; i++)
+        messages[i].msg_hdr = (struct msghdr){
+            .msg_name = train->msg_name,
+            .msg_namelen = train->msg_namelen,
+            .msg_iov = &train->msg_iov[i],
+            .msg_iovlen = 1,
+        };
+    int lost = transmit(self, messages, count);
+    if (lost >= 0 && lost < count) /* else it was not for being a train */
+        self->no_trains_for = NO_TRAINS;
     return lost;
 }
 
-/* Send some of the messages from `first` to before `end`; how many. */
-static int give(CompiledSocket *self, int first, int end)
+/* Send some of these messages; how many. */
+static int give(CompiledSocket *self, struct mmsghdr *messages, int count)
 {
-    struct msghdr *message = &self->out[first].msg_hdr;
-    if (end - first > 1 || message->msg_iovlen > 1)
-        return sendmmsg(self->fd, self->out + first, end - first, 0);
-    struct iovec *part = message->msg_iov;
-    return sendto(self->fd, part->iov_base, part->iov_len, 0, message->msg_name, message->msg_namelen) < 0 ? -1 : 1;
+    struct msghdr *first = &messages->msg_hdr;
+    if (count > 1 || first->msg_iovlen > 1)
+        return sendmmsg(self->fd, messages, count, 0);
+    struct iovec *part = first->msg_iov;
+    return sendto(self->fd, part->iov_base, part->iov_len, 0, first->msg_name, first->msg_namelen) < 0 ? -1 : 1;
 }
 
-/* Send out[0] to out[count - 1]; how many datagrams the system refused, or -1 with an exception that a signal brought. */
-static int transmit(CompiledSocket *self, int count)
+/* Send all of these; how many datagrams the system refused, or -1 with an exception that a signal brought. */
+static int transmit(CompiledSocket *self, struct mmsghdr *messages, int count)
 {
     int lost = 0;
     for (int sent = 0; sent < count;) {
         int done;
         Py_BEGIN_ALLOW_THREADS
-        done = give(self, sent, count);
+        done = give(self, messages + sent, count - sent);
         Py_END_ALLOW_THREADS
         if (done > 0)
             sent += done;
         else if (errno != EINTR) {
-            struct msghdr *refused = &self->out[sent++].msg_hdr;
-            lost += refused->msg_iovlen > 1 ? uncouple(self, refused) : 1;
+            struct msghdr *refused = &messages[sent++].msg_hdr;
+            int of_it = refused->msg_iovlen > 1 ? uncouple(self, refused) : 1;
+            if (of_it < 0)
+                return -1;
+            lost += of_it;
         } else if (PyErr_CheckSignals())
             return -1;
     }
@@ -250,6 +272,7 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
     /* A tuple of our own: looking up names and signal handlers run Python, which may change a list meanwhile. */
     PyObject *ours = PySequence_Tuple(datagrams), *names[BATCH];
     Py_ssize_t total = ours ? PyTuple_GET_SIZE(ours) : 0, next = 0;
+    struct outgoing out;
     long lost = 0;
     int failed = !ours;
     while (!failed && next < total) {
@@ -261,14 +284,12 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
                 failed = 1;
                 break;
             }
-            PyObject *data = PyTuple_GET_ITEM(pair, 0), *to = PyTuple_GET_ITEM(pair, 1);
-            PyObject *before = parts ? names[parts - 1] : NULL;
-            PyObject *name = name_of(self, to);
+            PyObject *data = PyTuple_GET_ITEM(pair, 0), *name = name_of(self, PyTuple_GET_ITEM(pair, 1));
             if (name) {
-                struct iovec *part = &self->out_parts[parts];
+                struct iovec *part = &out.parts[parts];
                 *part = (struct iovec){PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)};
-                if (!couple(self, count, part, name, before))
-                    self->out[count++].msg_hdr = (struct msghdr){
+                if (!couple(self, &out, count, part, parts && name == names[parts - 1]))
+                    out.messages[count++].msg_hdr = (struct msghdr){
                         .msg_name = PyBytes_AS_STRING(name),
                         .msg_namelen = PyBytes_GET_SIZE(name),
                         .msg_iov = part,
@@ -282,7 +303,7 @@ static PyObject *send_all(CompiledSocket *self, PyObject *datagrams)
                 failed = 1;
         }
         self->no_trains_for = Py_MAX(0, self->no_trains_for - parts);
-        int refused = failed ? -1 : transmit(self, count);
+        int refused = failed ? -1 : transmit(self, out.messages, count);
         failed |= refused < 0;
         lost += refused;
         while (parts > 0)

@@ -69,7 +69,8 @@ class _Control(ctypes.Structure):
     ]
 
 
-_MESSAGE_WORDS, _CONTROL_LENGTH_AT = ctypes.sizeof(_Message) // 8, _Header.control_length.offset // 8
+_WORD = ctypes.sizeof(ctypes.c_ulong)
+_MESSAGE_WORDS, _CONTROL_LENGTH_AT = ctypes.sizeof(_Message) // _WORD, _Header.control_length.offset // _WORD
 _CONTROL_SHORTS, _SIZE_AT = ctypes.sizeof(_Control) // 2, _Control.size.offset // 2
 _CONTROL_BYTES = ctypes.sizeof(_Control)
 _MESSAGE_INTS, _LENGTH_AT = ctypes.sizeof(_Message) // 4, _Message.length.offset // 4
@@ -179,7 +180,7 @@ class BatchedSocket:
         self._out_words[0 : 2 * count : 2] = array("L", accumulate(lengths[:-1], initial=self._out_base + at))
         self._out_words[1 : 2 * count : 2] = lengths
         self._out_control_lengths[:count] = array("L", (_CONTROL_BYTES if len(train) > 1 else 0 for train, _ in ours))
-        self._out_sizes[:count] = array("H", (len(train[0]) for train, _ in ours))
+        self._out_sizes[:count] = array("H", (len(train[0]) if len(train) > 1 else 0 for train, _ in ours))
         return self._transmit(ours)
 
     def _transmit(self, ours: Sequence[tuple[list[bytes], Address]]) -> int:

@@ -5,13 +5,14 @@ Counterpart: ``overlay.runtime.udp`` drives a node through one of these and does
 - ``plain``     one ``recvfrom`` and one ``sendto`` each, or one ``sendmsg`` for a train; runs everywhere
 - ``ctypes``    ``overlay.runtime.batched``: plain while datagrams come one by one, ``recvmmsg`` and ``sendmmsg`` when
   there are more; Linux
-- ``compiled``  the same two calls from C (``_datagrams.c``, built by ``make accelerator``); Linux, no protocol in it
+- ``compiled``  the same calls from C (``_datagrams.c``, built by ``make accelerator``); Linux, no protocol in it
 
 The last that this machine has is taken, or what ``WAXWING_DATAGRAMS`` names.
 
-All of them send trains where the system knows of them: datagrams in a row to one destination, of one size but for a
-shorter last one, are one packet to the kernel until it cuts them up at the end of its way (``UDP_SEGMENT``, udp(7)).
-Most of what a datagram costs is that way. Each arrives as itself.
+All of them send trains where the system knows of them (Linux 4.18): datagrams in a row to one destination, of one size
+but for a shorter last one, are one packet to the kernel until it cuts them up at the end of its way (``UDP_SEGMENT``,
+udp(7)). Most of what a datagram costs is that way. Each is received as itself; until it is cut up, a firewall or ``tc``
+drops a train as a whole.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class PlainSocket:
         self._is_v6 = sock.family != socket.AF_INET
         self._alone_for = 0
         """Datagrams to take one by one before the next look for a second: in vain, that costs as much as a datagram."""
-        self._no_trains_for = 0 if sys.platform == "linux" else sys.maxsize
+        self._longest_train = TRAIN if _knows_trains(sock) else 1
+        self._no_trains_for = 0
 
     def receive(self, wait: bool, /) -> Sequence[Datagram]:
         recvfrom = self._recvfrom
@@ -120,8 +122,10 @@ class PlainSocket:
 
     def longest_train(self, count: int) -> int:
         """Of how many datagrams a train may be, in the next ``count``."""
+        if not self._no_trains_for:
+            return self._longest_train
         self._no_trains_for = max(0, self._no_trains_for - count)
-        return 1 if self._no_trains_for else TRAIN
+        return 1
 
     def send_each(self, datagrams: Iterable[Datagram]) -> int:
         """Send them one by one; how many the system refused."""
@@ -137,8 +141,21 @@ class PlainSocket:
         """Send one by one what was refused as a train; how many are lost."""
         if len(train) == 1:
             return 1
-        self._no_trains_for = NO_TRAINS
-        return self.send_each((data, destination) for data in train)
+        lost = self.send_each((data, destination) for data in train)
+        if lost < len(train):  # else it was not for being a train
+            self._no_trains_for = NO_TRAINS
+        return lost
+
+
+def _knows_trains(sock: socket.socket) -> bool:
+    """Whether the kernel does; it is asked, as one before 4.18 sends a train as one long datagram, and is content."""
+    if sys.platform != "linux":
+        return False
+    try:
+        sock.getsockopt(socket.IPPROTO_UDP, UDP_SEGMENT)
+    except OSError:
+        return False
+    return True
 
 
 def trains(datagrams: Iterable[Datagram], longest: int) -> Iterator[tuple[list[bytes], Address]]:

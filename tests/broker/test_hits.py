@@ -7,7 +7,7 @@ from overlay.addresses import format_address
 from overlay.broker.broker import Broker
 from overlay.broker.config import BrokerConfig
 from overlay.chance import Chances
-from overlay.node import MILLISECOND
+from overlay.node import MILLISECOND, SECOND
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
 
 KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")
@@ -67,7 +67,7 @@ class Told:
         self.broker = Broker(config, A, Chances.streams(3), WALL * MILLISECOND)
         if plainly:
             self.broker._by_head.clear()
-            self.broker._lanes = None
+            self.broker._trusted_lanes = None
             self.broker._index = {}
 
     def hear(self, text, source, now):
@@ -102,11 +102,19 @@ def test_the_same_conversation_the_short_way_and_the_plain_way(conversation, one
         asked |= {to: data.decode() for data, to in heard[0] if data.startswith(b"3|")}
 
 
+def test_a_broker_is_up_since_its_first_datagram_whichever_way_it_went():
+    for plainly in (False, True):
+        talk = Told(plainly=plainly)
+        for second in (10, 20):
+            talk.broker.receive_datagram(request(32, second, KEYS[0]).encode(), C, second * SECOND)
+        assert talk.broker.statistics(40 * SECOND)["uptime"] == 30_000
+
+
 def test_most_go_the_short_way():
     talk = Told(plainly=False)
     talk.hear(f"8|1|{format_address(A)}|*", B, 0)
     talk.hear(update(0, "p", KEYS[0], -10, 1000, "x"), C, 0)
-    talk.broker._lane._searching = None  # whatever else could answer
+    talk.broker._lanes._searching = None  # whatever else could answer
     back = answer(request(3, 5, KEYS[1], [C]), "")
     for text, source, datagrams in [
         (request(3, 5, KEYS[0]), C, 3),

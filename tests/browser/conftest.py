@@ -31,6 +31,8 @@ CUT_OFF = "htmx:sendError"
 ``htmx:responseError``."""
 START_S = 90.0
 PATIENCE_MS = 20_000
+"""Longer than anything takes where other things are at work: what is there sooner is waited for no longer."""
+expect.set_options(timeout=PATIENCE_MS)
 ROOM_MS = 90_000
 """For a live run that is cancelled to stop."""
 PASSWORD = "correct horse"
@@ -258,14 +260,6 @@ def answer_yes(page: Page) -> list[str]:
     asked: list[str] = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
     return asked
-
-
-@pytest.fixture
-def patience() -> Iterator[None]:
-    """What is asked for or saved as one types may take a while where other things are at work."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def _ours(address: str, url: str) -> bool:

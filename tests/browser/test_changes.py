@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from brokerweb.picks import HAS_SEARCH
 from tests.browser.conftest import Complaints, Shown, answer_yes, width
-
-pytestmark = pytest.mark.usefixtures("patience")
 
 ASK = """([method, path, body]) => fetch(path, {
   method, body: JSON.stringify(body),

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PASSWORD, Complaints, Shown, log_in
-
-pytestmark = pytest.mark.usefixtures("patience")
 
 
 def test_the_keyboard_stays_where_it_was_while_the_home_page_moves(page: Page, shown: Shown) -> None:

@@ -9,8 +9,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDE, Shown
 
-pytestmark = pytest.mark.usefixtures("patience")
-
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_link_is_given_copies_and_a_rate_in_the_studio_and_keeps_them(page: Page, shown: Shown) -> None:

@@ -12,8 +12,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import WIDE, Shown
 
-pytestmark = pytest.mark.usefixtures("patience")
-
 LOOK = """canvas => {
   const { width, height } = canvas;
   const pen = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import WIDE, Complaints, Door, answer_yes, turn_narrow
 from tests.conftest import Stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.usefixtures("patience")]
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 UP_MS = 60_000
 """For three brokers to be up, or to be stopped, on two busy cores."""

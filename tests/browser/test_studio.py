@@ -16,9 +16,6 @@ PLACE = "id => document.querySelector('#canvas')._cyreg.cy.getElementById(id).re
 DRAWN = "() => document.querySelector('#canvas')._cyreg.cy.edges().not('.hint').length"
 
 
-pytestmark = pytest.mark.usefixtures("patience")
-
-
 @pytest.fixture
 def wide(chromium: Browser, session: StorageState) -> Iterator[Page]:
     """For what is the same at any width, or costs too long to be done twice."""

@@ -10,7 +10,6 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.browser.conftest import WIDE, Complaints, Shown, width
 
-pytestmark = pytest.mark.usefixtures("patience")
 MARKED = "window.stayed === true"
 """Of a page that was not loaded anew since ``mark``."""
 NEXT_IS_KEPT_BACK = """new Promise((tell) =>

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -127,6 +127,50 @@ def test_datagrams_of_a_train_arrive_as_they_are(kind: str, pair: tuple[socket.s
         assert io.send(outgoing[:20] + aside + outgoing[20:]) == 0
         assert [theirs.recv(65_535) for _ in sizes] == [data for data, _ in outgoing]
         assert [third.recv(100) for _ in aside] == [b"0", b"1", b"2"]
+
+
+def watch_trains(sock: socket.socket) -> Callable[[], tuple[int, int]]:
+    """What tells of the next train received: bytes in all, and the size of its datagrams, 0 where it is alone."""
+    udp_gro = 104
+    try:
+        sock.setsockopt(socket.IPPROTO_UDP, udp_gro, 1)
+    except OSError:
+        pytest.skip("this system has no UDP_GRO")
+
+    def receive() -> tuple[int, int]:
+        data, told, _, _ = sock.recvmsg(65_535, 100)
+        return len(data), next((int.from_bytes(size, sys.byteorder) for _, _, size in told), 0)
+
+    return receive
+
+
+def test_a_row_of_one_size_leaves_as_one_packet(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    receive = watch_trains(theirs)
+    io = open_datagrams(ours, kind)
+    assert io.send([(b"x" * size, bound_address(theirs)) for size in (100, 100, 100, 100, 50, 70, 70, 80)]) == 0
+    assert [receive() for _ in range(3)] == [(450, 100), (140, 70), (80, 0)]
+
+
+def test_nobody_who_cannot_be_reached_ends_the_trains_of_others(
+    kind: str, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    ours, theirs = pair
+    receive = watch_trains(theirs)
+    nobody = ("255.255.255.255" if ours.family == socket.AF_INET else "2001:db8::1", 9)
+    io = open_datagrams(ours, kind)
+    if io.send([(b"refused", nobody)] * 5) != 5:
+        pytest.skip("this machine has a way to anywhere")
+    assert io.send([(b"x" * 100, bound_address(theirs))] * 5) == 0
+    assert receive() == (500, 100)
+
+
+def test_what_is_too_long_is_lost_alone(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    to = bound_address(theirs)
+    outgoing = [(b"first", to), (b"x" * 65_536, to), (b"second", to), (b"x" * 70_000, to), (b"last", to)]
+    assert open_datagrams(ours, kind).send(outgoing) == 2
+    assert [theirs.recv(100) for _ in range(3)] == [b"first", b"second", b"last"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SO_NO_CHECK is Linux's")

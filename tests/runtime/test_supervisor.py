@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from overlay.churn import CRASHED
 from overlay.facts import Event
 from overlay.journal import read_journal
 from overlay.runtime.client import ContextClient
-from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused
+from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
 from telemetry.collect import collect
 from telemetry.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
@@ -278,9 +279,17 @@ def test_without_options_it_keeps_its_things_in_var(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-m", "overlay", "supervise"]
     with subprocess.Popen(command, cwd=tmp_path, env=environment) as process:
-        wait_for((tmp_path / "var" / "supervisor.sock").is_socket, "it listens")
-        assert SupervisorClient(tmp_path / "var" / "supervisor.sock").hello()["pid"] == process.pid
-        process.terminate()
+        try:
+            supervisor = SupervisorClient(tmp_path / "var" / "supervisor.sock")
+            assert wait_for(lambda: says_hello(supervisor), "it listens")["pid"] == process.pid
+        finally:
+            process.terminate()
+
+
+def says_hello(supervisor):
+    """Its answer; nothing while it has no socket, or does not listen there yet."""
+    with suppress(SupervisorUnavailable):
+        return supervisor.hello()
 
 
 def test_only_the_owner_may_connect(host):
