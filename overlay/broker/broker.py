@@ -135,13 +135,7 @@ class Broker(Hits):
         if not self._trusts(source[0]):
             station.open_network.ledger.receive(source, len(data), now)
         lane = self._by_head.get(data[:2])
-        if lane is not None:
-            due = lane(data, source, now)
-            if due is not None:
-                if due < self._next_timer:
-                    self._next_timer = due
-                return
-        self._parse(data, source, now)
+        self._note(None if lane is None else lane(data, source, now), data, source, now)
 
     def _parse(self, data: bytes, source: Address, now: int) -> None:
         self._next_timer = UNTOLD

@@ -34,7 +34,7 @@ class Hits(ABC):
         self._started: int | None = None
         """The instant of the first input."""
         self._waiting = pending.queries
-        self._index = index
+        self._find = index.get
         self._trusts = station.open_network.trusted_hosts
         self._trusted: Address | None = None
         """Who asked last, of those trusted."""
@@ -61,7 +61,7 @@ class Hits(ABC):
             self._started = now
         # Whatever is the same for all of them is looked up once.
         station, tracer, waiting = self._station, self._station.tracer, self._waiting
-        find, trusts, one_in, lanes = self._index.get, self._trusts, tracer.one_in, self._trusted_lanes
+        find, trusts, one_in, lanes = self._find, self._trusts, tracer.one_in, self._trusted_lanes
         outgoing, wall_ms = station.outgoing, (now + station.wall_offset_ns) // MILLISECOND
         trusted, is_calm, quiet = self._trusted, tracer.is_calm, 0
         for data, source in datagrams:
@@ -69,16 +69,16 @@ class Hits(ABC):
                 code, stamp, key = data.split(b"|", 2)
             except ValueError:
                 code = stamp = key = b""
-            is_left = False
             if source is trusted or (source[1] and trusts(source[0])):
-                trusted, due = source, None
+                trusted = source
                 is_quiet = code == b"32"
                 if is_quiet or code == b"3":
                     entry = find(key)  # that of a request with hops is in no table
                     if entry is None:
                         if lanes is not None:
-                            due = lanes.take_request(data, is_quiet, stamp, key, source, now)
-                            is_left = due is None
+                            self._note(lanes.take_request(data, is_quiet, stamp, key, source, now), data, source, now)
+                            is_calm = False  # to be asked again
+                            continue
                     elif (
                         entry.valid_begin <= wall_ms < entry.valid_end
                         and stamp.isdigit()
@@ -106,22 +106,22 @@ class Hits(ABC):
                             self._acknowledged += 1
                             continue
                 elif code == b"4" and lanes is not None:
-                    due = lanes.take_answer(data, source, now)
-                    is_left = due is None
-                if due is not None:
-                    if due < self._next_timer:
-                        self._next_timer = due
-                    is_calm = False  # to be asked again
+                    self._note(lanes.take_answer(data, source, now), data, source, now)
+                    is_calm = False
                     continue
             self._quiet += quiet  # it may ask for the counters
             quiet = 0
-            if is_left:
-                self._parse(data, source, now)
-            else:
-                self._receive(data, source, now)
+            self._receive(data, source, now)
             is_calm = tracer.is_calm
         self._quiet += quiet
         self._trusted = trusted
+
+    def _note(self, due: int | None, data: bytes, source: Address, now: int) -> None:
+        """What a lane has said of a datagram."""
+        if due is None:
+            self._parse(data, source, now)
+        elif due < self._next_timer:
+            self._next_timer = due
 
     def _stamp(self, wall_ms: int) -> None:
         ack = f"5|{wall_ms}|ACK|Status:%d|Operation {OPERATIONS[3]}|Requested by "

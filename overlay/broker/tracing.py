@@ -88,6 +88,8 @@ class Tracer:
     """Steps that were to be reported and are not: overwritten in the ring, or beyond the rate."""
     one_in = 2**62
     """All is kept of those queries of which ``hash((timestamp, port of the consumer)) % one_in`` is 0."""
+    is_calm = True
+    """Whether it ``ignores`` all others; asked before every batch, so no property."""
 
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         """``step`` is one of ``STEPS``; ``peer`` whom it came from or went to."""
@@ -97,11 +99,6 @@ class Tracer:
 
     def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
         """Its answer came from ``neighbour`` and was passed back at once."""
-
-    @property
-    def is_calm(self) -> bool:
-        """Whether it ``ignores`` all others."""
-        return True
 
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
         """Whether nothing is kept of this query if all that happens is that it comes and is answered from the table."""
@@ -149,12 +146,14 @@ class Recorder(Tracer):
             return
         if self._held is not None:
             held, self._held = self._held, None
+            self.is_calm = not self._failed
             if step == "found" and held[0] == name and mark not in self._failed:
                 return  # most requests end so, at once: what is answered here cannot fail here
             held_mark = mark if held[0] is name else hash(held[0])
             self._keep(held[0], held_mark, "received", held[1], held[2], "")
         if step == "received":
             self._held = name, now, peer
+            self.is_calm = False
         else:
             self._keep(name, mark, step, now, peer, detail)
 
@@ -184,10 +183,6 @@ class Recorder(Tracer):
         if step in FAILURES:
             self._report_failed(name, mark, now)
 
-    @property
-    def is_calm(self) -> bool:
-        return self._held is None and not self._failed
-
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
         if hash((timestamp, consumer[1])) % self.one_in == 0 or self._held is not None:
             return False
@@ -212,6 +207,7 @@ class Recorder(Tracer):
         while len(self._failed) >= FAILED:
             del self._failed[next(iter(self._failed))]
         self._failed[mark] = None
+        self.is_calm = False
         for at, step, peer, detail in steps:
             self._report(name, at, step, name[0] if peer is _CONSUMER else peer, detail)
 
@@ -232,6 +228,7 @@ class Recorder(Tracer):
         assert self._in_second <= REPORTED_A_SECOND
         assert len(self._reported) <= 2 * REPORTED_A_SECOND
         assert len(self._failed) <= FAILED
+        assert self.is_calm == (self._held is None and not self._failed)
         self._steps.check_invariants()
 
 

@@ -235,13 +235,13 @@ static int uncouple(CompiledSocket *self, const struct msghdr *train)
 }
 
 /* Send some of these messages; how many. */
-static int give(CompiledSocket *self, struct mmsghdr *messages, int count)
+static int give(CompiledSocket *self, struct mmsghdr *messages, int count, int flags)
 {
     struct msghdr *first = &messages->msg_hdr;
     if (count > 1 || first->msg_iovlen > 1)
-        return sendmmsg(self->fd, messages, count, 0);
+        return sendmmsg(self->fd, messages, count, flags);
     struct iovec *part = first->msg_iov;
-    return sendto(self->fd, part->iov_base, part->iov_len, 0, first->msg_name, first->msg_namelen) < 0 ? -1 : 1;
+    return sendto(self->fd, part->iov_base, part->iov_len, flags, first->msg_name, first->msg_namelen) < 0 ? -1 : 1;
 }
 
 /* Send all of these; how many datagrams the system refused, or -1 with an exception that a signal brought. */
@@ -249,10 +249,13 @@ static int transmit(CompiledSocket *self, struct mmsghdr *messages, int count)
 {
     int lost = 0;
     for (int sent = 0; sent < count;) {
-        int done;
-        Py_BEGIN_ALLOW_THREADS
-        done = give(self, messages + sent, count - sent);
-        Py_END_ALLOW_THREADS
+        /* With the lock, which costs more to give away than most sends would keep others waiting; not to wait with it. */
+        int done = give(self, messages + sent, count - sent, MSG_DONTWAIT);
+        if (done < 0 && errno == EAGAIN) {
+            Py_BEGIN_ALLOW_THREADS
+            done = give(self, messages + sent, count - sent, 0);
+            Py_END_ALLOW_THREADS
+        }
         if (done > 0)
             sent += done;
         else if (errno != EINTR) {

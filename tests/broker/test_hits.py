@@ -68,7 +68,7 @@ class Told:
         if plainly:
             self.broker._by_head.clear()
             self.broker._trusted_lanes = None
-            self.broker._index = {}
+            self.broker._find = {}.get
 
     def hear(self, text, source, now):
         broker = self.broker
