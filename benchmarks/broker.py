@@ -37,6 +37,8 @@ GROWTH_GOAL = 1.1
 """What counts as no growth: within what short bursts can tell."""
 MANY, CROWD, LARGE_TABLE = 1_000_000, 1_000, {"table_entries": 2_000_000, "table_bytes": 2**33}
 SMALL_PAYLOAD = 64
+MORE = 3
+"""Times as many rounds where a tenth is to be told from nothing."""
 
 Say = Callable[[str], None]
 _figure = partial(figure, "broker")
@@ -170,7 +172,7 @@ def _growth_with_entries(name: str, small: Server, large: Server, many: int, rou
     """Asked for as many of them in either, and asked for all, which no cache of the processor holds in any program."""
     for keys, asked in ((1000, "1,000 of them asked for"), (many, "all asked for")):
         paired = Paired()
-        for _ in range(rounds):
+        for _ in range(MORE * rounds):
             before = burst(small, payload=SMALL_PAYLOAD)
             it = burst(large, keys=keys, payload=SMALL_PAYLOAD)
             paired.add(name, before, it, burst(small, payload=SMALL_PAYLOAD))
