@@ -14,7 +14,7 @@ from django.utils import timezone
 from brokerweb.comparison.selection import Figures, without_repeats
 from brokerweb.comparison.services import values
 from brokerweb.comparison.templatetags.comparison import of
-from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
 from brokerweb.networks.models import DOWN, Network
@@ -122,11 +122,15 @@ class Matrix:
 def matrix() -> Matrix | None:
     """The mean of each measure over the replicates of each topology of the newest finished sweep of several, as a
     comparison of its runs by topology has it. Runs of a "what if" are none of its configurations."""
-    unfinished = Run.objects.filter(experiment=OuterRef("experiment"), state__in=UNFINISHED)
+    runs = Run.objects.filter(experiment=OuterRef("pk"))
     done = Run.objects.filter(state=RunState.DONE, compared_with=None)
-    several = Q(experiment__definition__topology__1__isnull=False) | Q(experiment__definition__blocks__1__isnull=False)
-    newest = done.filter(several).exclude(Exists(unfinished)).order_by("-ended_at").values("experiment")[:1]
-    of_it = done.filter(experiment=Subquery(newest)).order_by("topology_kind", "topology_name", "created", "position")
+    ended = done.filter(experiment=OuterRef("pk")).order_by("-ended_at").values("ended_at")[:1]
+    several = Experiment.objects.filter(
+        Q(definition__topology__1__isnull=False) | Q(definition__blocks__1__isnull=False)
+    )
+    finished = several.exclude(Exists(runs.filter(state__in=UNFINISHED))).annotate(ended=Subquery(ended))
+    newest = finished.exclude(ended=None).order_by("-ended").values_list("pk", flat=True).first()
+    of_it = done.filter(experiment=newest).order_by("topology_kind", "topology_name", "created", "position")
     told = ("topology_name", "topology_kind", "experiment", "experiment__name")
     columns = ("pk", "configuration_hash", "seed", "engine", "verdict", *(f"figure_{name}" for name in ROWS))
     rows = list(of_it.values_list(*told, *columns))
