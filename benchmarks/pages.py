@@ -28,8 +28,8 @@ GOAL_MS = 150.0
 NAMED = ("home", "runs:list", "runs:detail", "experiments:list", "experiments:detail", "reports:list", "reports:detail")
 NAMED_LISTS = ("api:run-list", "api:experiment-list", "api:report-list", "api:topology-list", "api:network-list")
 """Addresses that have figures of their own; of the others the slowest are told."""
-FILES = "export"
-"""How the names of addresses end that send all runs as a file, in pieces; they have no goal."""
+FILES = ("export", "schema")
+"""How the names of addresses end that send files; they have no goal."""
 SLOWEST = 5
 LARGEST_PAGE = "?page_size=500"
 

@@ -64,7 +64,7 @@ class RunViewSet(RunBrokers, Resource):
         rows = super().get_queryset()
         if self.action != "list":
             return rows
-        return rows.defer(*DOCUMENTS)
+        return labels.with_tags(rows).defer(*DOCUMENTS)
 
     @extend_schema(request=label_shapes.LabelsBody, responses=shapes.RunSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
 from brokerweb import stale
 from brokerweb.experiments.models import Run, Tag
@@ -18,6 +18,7 @@ from telemetry.filters.values import ANY, NONE
 MOST_TAGS = 20
 """Of one run."""
 MOST_NOTE = 4_000
+_AT_HAND = "tags_at_hand"
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
@@ -46,9 +47,20 @@ def set_tags(run: Run, names: Iterable[str]) -> None:
         _forget_unused()
 
 
+def with_tags(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """With the tags of each at hand for ``tags_of``, in a list: a manager in each takes as long as all the rest."""
+    return runs.prefetch_related(None).prefetch_related(Prefetch("tags", to_attr=_AT_HAND))
+
+
+def tags_of(run: Run) -> list[str]:
+    """The names of its tags, sorted."""
+    at_hand: list[Tag] | None = vars(run).get(_AT_HAND)
+    return sorted(tag.name for tag in (run.tags.all() if at_hand is None else at_hand))
+
+
 def written(run: Run) -> dict[str, Any]:
     """What is written on it."""
-    return {"tags": sorted(tag.name for tag in run.tags.all()), "note": run.note}
+    return {"tags": tags_of(run), "note": run.note}
 
 
 def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:

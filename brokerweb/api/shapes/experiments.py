@@ -158,7 +158,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
     waiting_for = serializers.SerializerMethodField()
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
     verdict_reasons = serializers.ListField(child=serializers.CharField())
-    tags: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
+    tags = serializers.SerializerMethodField()
     thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held")
     mark = serializers.SerializerMethodField(help_text="Of its tags and its note, as they are; sent as If-Match")
     figures = serializers.SerializerMethodField(help_text="By name, in µs, bytes and shares; null: not measured")
@@ -200,6 +200,9 @@ class RunSummarySerializer(serializers.ModelSerializer):
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number", "nullable": True}})
     def get_figures(self, run: Run) -> dict[str, float | None]:
         return {name: getattr(run, f"figure_{name}") for name in MEASURES}
+
+    def get_tags(self, run: Run) -> list[str]:
+        return labels.tags_of(run)
 
     def get_mark(self, run: Run) -> str:
         return stale.mark(labels.written(run))
