@@ -100,7 +100,7 @@ def test_the_page_keeps_what_is_written_by_hand(tmp_path):
 @needs_gcc
 def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(bursts, "BURST_MS", 10)
-    for name, small in {"MANY": 3000, "CROWD": 20}.items():
+    for name, small in {"MANY": 30_000, "CROWD": 20}.items():
         monkeypatch.setattr(broker, name, small)
     code = benchmarks.main(["broker", "--rounds", "1", "--json", str(tmp_path / "figures.json")])
 
@@ -109,7 +109,7 @@ def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     ratio = found["quiet, 64 outstanding: broker, ctypes / C"]
     assert (ratio.unit, ratio.goal, ratio.rounds) == (RATIO, ">= 0.7", 1)
     assert found.pop("what else kept the machine busy meanwhile").value >= 0  # nothing, on a quiet one
-    assert all(each.value > 0 for each in found.values())
+    assert all(each.value > 0 for name, each in found.items() if not name.endswith(", added"))  # a difference
     assert "full, serial on one core, p50: broker, plain / C" in found
     assert "processor, 20 neighbours over 10: broker, forwarded" in found
     assert "needs gcc" not in written.lacking.get("broker", "")
