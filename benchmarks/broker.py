@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from functools import partial
 from random import Random
 
-from benchmarks.bursts import Operation, Paired, burst, fill, interleaved
+from benchmarks.bursts import Burst, Operation, Paired, burst, fill, interleaved
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.neighbours import many_neighbours
 from benchmarks.servers import SERVER_CORE, Server, bare_server, brokers, c_server, cores
@@ -171,14 +171,15 @@ def _growth(rounds: int, say: Say) -> Iterator[Figure]:
 def _growth_with_entries(name: str, small: Server, large: Server, many: int, rounds: int) -> Iterator[Figure]:
     """Asked for as many of them in either, and asked for all, which no cache of the processor holds in any program."""
     for keys, asked in ((1000, "1,000 of them asked for"), (many, "all asked for")):
-        paired = Paired()
-        for _ in range(MORE * rounds):
-            before = burst(small, payload=SMALL_PAYLOAD)
-            it = burst(large, keys=keys, payload=SMALL_PAYLOAD)
-            paired.add(name, before, it, burst(small, payload=SMALL_PAYLOAD))
+        shoot = partial(_asking, {small: 1000, large: keys})
+        paired = interleaved(small, {name: large}, shoot, MORE * rounds, Random(5))
         what = f"processor, {many:,} entries over 1,000, {asked}: {name}"
         goal = GROWTH_GOAL if name == "broker" and keys < many else None
         ratios = paired.ratios(name, "processor_us")
         yield _figure(what, RATIO, ratios, "lower", at_most=goal)
         spent = zip(paired.values(name, "processor_us"), ratios, strict=True)
         yield _figure(f"{what}, added", "µs/request", [us - us / ratio for us, ratio in spent], "lower")
+
+
+def _asking(for_keys: Mapping[Server, int], server: Server) -> Burst:
+    return burst(server, keys=for_keys[server], payload=SMALL_PAYLOAD)
