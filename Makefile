@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
+.PHONY: help up down test test-postgresql check accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
 help: ## these targets, one line each
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-21s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ down: ## end everything that `make up` started here
 
 test: test-environment ## install what is missing, then run the whole test suite (PYTEST_ARGS="-k walk")
 	@exec $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+test-postgresql: test-environment ## all tests of rows again, on a PostgreSQL server that is started for them
+	@exec $(BIN)/python -m tests.postgresql pytest -n 2 --dist loadgroup -m "database and not browser" $(PYTEST_ARGS)
 
 check: test-environment ## format, lint, types, import contracts, OpenAPI, migrations
 	$(BIN)/ruff format --check .
@@ -75,4 +78,4 @@ runtime-environment: python
 	@$(PYTHON) brokerweb/up/environment.py --accelerator requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser --postgresql requirements.txt requirements-dev.txt

@@ -10,7 +10,8 @@ runs and machines where microseconds do not.
 - ``tables``    the table in the terminal and in ``docs/results/benchmarks.md``
 - ``__main__``  which sections there are, and the command
 - ``compare``   this tree against another revision, or against ``baseline.json``
-- ``servers``   brokers, C programs (``c``) and bare Python (``bare``) as processes; ``bursts``: load on them, in turn
+- ``servers``   brokers, C programs (``c``) and bare Python (``bare``) as processes; ``bursts``: load on them, in turn;
+  ``flooder``: a process that floods one
 
 A *section* is a module here with ``TITLE: str`` and ``measure(rounds, say) -> Iterator[Figure]``. It yields figures as
 it has them, calls ``say`` with one line before what takes long, ends every process that it starts (also on

@@ -25,6 +25,7 @@ SECTIONS = (
     "memory",
     "peers",
     "messages",
+    "floods",
     "overlay",
     "generator",
     "simulator",

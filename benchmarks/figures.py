@@ -8,13 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from telemetry.intervals import CONFIDENCE, RESAMPLES
+from telemetry.intervals import CONFIDENCE
 
 RATIO = "ratio"
 """The unit of what travels between runs and machines; everything else is true of one machine on one day."""
 
 Better = Literal["higher", "lower"]
 _SEED = 20_170_301
+RESAMPLES = 10_000
 
 
 class Unavailable(Exception):

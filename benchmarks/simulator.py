@@ -42,7 +42,7 @@ LARGE = {1_000: 0, 10_000: 3, 100_000: 8}
 """Brokers, and from how many rounds on so many are looked at: the most take two gigabytes and four minutes to make."""
 MOST_GROWTH = 1.5
 """What an event may cost among the most brokers, over what it costs among the fewest."""
-SEARCHING = BrokerConfig(search="lookahead", walk_ttl=256, replication="none", trace_one_in=0)
+SEARCHING = BrokerConfig(search="lookahead", walk_policy="avoid", walk_ttl=256, replication="none", trace_one_in=0)
 HEAP = 10_000
 STEPS = 100_000
 

@@ -7,13 +7,18 @@ each app is the room.
 - ``experiments``  experiments and runs; ``definitions``: what one's definition says, apart from any row
 - ``builder``, ``runlist``, ``runpage``  pages over these: a new experiment, the list of runs, one run
 - ``comparison``, ``wirelab``  runs held against each other; what is in a datagram. Neither has rows
+- ``finder``       everything with a page by its name
 - ``live``         snapshots, websockets and the home page
 - ``control``      keeps rows and the host's supervisor in step; ``simulations``: computes runs in virtual time
 - ``api``          REST; ``up``: starts and keeps all of this
+- ``posting``      asks for tasks, from a thread of its own; ``wrong``: the page of what no view foresaw
 - ``doors``, ``formatting``, ``setting_forms``, ``quantities``, ``errors``, ``ids``  what rooms share
+- ``entrance``, ``bodies``  what is refused before anybody is asked who they are
+- ``traced``       one traced query as REST and pages tell it
 - ``guarded``      a long computation of a worker; ``demo``: what a fresh house shows
 - ``spreadsheets`` text of others in files that a spreadsheet opens
-- ``settings``, ``urls``, ``asgi``, ``celery``, ``logs``, ``mail``, ``secret``  how it is set up
+- ``databases``, ``postgresql``  which database rows lie in, and PostgreSQL with one writer at a time
+- ``settings``, ``urls``, ``asgi``, ``celery``, ``logs``, ``mail``, ``secret``, ``variables``  how it is set up
 """
 
 from brokerweb.celery import app as celery_app

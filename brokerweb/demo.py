@@ -13,6 +13,7 @@ from django.db import transaction
 from brokerweb.accounts.services import make_operator
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
+from brokerweb.storage import disk
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 
@@ -44,7 +45,7 @@ from the broker asked, and topologies would differ in nothing but noise.
 
 
 def first_start() -> None:
-    """Makes what is missing; launches the demo experiment only when it makes it."""
+    """Makes what is missing; launches the demo experiment only when it makes it, and where there is room."""
     operator = make_operator()
     if Experiment.objects.filter(demo=True).exists():
         return
@@ -61,7 +62,8 @@ def first_start() -> None:
             report_when_done=True,
             demo=True,
         )
-        experiments.launch(experiment, operator)
+        if not disk.refusal():  # else it stands there, to be launched once there is room
+            experiments.launch(experiment, operator)
 
 
 def _topology(name: str, owner: User) -> Topology:

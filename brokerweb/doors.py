@@ -1,6 +1,6 @@
 """What every page's view shares: who may press what, pages of a list, and sentences beside fields."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -90,6 +90,6 @@ def sought(request: HttpRequest) -> str:
     return request.GET.get("q", "").strip()[:MOST_TYPED]
 
 
-def page_of(request: HttpRequest, rows: QuerySet[Any], size: int = PAGE_SIZE) -> Page[Any]:
+def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], size: int = PAGE_SIZE) -> Page[Any]:
     """The page that ``?page=`` asks for; a number out of range is the nearest page."""
     return Paginator(rows, size).get_page(request.GET.get("page"))

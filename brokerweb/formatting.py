@@ -5,7 +5,6 @@ Registered as template builtins. Values that are not known are a dash, never a z
 
 import json
 import math
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 from brokerweb.topologies import parts
 from overlay.engines import SIMULATED
 from overlay.experiment.whatif import in_words
+from overlay.settings import help_lines
 
 register = template.Library()
 
@@ -114,9 +114,13 @@ def percent(value: Any) -> str:
 
 @register.filter
 def share(value: Any) -> str:
-    """A share 0..1 in per cent of three significant figures: 99.6 and 100 are not the same."""
+    """A share 0..1 in per cent of three significant figures, and never 100 of what lacks something: 3 of 10,000 lost
+    are 99.97 %."""
     number = _number(value)
-    return UNKNOWN if number is None else f"{sig3(number * 100)}\u202f%"
+    if number is None:
+        return UNKNOWN
+    rounded = sig3(number * 100)
+    return f"{math.floor(number * 1e4) / 100 if number < 1 and float(rounded) == 100 else rounded}\u202f%"
 
 
 @register.filter
@@ -162,7 +166,7 @@ def _distance(seconds: float) -> str:
 def state(word: Any) -> SafeString:
     """A state as a badge: shape, word and colour together."""
     name = str(word or "unknown")
-    return format_html('<span class="state state-{}">{}</span>', name, name)
+    return format_html('<span class="state state-{}">{}</span>', name.replace(" ", "-"), name)
 
 
 JUDGED = {"passed": "done", "broken": "failed", "open": "queued"}
@@ -327,8 +331,8 @@ def with_query(context: dict[str, Any], **changes: Any) -> str:
 
 @register.filter
 def named_lines(text: str) -> SafeString:
-    """A help that says what each of several names is, ``one: …; other: …``: each begins a line."""
-    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in re.split(r"(?<=[.;]) (?=\w+: )", text)))
+    """A help that says what each of several names is: each begins a line."""
+    return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in help_lines(text)))
 
 
 @register.filter

@@ -2,13 +2,17 @@
 
 ===================== =======================================================================================
 ``WAXWING_VAR``        where data lie; default ``var/`` beside ``manage.py``
+``DATABASE_URL``       ``postgresql://user:password@host:5432/name``; without it SQLite in ``var/waxwing.sqlite3``
 ``REDIS_URL``          ``redis://:password@host:port``; without it queue, layer and cache live in this process
 ``WAXWING_HOST``       this host's name in rows and queues; default the machine's name
 ``WAXWING_DEBUG``      ``1`` for Django's debug pages
+``WAXWING_RECONCILE_S`` seconds between two rounds of the reconciler; default 1
 ``WAXWING_HOSTS``      further host names the web answers to, comma separated
 ``WAXWING_HTTPS``      ``1`` behind TLS: secure cookies, HSTS and redirects
 ``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
 ``WAXWING_URL``        the address that readers open, for links in notifications
+``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
+``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any number), twice as many of an address
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -21,16 +25,19 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from csp.constants import NONE, SELF, UNSAFE_INLINE
+from django.core.exceptions import ImproperlyConfigured
 from kombu import Exchange, Queue
 
 import overlay
+from brokerweb.databases import database
 from brokerweb.mail import mail_server
-from brokerweb.secret import kept_secret
+from brokerweb.secret import keep_private, kept_secret
 from brokerweb.up.parts import host_name
+from brokerweb.variables import networks, number
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("WAXWING_VAR") or BASE_DIR / "var").resolve()
-VAR.mkdir(parents=True, exist_ok=True)
+keep_private(VAR)
 RUNS = VAR / "runs"
 LAKE = VAR / "lake"
 REPORTS = VAR / "reports"
@@ -43,17 +50,33 @@ MAX_BROKERS = 1_000
 """Of one topology: as many as one host launches within ``overlay.phases.LAUNCH_LIMIT_S``."""
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
-"""Of a request but its files, which lie on disk: a document in a form or in JSON, where quotes are written longer."""
+"""Of a request's body, with its files: a document in a form or in JSON, where quotes are written longer."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 """The form of an experiment has 17 for each of its faults, of which 200 are allowed."""
-LEASE_SECONDS = 15
-"""How long a run goes on without its worker: more than a worker takes to be started again."""
+LEASE_SECONDS = 30
+"""How long a run goes on without its worker: more than one takes to be started again, or is stopped for by a busy
+machine. Shorter, a run ends for less; longer, its brokers run on longer for nobody."""
 WORKER_MISSING_SECONDS = 15
+RECONCILE_SECONDS = float(os.environ.get("WAXWING_RECONCILE_S", "1"))
+"""Between two rounds of the reconciler, a quarter of it while runs are under way; from 0.1 to 10 s, less than
+the two above. Tasks do not wait for it. Longer, what no task did is done later; shorter, the database is asked more."""
+if not 0.1 <= RECONCILE_SECONDS <= 10:
+    raise ImproperlyConfigured(f"WAXWING_RECONCILE_S must be from 0.1 to 10, not {RECONCILE_SECONDS:g}")
 REPORT_TIMEOUT_SECONDS = 15 * 60
 NOTICE_TIMEOUT_SECONDS = 10.0
 """For one attempt at telling somebody."""
 CONTEXT_DEADLINE_SECONDS = 10.0
 """For one answer through the REST front, which a thread of the web waits for: as long as any client asks a broker."""
+REST_WINDOW_S = 10
+"""Over which requests to REST are counted: as many of them may come at once, and so long may it take until more may."""
+REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
+"""Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
+asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
+REST_ADDRESS_RATE = 2 * REST_RATE
+"""Requests a second from one address, which several people may share."""
+WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
+"""Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
+otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
 
 # --- Django ---------------------------------------------------------------------------------------------------------
 DEBUG = os.environ.get("WAXWING_DEBUG") == "1"
@@ -101,6 +124,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "brokerweb.entrance.known_methods",
+    "brokerweb.entrance.address_throttle",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Pages and JSON become a tenth; Django adds a random length, so that sizes do not tell of secrets in them.
@@ -131,21 +156,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": VAR / "waxwing.sqlite3",
-        "OPTIONS": {
-            # A writing transaction takes its lock at once: waiting for it works, upgrading a read lock does not.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-        # A file, as in life (threads and WAL behave differently in memory); one per process, so that suites run beside
-        # each other.
-        "TEST": {"NAME": VAR / f"test-{os.getpid()}.sqlite3"},
-    }
-}
+DATABASES = {"default": database(os.environ, VAR)}
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -246,7 +257,7 @@ AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contri
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
-]
+] + [{"NAME": "brokerweb.accounts.passwords.EndsTokens"}]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -262,6 +273,7 @@ AXES_ENABLE_ACCESS_FAILURE_LOG = False
 
 HTTPS = os.environ.get("WAXWING_HTTPS") == "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked on loopback by what watches the parts, without TLS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
@@ -303,6 +315,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["brokerweb.api.auth.OperatorWrites"],
+    "DEFAULT_THROTTLE_CLASSES": ["brokerweb.api.throttles.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],
@@ -353,6 +366,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "axes": {"level": "WARNING"},
+        "brokerweb.control.acting": {"level": "INFO"},  # what tasks did, though Celery sets the root to WARNING
         "kombu": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
     },

@@ -9,6 +9,7 @@ from brokerweb.api import health
 
 PAGES = (
     "live",
+    "finder",
     "accounts",
     "topologies",
     "networks",
@@ -21,6 +22,8 @@ PAGES = (
     "calibration",
 )
 """Apps whose ``urls`` are pages."""
+
+handler500 = "brokerweb.wrong.server_error"
 
 admin.site.site_header = admin.site.site_title = "Waxwing"
 admin.site.index_title = "Administration"

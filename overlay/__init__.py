@@ -13,7 +13,9 @@ What everything stands on:
 
 - ``node``        the seam: what a driver may call on a core; ``chance``: randomness, handed in too; ``hashes``
 - ``addresses``   ``host:port`` parsing; ``errors``: our mistakes and theirs
+- ``untrusted``   JSON and YAML that others wrote, read within limits
 - ``settings``    declarative settings, from which flags, forms and the API are made
+- ``admission``   whose datagram is served next, when more come than a node can serve
 - ``links``       delay, jitter, loss and the rest, for real and simulated datagrams alike; ``link_shapes``: several
                   at once, and in words
 - ``facts``       every fact a process reports, defined once; ``journal``: the one writer and reader of them
@@ -42,6 +44,8 @@ three pure modules say what follows from it, each about one thing:
 - ``phases``      where the deployment is, from launching to finished, and which processes that phase wants
 - ``fleet``       of the processes wanted, which to start, stop, kill or give up on
 - ``assembly``    of the brokers that are up, which is ordered to join whom, and to watch its neighbours
+
+``silence`` says how long somebody was not heard of: whoever renews a lease, or a broker.
 
 The drivers: ``runtime`` (effects only; its ``hosted`` asks the three above) and ``sim`` (virtual time).
 ``python -m overlay`` is ``__main__``: brokers, single exchanges, the supervisor; ``cli_simulate`` is a run in virtual

@@ -64,3 +64,9 @@ def parse_networks(text: str, field: str) -> tuple[Network, ...]:
 def is_loopback(host: str) -> bool:
     """Whether a numeric host is reachable from this machine only."""
     return ip_address(host).is_loopback
+
+
+@lru_cache(maxsize=4096)
+def block_of(host: str) -> str:
+    """The network that whoever has a numeric host can likely choose other addresses from: its /24, in IPv6 its /64."""
+    return str(ip_network(f"{host}/{64 if ':' in host else 24}", strict=False))

@@ -184,6 +184,8 @@ def _found(
 _ROWS = (
     ("requests", "{requests:,}"),
     ("answered", "{answered:,}"),
+    ("share answered", "{answer_ratio:.2%} of the requests"),
+    ("throughput", "{per_s:,.2f} answers per second of measuring"),
     ("not found", "{not_found:,}"),
     ("refused", "{refused:,}"),
     ("timed out", "{timed_out:,}"),

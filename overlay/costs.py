@@ -12,7 +12,7 @@ MESSAGES = ("forwards", "lookaheads")
 """What seed 000 counts as a query's messages: requests, shallow floods and (structured arm) questions for data that
 brokers sent each other. What came back is not among them, nor is what was sent again for want of an acknowledgement."""
 
-_ONLY_BETWEEN_BROKERS = (1, 3, 9, 16, 17, *range(22, 32), 33)
+_ONLY_BETWEEN_BROKERS = (1, 3, 9, 16, 17, *range(22, 32), 33, 34)
 """Codes that a broker sends to brokers alone; it seldom answers the ping of somebody else."""
 
 DATAGRAMS = (*(f"out_{code}" for code in _ONLY_BETWEEN_BROKERS), "in_4", "in_6")
@@ -58,4 +58,5 @@ def _messages_per_update(counters: Mapping[str, int]) -> float | None:
     """
     updates, questions = counters.get("in_2", 0), counters.get("dht_messages", 0)
     placing = questions - counters.get("forwards", 0) if questions else 0
-    return (placing + counters.get("refreshes_sent", 0)) / updates if updates else None
+    following = counters.get("refreshes_sent", 0) + counters.get("confirms_sent", 0)
+    return (placing + following) / updates if updates else None

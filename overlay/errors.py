@@ -21,6 +21,11 @@ def describe_os_error(error: OSError) -> str:
     return str(error)
 
 
+def describe_full_disk(path: str) -> str:
+    """The same sentence, of one who had no room to say it: ``path`` could not be written."""
+    return describe_os_error(OSError(errno.ENOSPC, "No space left on device", path))
+
+
 class WaxwingError(Exception):
     """Base of every error that is somebody else's input, safe to show as a sentence."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.errors import InvalidSetting
-from overlay.faults import IMPAIRED, KILL, MAX_FAULTS, OF_LINKS, PARTITION, RESTART, SHAPES, Ends, Fault
+from overlay.faults import IMPAIRED, KILL, MAX_FAULTS, OF_LINKS, PARTITION, RESTART, SHAPES, Direction, Ends, Fault
 from overlay.link_shapes import in_words
 from overlay.links import LinkShape
 from overlay.settings import describe
@@ -59,6 +59,8 @@ class _Reader:
         where, shaped = WHERE[what], SHAPES.get(what, ())
         needed, optional = {"what", "at_s", where}, set() if what == RESTART else {"until_s"}
         (optional if what == IMPAIRED else needed).update(shaped)
+        if what in OF_LINKS:
+            optional.add("one_way")
         for name in sorted(needed - document.keys()):
             raise self._wrong(name, "is missing")
         for name in document:
@@ -71,12 +73,15 @@ class _Reader:
             until_s = self._number("until_s", until_s, 0, self.duration_s)
             if until_s <= at_s:
                 raise self._wrong("until_s", f"{until_s:g} s must be after at_s, {at_s:g} s")
+        one_way = self._one_way(document)
         readers: dict[str, Callable[[object], Any]] = {
             "brokers": lambda value: self._indices("brokers", value),
             "islands": self._islands,
-            "links": self._links,
+            "links": lambda value: self._links(value, one_way),
         }
         found = {where: readers[where](document[where])}
+        if one_way:
+            found["one_way"] = True
         if shaped:
             found["shape"] = self._shape(what, {name: document[name] for name in shaped if name in document})
         return Fault(what, at_s, until_s, **found)
@@ -121,20 +126,29 @@ class _Reader:
             raise self._wrong("islands", "puts a broker on two islands")
         return islands
 
-    def _links(self, value: object) -> frozenset[Ends] | None:
+    def _one_way(self, document: Mapping[Any, Any]) -> bool:
+        one_way = document.get("one_way", False)
+        if not isinstance(one_way, bool):
+            raise self._wrong("one_way", f"must be true or false, not {_shown(one_way)}")
+        if one_way and document["links"] == "all":
+            raise self._wrong("one_way", "needs links by name: of “all” no direction is the first")
+        return one_way
+
+    def _links(self, value: object, one_way: bool) -> frozenset[Ends] | frozenset[Direction] | None:
         if value == "all":
             return None
         if not isinstance(value, list) or not value:
             raise self._wrong("links", f"must be “all” or a list of pairs of brokers, not {_shown(value)}")
-        return frozenset(self._ends(f"links.{index}", pair) for index, pair in enumerate(value))
+        return frozenset(self._pair(f"links.{index}", pair, one_way) for index, pair in enumerate(value))
 
-    def _ends(self, name: str, pair: object) -> Ends:
+    def _pair(self, name: str, pair: object, one_way: bool) -> Ends | Direction:
         if not isinstance(pair, list) or len(pair) != 2 or not all(map(self._is_broker, pair)):
             raise self._wrong(name, f"must be a pair of brokers, not {_shown(pair)}")
-        ends = min(pair), max(pair)
+        source, to = pair
+        ends = min(source, to), max(source, to)
         if ends not in self.links:
-            raise self._wrong(name, f"brokers {pair[0]} and {pair[1]} are not linked")
-        return ends
+            raise self._wrong(name, f"brokers {source} and {to} are not linked")
+        return (source, to) if one_way else ends
 
 
 def _shown(value: object) -> str:

@@ -10,8 +10,10 @@ A fault is a document of a configuration, its times in seconds from the beginnin
     {"what": "slow", "links": [[0, 1]], "delay_ms": 200, "at_s": 5, "until_s": 9}
     {"what": "lossy", "links": "all", "loss": 0.2, "at_s": 5, "until_s": 9}
     {"what": "impaired", "links": [[0, 1]], "duplication": 0.25, "rate_bytes_per_s": 20000, "at_s": 5}
+    {"what": "impaired", "links": [[1, 0]], "one_way": true, "partition": true, "at_s": 5}   1 hears 0, 0 not 1
 
-A link that is impaired does all that ``overlay.links.LinkShape`` knows, and of its fields at least one is said.
+A link that is impaired does all that ``overlay.links.LinkShape`` knows, and of its fields at least one is said. A fault
+of links strikes both directions; with ``one_way`` only what the first broker of each pair sends to the second.
 
 Faults that overlap compose: what links do is laid over what they did (``overlay.link_shapes``), so that delays add up
 and each loss strikes what the others let through; a broker is down while any fault keeps it down. What no fault touches
@@ -38,6 +40,9 @@ MAX_FAULTS = 200
 Ends = tuple[int, int]
 """The two brokers of a link, the lower index first."""
 
+Direction = tuple[int, int]
+"""One of the two ways over a link: which broker sends, and which one receives."""
+
 SHAPES: Mapping[str, tuple[str, ...]] = {
     SLOW: ("delay_ms",),
     LOSSY: ("loss",),
@@ -60,8 +65,9 @@ class Fault:
     """``None``: to the end of the run."""
     brokers: tuple[int, ...] = ()
     islands: tuple[tuple[int, ...], ...] = ()
-    links: frozenset[Ends] | None = None
-    """``None`` is all of them."""
+    links: frozenset[Ends] | frozenset[Direction] | None = None
+    """``None`` is all of them; directions where it is one way."""
+    one_way: bool = False
     shape: LinkShape = CLEAR
     """What they do beside what they do anyway."""
 
@@ -74,6 +80,7 @@ class Fault:
         if self.what == PARTITION:
             return f"partition into {len(self.islands)} islands"
         where = "all links" if self.links is None else f"{len(self.links)} link{'s' * (len(self.links) != 1)}"
+        where += " one way" * self.one_way
         if self.what == SLOW:
             return f"{where} +{self.shape.delay_ms:g} ms"
         return f"{where} lossy ({100 * self.shape.loss:g} %)" if self.what == LOSSY else f"{where}: {self._said()}"
@@ -81,9 +88,10 @@ class Fault:
     def _said(self) -> str:
         return ("+" if self.shape.delay_ms else "") + in_words(self.shape)
 
-    def strikes(self, ends: Ends) -> bool:
-        """Whether it is one of a link, and of this one."""
-        return self.what in OF_LINKS and (self.links is None or ends in self.links)
+    def strikes(self, way: Direction) -> bool:
+        """Whether it is a fault of links, and strikes this direction."""
+        known = way if self.one_way else (min(way), max(way))
+        return self.what in OF_LINKS and (self.links is None or known in self.links)
 
     def to_json(self) -> dict[str, Any]:
         """The document again; ``read`` of it is equal."""
@@ -98,7 +106,7 @@ class Fault:
         said = {name: getattr(self.shape, name) for name in SHAPES[self.what]}
         if self.what == IMPAIRED:
             said = {name: value for name, value in said.items() if value != getattr(CLEAR, name)}
-        return document | {"links": links} | said
+        return document | {"links": links} | ({"one_way": True} if self.one_way else {}) | said
 
 
 def timeline(faults: Iterable[Fault]) -> list[dict[str, Any]]:
@@ -161,9 +169,10 @@ class Course:
         """The islands of each partition that there is now. Nothing passes that any of them forbids."""
         return [self._faults[index].islands for index in sorted(self.active) if self._faults[index].islands]
 
-    def shape(self, link: Link) -> LinkShape:
-        """What one direction of ``link`` does now."""
-        return shape_under(link.shape(), link.ends, [self._faults[index] for index in sorted(self.active)])
+    def shape(self, link: Link, *, back: bool = False) -> LinkShape:
+        """What ``link`` does now to what broker ``a`` sends to ``b``, or ``back`` from ``b`` to ``a``."""
+        way = (link.b, link.a) if back else (link.a, link.b)
+        return shape_under(link.shape(), way, [self._faults[index] for index in sorted(self.active)])
 
     def _turn(self, at_s: float) -> list[tuple[Fault, bool]]:
         turned = []
@@ -179,9 +188,9 @@ class Course:
         return {broker for fault in kills for broker in fault.brokers}
 
 
-def shape_under(base: LinkShape, ends: Ends, faults: Sequence[Fault]) -> LinkShape:
-    """What a link that does ``base`` does under ``faults``; a partition is not one of the link."""
-    return laid_over(base, [fault.shape for fault in faults if fault.strikes(ends)])
+def shape_under(base: LinkShape, way: Direction, faults: Sequence[Fault]) -> LinkShape:
+    """What a direction that does ``base`` does under ``faults``; a partition is not one of the link."""
+    return laid_over(base, [fault.shape for fault in faults if fault.strikes(way)])
 
 
 def are_separated(a: int, b: int, faults: Iterable[Fault]) -> bool:

@@ -10,9 +10,9 @@ ten seconds, 100 ms before each.
     waiting ──────────> starting ──────> up ── ... ──────────────> stopping ──────────> killed
        ^                   │             │                            │                   │
        └───────────────────┴──── ended ──┴────────────────────────────┴───────────────────┘
-       │ gave_up
-       v
-    given-up
+       │ gave_up ^
+       v         │ restart_asked
+    given-up ────┘
 
 *Failed to start is not died*: a process that ended before it was ever ready would only fail again, so it is given up on
 at once with its own reason. One that was up before is worth another try.
@@ -34,6 +34,8 @@ START_TIMEOUT = 20 * SECOND
 """A loaded machine imports slowly; a broker that is not ready after this never will be."""
 STOP_GRACE = 3 * SECOND
 """From SIGTERM to SIGKILL."""
+RESTARTED = "restarted"
+"""How the reason of an end begins that an operator asked for."""
 
 WAITING, STARTING, UP, STOPPING, KILLED, GIVEN_UP = "waiting", "starting", "up", "stopping", "killed", "given-up"
 
@@ -52,6 +54,8 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     (STOPPING, "ended"): WAITING,
     (KILLED, "ended"): WAITING,
     (WAITING, "gave_up"): GIVEN_UP,
+    (GIVEN_UP, "restart_asked"): WAITING,
+    (UP, "restart_asked"): STOPPING,
 }
 """(state, what happened) -> state; a missing key is a mistake of ours and raises ``KeyError``."""
 
@@ -105,14 +109,20 @@ class Process:
         return replace(self._moved("ready", now), was_ready=True, failed_starts=0)
 
     def stop_sent(self, now: int) -> Process:
-        return self._moved("stop_sent", now)
+        return replace(self._moved("stop_sent", now), reason="")
+
+    def restart_asked(self, now: int, reason: str) -> Process:
+        """An operator wants another in its place: one that is up has been sent SIGTERM. What it went through before,
+        deaths and failed starts, no longer counts.
+        """
+        return replace(self._moved("restart_asked", now), reason=reason, restarts=(), failed_starts=0)
 
     def kill_sent(self, now: int, reason: str = "") -> Process:
         return replace(self._moved("kill_sent", now), reason=reason)
 
     def ended(self, now: int, reason: str, *, well: bool = False) -> Process:
         """``reason`` is the system's word for it; that we ended it ourselves, and why, is the better one."""
-        told = self.reason if self.state == KILLED and self.reason else reason
+        told = self.reason if self.state in (STOPPING, KILLED) and self.reason else reason
         return replace(
             self._moved("ended", now),
             reason=told,
@@ -125,6 +135,11 @@ class Process:
 
     def gave_up(self, now: int, reason: str) -> Process:
         return replace(self._moved("gave_up", now), reason=reason)
+
+    @property
+    def restarted(self) -> int:
+        """How often another was started in its place."""
+        return max(self.launches - 1, 0)
 
     @property
     def lives(self) -> bool:

@@ -58,8 +58,12 @@ class JournalWriter:
     def begin(self, start: Start) -> None:
         # Straight to the system: what flush() wrote is the kernel's, and survives this process.
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        self.write(start)
-        self.flush()
+        try:
+            self.write(start)
+            self.flush()
+        except OSError:
+            self.abandon()
+            raise
 
     def write(self, fact: Fact) -> None:
         """Queue one fact for the next flush."""
@@ -81,9 +85,14 @@ class JournalWriter:
         try:
             self.flush()
         finally:
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close without what is queued; the next writer of this path cuts off half a frame that may stand there."""
+        self._buffer.clear()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
 
 def _cut_torn_end(path: Path) -> None:

@@ -74,6 +74,8 @@ class Seen:
     """Why somebody wants it stopped; ``None`` while nobody does."""
     workload_start: int | None
     """When the first client starts, once fleets were forked."""
+    silent: Set[str] = frozenset()
+    """Brokers that run and do not answer, by name."""
 
 
 def is_alive(deployment: Deployment, phase: str) -> bool:
@@ -152,6 +154,9 @@ def _run_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
 
 def _network_move(deployment: Deployment, seen: Seen) -> Move | None:
     if seen.phase in (LAUNCHING, DEGRADED):
-        return Move("assembled") if seen.is_assembled else None
+        return Move("assembled") if seen.is_assembled and not seen.silent else None
     lost = [name for name in deployment.broker_names if seen.processes[name].state != UP]
-    return Move("lost", f"{lost[0]}: {seen.processes[lost[0]].reason}") if lost else None
+    if lost:
+        return Move("lost", f"{lost[0]}: {seen.processes[lost[0]].reason}")
+    silent = [name for name in deployment.broker_names if name in seen.silent]
+    return Move("lost", f"{silent[0]}: does not answer") if silent else None

@@ -32,7 +32,6 @@ PROFILES: dict[str, Mapping[str, Value]] = {
         **SUSPECTING,
     },
     "improved": {
-        "walk_policy": "backtrack",
         "replica_refresh": True,
         "hop_ack": True,
         "gone_ttl": 2,
@@ -50,8 +49,8 @@ SUMMARIES: dict[str, str] = {
     "nobody told of a death",
     "design": "what the published thesis designed (its chapter 3): walks with lookahead, replicas at random wherever "
     "an answer passes, neighbours by ping, notices of leave and crash",
-    "improved": "walks that turn back and so prove a not-found, replicas that follow their provider, what is lost "
-    "between brokers sent again, nobody declared dead by loss alone",
+    "improved": "replicas that follow their provider, what is lost between brokers sent again, nobody declared dead by "
+    "loss alone",
     "structured": "a distributed hash table in place of searches: data lie where a hash says",
 }
 """What each is, for help texts and the documentation."""

@@ -10,9 +10,11 @@ fresh broker; ``telemetry.messages`` makes a run's messages of it. One file for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
+from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -169,11 +171,11 @@ class Recording:
         document = dict(first[1])
         if document.pop("format", None) != FORMAT:
             raise BadRecording(f"{self.path} was written in another format than this version reads ({FORMAT}).")
-        try:
-            host, port = document["address"]
-            return Begin(**{**document, "address": (host, port)})
-        except (TypeError, ValueError, KeyError):
-            raise BadRecording(f"{self.path} does not say of which broker it is.") from None
+        address = document.get("address")
+        is_whole = document.keys() == {"address", *_BEGIN} and _are(_BEGIN.values(), map(document.get, _BEGIN))
+        if not is_whole or not isinstance(address, tuple) or not _are((str, int), address) or not _is_place(*address):
+            raise BadRecording(f"{self.path} does not say of which broker it is.")
+        return Begin(**document)
 
     def __iter__(self) -> Iterator[Record]:
         records = self._records()
@@ -223,24 +225,56 @@ def _unpack(body: bytes) -> list[Record] | None:
         records = list(unpacker)
     except (ValueError, msgpack.UnpackException):
         return None
-    if not all(isinstance(record, tuple) and record and record[0] in _LENGTHS for record in records):
-        return None
-    return records if all(len(record) == _LENGTHS[record[0]] for record in records) else None
+    return records if all(map(_is_record, records)) else None
 
 
-_LENGTHS: dict[int, int] = {
-    What.BEGIN: 2,
-    What.RECEIVED: 5,
-    What.TIMER: 2,
-    What.SENT: 5,
-    What.CLOCK: 2,
-    What.COUNTED: 2,
-    What.TRACED: 1,
-    What.LEAVING: 2,
-    What.FULL: 1,
-    What.ENDED: 1,
+_BEGIN: dict[str, type] = {
+    "process": str,
+    "life": int,
+    "config": dict,
+    "chance": str,
+    "seed": int,
+    "wall_offset_ns": int,
+    "zero_ns": int,
+    "version": str,
+    "code": str,
+    "python": str,
 }
-"""Of each kind, with the kind itself."""
+
+_FIELDS: dict[int, tuple[type, ...]] = {
+    What.BEGIN: (dict,),
+    What.RECEIVED: (int, str, int, bytes),
+    What.TIMER: (int,),
+    What.SENT: (int, str, int, bytes),
+    What.CLOCK: (int,),
+    What.COUNTED: (int,),
+    What.TRACED: (),
+    What.LEAVING: (int,),
+    What.FULL: (),
+    What.ENDED: (),
+}
+"""Of each kind, the types of its fields."""
+
+
+def _is_record(record: Any) -> bool:
+    if not isinstance(record, tuple) or not record or type(record[0]) is not int or record[0] not in _FIELDS:
+        return False
+    what, *fields = record
+    return _are(_FIELDS[what], fields) and (len(fields) < 4 or _is_place(fields[1], fields[2]))
+
+
+def _are(kinds: Iterable[type], values: Iterable[Any]) -> bool:
+    return list(kinds) == [type(value) for value in values]
+
+
+@lru_cache(maxsize=4096)
+def _is_place(host: str, port: int) -> bool:
+    """Whether a datagram can come from there or go there; some come from port 0."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return 0 <= port <= 65535
 
 
 def recordings_in(directory: Path) -> list[Path]:

@@ -15,6 +15,7 @@ A field's type is its default's: ``int``, ``float`` (which takes an integer too)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -117,6 +118,11 @@ def check(instance: Any) -> None:
     """Check every field of a settings instance; to be called by its ``__post_init__``. Raises ``InvalidSetting``."""
     for info in describe(type(instance)):
         info.check(getattr(instance, info.name))
+
+
+def help_lines(text: str) -> list[str]:
+    """A help that says what each of several names is, ``One sentence. one: …; other: ….``, cut before each name."""
+    return re.split(r"(?<=[.;]) (?=[\w-]+: )", text)
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:

@@ -15,7 +15,8 @@
 - ``messages``    every message of a recorded run
 - ``traces``      single queries, joined over all brokers; ``tracefile``: as a file, or from the journals of a live run
 - ``holdings``    how many copies of what lay where when a run ended, beside how often it was asked for
-- ``configurations``  which runs are replicates of each other; ``intervals``: over replicates; ``paired``: by request
+- ``configurations``  which runs are replicates of each other; ``intervals``: over replicates, of ``shares`` too;
+  ``paired``: by request
 - ``quantiles``   exact percentiles from counts
 - ``published``   Table B.1 of the thesis; ``figures``: 4.3 to 4.6
 - ``charts``      the one shape of a chart; ``comparison``: the report as data; ``html``: as a page

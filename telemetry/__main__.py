@@ -20,6 +20,7 @@ from telemetry.claims import page as claims
 from telemetry.progress import ERROR, PROGRESS, tell
 from telemetry.runs import Lake, RunFiles
 from telemetry.search_table import command as search_table
+from telemetry.spark import standalone
 from telemetry.sweep import command as sweep
 from telemetry.sweep.batch import Batch
 
@@ -59,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     )
     pcap = commands.add_parser("pcap", help="write the messages of a recorded run to standard output, for Wireshark")
     pcap.add_argument("directory", type=Path, metavar="RUN_DIR", help="of the run (var/runs/<run>)")
+    cluster = commands.add_parser("spark", parents=[data], help="a master or a worker of a Spark cluster of one's own")
+    standalone.add_flags(cluster)
     claims.add_flags(commands.add_parser("claims", help="judge the published claims by the simulated matrix"))
     search_table.add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
     return top
@@ -74,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "claims": _claims,
         "search-table": _search_table,
         "pcap": _pcap,
+        "spark": _spark,
     }
     try:
         return commands[given.command](given)
@@ -130,6 +134,10 @@ def _pcap(given: argparse.Namespace) -> int:
     for piece in capture(files, Choice(), title(files)):
         sys.stdout.buffer.write(piece)
     return 0
+
+
+def _spark(given: argparse.Namespace) -> int:
+    standalone.run(given)
 
 
 def _fail(error: WaxwingError, code: int) -> int:

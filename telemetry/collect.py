@@ -27,7 +27,7 @@ from telemetry.oracle import Columns, Conditions
 from telemetry.records import FOUND, STORED, rows_to_table, to_table
 from telemetry.runs import Lake, RunFiles
 from telemetry.storage import plain, whole_file, write_json
-from telemetry.summary import Collected, measuring_window, summarise
+from telemetry.summary import Collected, summarise
 from telemetry.traces import Gathered
 
 BATCH = 65_536
@@ -63,11 +63,12 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     _write(lake, "events", files.run, rest.events)
     tracefile.write(rest.traces, files.traces_path)
     rest.lost += messages.write(files)
-    begin_us, end_us = measuring_window(samples)
+    found = summarise(rest.with_samples(samples), manifest)
+    _, end_us = found["window_us"]
     at_the_end = [one for one in rest.holdings if one.at_us >= end_us - AT_ONCE_US]  # the others went by churn before
-    held = holdings.by_entity(samples, at_the_end, end_us - begin_us)
+    held = holdings.by_entity(samples, at_the_end, found["measured_us"])
     holdings.write(held, files.holdings_path)
-    found = {**summarise(rest.with_samples(samples), manifest), "holdings": holdings.in_short(held, at_the_end)}
+    found["holdings"] = holdings.in_short(held, at_the_end)
     summary: dict[str, Any] = plain(found)
     write_json(lake.manifest_path(files.run), plain({**manifest, "run": files.run, "summary": summary}))
     return summary

@@ -12,19 +12,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from overlay.engines import ENGINES, SIMULATED
-from telemetry import figures, oracle
+from telemetry import figures, metrics, oracle
 from telemetry.charts import KB, Chart, axis, chart, estimate, point, series
 from telemetry.configurations import ChosenRun, differing, grouped, label, links_in_words
-from telemetry.intervals import interval
+from telemetry.intervals import LOG, SHARE, SIGNED, Scale, interval
 from telemetry.metrics import STATISTICS
 from telemetry.published import nearest
+from telemetry.schedule import measured_us
 
 STARTS = {"from_intended": "response_us", "from_sent": "response_from_sent_us"}
 """From which instant a response time runs, and Spark's column of it."""
 MEMORY = {"rss_bytes": "RSS", "pss_bytes": "PSS", "uss_bytes": "USS", "over_idle_bytes": "over idle"}
-SIGNED = ("over_idle_bytes",)
+NEGATIVE = ("over_idle_bytes",)
 """Kinds of memory that may be negative: what a broker gave back since it was idle."""
-_MOST = {"success": 1.0, "fresh_share": 1.0, "false_not_found_per_1000": 1000.0}
 CURVE = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
 """The shares of requests at which the percentile chart is drawn."""
 
@@ -102,8 +102,12 @@ def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str],
             for start, column in STARTS.items()
         },
         "outcomes": _summed(measured.outcomes[run.run] for run in group if run.run in measured.outcomes),
+        **_answered(group, measured.outcomes),
         "truth": _truth(group, measured.truths),
-        "memory": {name: _over_runs(group, measured.memory, name, name in SIGNED) for name in (*MEMORY, "table_bytes")},
+        "memory": {
+            name: _over_runs(group, measured.memory, name, SIGNED if name in NEGATIVE else LOG)
+            for name in (*MEMORY, "table_bytes")
+        },
         "verdicts": dict(Counter(run.verdict for run in group)),
         "verdict_reasons": sorted({reason for run in group for reason in run.reasons}),
         "published": _published(first),
@@ -116,26 +120,43 @@ def _response(key: str, group: Sequence[ChosenRun], column: str, measured: Measu
     return {**found, "pooled": measured.pooled.get(key, {}).get(column)}
 
 
-def _over_runs(group: Sequence[ChosenRun], rows: Rows, column: str, is_signed: bool = False) -> dict[str, Any]:
-    return interval([rows.get(run.run, {}).get(column) for run in group], is_signed=is_signed)
+def _over_runs(group: Sequence[ChosenRun], rows: Rows, column: str, scale: Scale = LOG) -> dict[str, Any]:
+    return interval([rows.get(run.run, {}).get(column) for run in group], scale)
+
+
+def _answered(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
+    """The share of the requests that were answered, and answers per second of measuring, over replicates."""
+    known = {run: metrics.outcome_counts(row) for run, row in rows.items()}
+    rates = {
+        run.run: {"per_s": metrics.rate(known[run.run]["answered"], lasted)}
+        for run in group
+        if run.run in known and (lasted := measured_us(run.manifest)) is not None
+    }
+    of_group = [known.get(run.run) for run in group]
+    share = interval(
+        [metrics.answer_ratio(row) if row else None for row in of_group],
+        SHARE,
+        requests=[sum(row.values()) if row else None for row in of_group],
+    )
+    return {"answer_ratio": share, "per_s": _over_runs(group, rates, "per_s")}
 
 
 def _truth(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
     """``oracle.SHARES`` and the median ``stale_ms`` over replicates, and the ``counts`` of them all."""
     known = {run.run: rows[run.run] for run in group if run.run in rows}
-    shares = {run: oracle.shares(row, row["existed"]) for run, row in known.items()}
     counts = _summed({word: row[word] for word in oracle.TRUTHS} for row in known.values())
     return {
-        **{name: _at_most(_over_runs(group, shares, name), _MOST.get(name)) for name in oracle.SHARES},
+        **{name: _share(group, known, name) for name in oracle.SHARES},
         "stale_ms": _over_runs(group, known, "stale_ms"),
         "counts": counts,
     }
 
 
-def _at_most(found: dict[str, Any], most: float | None) -> dict[str, Any]:
-    """An interval of what is never more; that it is never negative is seen to where it is made."""
-    high = found["high"]
-    return found if most is None or high is None else {**found, "high": min(high, most)}
+def _share(group: Sequence[ChosenRun], known: Rows, name: str) -> dict[str, Any]:
+    rows = [known.get(run.run) for run in group]
+    values = [oracle.shares(row, row["existed"])[name] if row else None for row in rows]
+    requests = [oracle.shared_by(row, row["existed"])[name] if row else None for row in rows]
+    return interval(values, SHARE, requests=requests, most=oracle.MOST.get(name, 1.0))
 
 
 def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
@@ -255,8 +276,9 @@ def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str, engi
 
 def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield (
-        "A value is the mean of the replicates' own statistic with its 95 % interval: Student's t on the logarithm "
-        "for 2 to 7 replicates, a bootstrap for more, none for one. Pooled is the statistic of all samples as one."
+        "A value is the mean of the replicates' own statistic, with its 95 % interval by Student's t, none for one. Of "
+        "times and sizes it is the geometric mean, and t is on the logarithm; of memory over idle, which may be "
+        "negative, the mean; of shares the mean, with Wilson's score. Pooled is the statistic of all samples as one."
     )
     suspect = [run.run for run in runs if run.verdict == "suspect"]
     if suspect:

@@ -172,8 +172,9 @@ def _words(name: str, unit: str) -> tuple[str, str]:
 
 
 def faults_in_words(faults: Sequence[Mapping[str, Any]]) -> str:
-    """``kill at 5 s, slow at 10 s``; empty where nothing goes wrong on purpose."""
-    return ", ".join(f"{fault['what']} at {fault['at_s']:g} s" for fault in faults)
+    """``kill as measuring begins, slow 10 s into measuring``; empty where nothing goes wrong on purpose."""
+    when = [f"{fault['at_s']:g} s into measuring" if fault["at_s"] else "as measuring begins" for fault in faults]
+    return ", ".join(f"{fault['what']} {at}" for fault, at in zip(faults, when, strict=True))
 
 
 def grouped(runs: Iterable[ChosenRun]) -> dict[str, list[ChosenRun]]:

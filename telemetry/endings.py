@@ -11,9 +11,6 @@ from dataclasses import dataclass
 
 from telemetry.traces import Query, Step
 
-WALKS = ("walk", "k-walkers", "lookahead")
-"""Strategies whose queries go ``walk_ttl`` hops at most."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:

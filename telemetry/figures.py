@@ -172,7 +172,9 @@ def _notes(figure: Figure, rows: Sequence[Published], is_measured: bool) -> list
         f"Rows {', '.join(damaged)} of the table are damaged or incomplete in the source and in no mean.",
     ]
     if is_measured:
-        notes.append("Measured values: the mean of the replicates with its 95 % interval; what was not run is a gap.")
+        notes.append(
+            "Measured values: the geometric mean of the replicates with its 95 % interval; what was not run is a gap."
+        )
     if is_measured and figure.metric == "memory_kb":
         notes.append(
             "The published brokers were C++ programs of about 2 MB; ours share an interpreter, which RSS counts."

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any
 
-from telemetry.intervals import between, interval, of_median
+from telemetry.intervals import SHARE, between, interval, of_median
 from telemetry.measures import Measure
 
 AGGREGATES = ("mean", "median", "min", "max")
@@ -33,6 +33,8 @@ class Value:
     configuration: str
     seed: str
     value: float
+    requests: float | None = None
+    """Of a share, of how many requests it is, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,13 @@ class Replicates:
     """What a group's interval is over."""
 
     values: tuple[float, ...]
+    requests: tuple[float | None, ...]
+    """Of shares, of how many requests each value is."""
     by_seed: dict[str, float]
     """Of one configuration that ran several times with a seed, their mean."""
     middle: float | None
     """The mean of the configurations' own means; of one configuration, of its runs. ``None`` of nothing."""
+    requests_by_seed: dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A group's mean minus the baseline's."""
+    """A group's mean minus the baseline's; of times, sizes and rates it is the ratio that has the interval."""
 
     value: float | None
     low: float | None
@@ -89,13 +94,13 @@ def replicates(values: Sequence[Value]) -> Replicates:
     by_configuration: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in values:
         by_configuration[one.configuration][one.seed].append(one.value)
-    groups = list(by_configuration.values())
+    groups, made = list(by_configuration.values()), _requests_by_seed(values)
     if not groups:
-        return Replicates((), {}, None)
+        return Replicates((), (), {}, None, {})
     means = [{seed: _mean(found) for seed, found in seeds.items()} for seeds in groups]
     if len(groups) == 1:
-        whole = tuple(one.value for one in values)
-        return Replicates(whole, means[0], fmean(whole))
+        whole, requests = tuple(one.value for one in values), tuple(one.requests for one in values)
+        return Replicates(whole, requests, means[0], fmean(whole), made)
     own = [fmean(seeds.values()) for seeds in means]
     away: dict[str, list[float]] = defaultdict(list)
     for seeds, mean in zip(means, own, strict=True):
@@ -103,7 +108,17 @@ def replicates(values: Sequence[Value]) -> Replicates:
             away[seed].append(value - mean)
     whole_mean = fmean(own)
     by_seed = {seed: whole_mean + fmean(found) for seed, found in away.items() if 2 * len(found) > len(groups)}
-    return Replicates(tuple(by_seed.values()), by_seed, fmean(by_seed.values()) if by_seed else whole_mean)
+    middle = fmean(by_seed.values()) if by_seed else whole_mean
+    return Replicates(tuple(by_seed.values()), tuple(made[seed] for seed in by_seed), by_seed, middle, made)
+
+
+def _requests_by_seed(values: Sequence[Value]) -> dict[str, float | None]:
+    """``None`` where it is not known of one of a seed's runs."""
+    found: dict[str, float | None] = {}
+    for one in values:
+        before = found.get(one.seed, 0.0)
+        found[one.seed] = None if before is None or one.requests is None else before + one.requests
+    return found
 
 
 def _mean(found: Sequence[float]) -> float:
@@ -112,22 +127,20 @@ def _mean(found: Sequence[float]) -> float:
 
 
 def estimate(values: Sequence[Value], measure: Measure, aggregate: str = "mean") -> Estimate:
-    """``aggregate`` of a group's replicates with its interval; ``low`` and ``high`` never exceed what is possible."""
+    """``aggregate`` of a group's replicates with its interval, on the measure's scale."""
     group = replicates(values)
     n = len(group.values)
     if not n:
         why = "its configurations ran with different seeds" if values else "nothing measured"
         return Estimate(group.middle if aggregate == "mean" else None, None, None, 0, why)
     if aggregate == "mean":
-        found = interval(group.values, is_signed=measure.is_signed)
+        found = interval(group.values, measure.scale, requests=group.requests, most=measure.most)
         value, low, high, method = (found[name] for name in ("value", "low", "high", "method"))
     elif aggregate == "median":
         value, (low, high, method) = median(group.values), of_median(group.values)
     else:
         value, low, high = (min if aggregate == "min" else max)(group.values), None, None
         method = f"no interval of a {aggregate}"
-    if high is not None and measure.most is not None:
-        high = min(high, measure.most)
     return Estimate(value, low, high, n, method, group.values)
 
 
@@ -140,16 +153,31 @@ def difference(ours: Sequence[Value], baseline: Sequence[Value], measure: Measur
     one, other = replicates(ours), replicates(baseline)
     if one.middle is None or other.middle is None:
         return NOTHING
-    pairs = [value - other.by_seed[seed] for seed, value in one.by_seed.items() if seed in other.by_seed]
-    if len(pairs) >= 2 and 2 * len(pairs) >= min(len(one.by_seed), len(other.by_seed)):
-        found = interval(pairs, is_signed=True)
-        value, low, high, n = found["value"], found["low"], found["high"], found["n"]
-        method = f"{found['method']}, paired by seed"
-    else:
-        low, high, method = between(one.values, other.values)
-        value, n = one.middle - other.middle, min(len(one.values), len(other.values))
-    share = value / other.middle if other.middle else None
-    return Difference(value, low, high, n, method, verdict(low, high, measure), share)
+    common = [seed for seed in one.by_seed if seed in other.by_seed]
+    is_paired = len(common) >= 2 and 2 * len(common) >= min(len(one.by_seed), len(other.by_seed))
+    sides = [_side(side, common if is_paired else None) for side in (one, other)]
+    (ours_values, ours_made), (their_values, their_made) = sides
+    if not ours_values or not their_values:  # of configurations with different seeds there is a mean alone
+        value, why = one.middle - other.middle, "its configurations ran with different seeds"
+        return Difference(value, None, None, 0, why, UNKNOWN, value / other.middle if other.middle else None)
+    found = between(
+        ours_values,
+        their_values,
+        measure.scale,
+        is_paired=is_paired,
+        requests=(ours_made, their_made) if measure.scale == SHARE else None,
+        most=measure.most,
+    )
+    share = found.value / found.theirs if found.theirs else None
+    said = verdict(found.low, found.high, measure)
+    return Difference(found.value, found.low, found.high, found.n, found.method, said, share)
+
+
+def _side(found: Replicates, seeds: Sequence[str] | None) -> tuple[list[float], list[float | None]]:
+    """Its values and of how many requests they are: of these seeds in their order, or of all replicates."""
+    if seeds is None:
+        return list(found.values), list(found.requests)
+    return [found.by_seed[seed] for seed in seeds], [found.requests_by_seed[seed] for seed in seeds]
 
 
 def verdict(low: float | None, high: float | None, measure: Measure) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from overlay import phases
 from overlay.churn import CRASHED
+from overlay.fleet import RESTARTED
 from telemetry.processes import broker_index
 
 TOGETHER_S = 1.0
@@ -43,6 +44,7 @@ WORDINGS = {
     "broke": Wording("{who} ended with {reason}", "{who} ended with {reason}", "{who} down"),
     "gave_up": Wording("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
     "fault_injected": Wording("{who} was ordered to be killed", "{who} were ordered to be killed"),
+    "restart_asked": Wording("{who}: {reason}", "{who}: {reason}"),
     "churn_left": Wording("{who} went by churn, saying farewell", "{who} went by churn, saying farewell", "{who} away"),
     "churn_crashed": Wording("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
     "churn_returned": Wording("{who} came back by churn", "{who} came back by churn", "{who} back"),
@@ -87,7 +89,7 @@ LIMITS = {
 FAMILIES = ("phase", "fault", "process", "neighbour", "limit", "other")
 """Kinds of events by which a timeline is filtered."""
 _FAULTS = frozenset({"fault_injected", "fault_began", "fault_ended"})
-_PROCESSES = frozenset({"started", "ended", "restarted", "killed", "broke", "gave_up"})
+_PROCESSES = frozenset({"started", "ended", "restarted", "killed", "broke", "gave_up", "restart_asked"})
 _PHASES = frozenset({*phases.TRANSITIONS.values(), phases.LAUNCHING})
 
 
@@ -135,7 +137,8 @@ def kind_of(name: str, detail: Mapping[str, Any]) -> str:
     if name == "process_started":
         return "restarted" if detail.get("after") else "started"
     if name == "process_ended":
-        return "ended" if reason in ("", WELL, CRASHED) else "killed" if reason.startswith("killed") else "broke"
+        is_meant = reason in ("", WELL, CRASHED) or reason.startswith(RESTARTED)
+        return "ended" if is_meant else "killed" if reason.startswith("killed") else "broke"
     return name
 
 

@@ -89,8 +89,17 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _response(rows: Sequence[Mapping[str, Any]], start: str) -> str:
-    head = ["Configuration", "n", "Mean", "Median", *STATISTICS[2:]]
-    return _table(head, ([_name(row), _cell(str(row["n"])), *_statistics(row["response"][start])] for row in rows))
+    head = ["Configuration", "n", "Mean", "Median", *STATISTICS[2:], "Answered", "Answers per s"]
+    return _table(
+        head,
+        ([_name(row), _cell(str(row["n"])), *_statistics(row["response"][start]), *_answered(row)] for row in rows),
+    )
+
+
+def _answered(row: Mapping[str, Any]) -> list[str]:
+    """Of which share of the requests the times are."""
+    written = {"answer_ratio": share, "per_s": figures}
+    return [_cell(write(row[name]["value"]), _beside(row[name], write)) for name, write in written.items()]
 
 
 def _statistics(response: Mapping[str, Any]) -> list[str]:
@@ -299,8 +308,11 @@ def size(count: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """0 to 1 in per cent."""
-    return UNKNOWN if value is None else f"{figures(value * 100)} %"
+    """0 to 1 in per cent, and never 100 of what lacks something."""
+    if value is None:
+        return UNKNOWN
+    rounded = figures(value * 100)
+    return f"{floor(value * 1e4) / 100 if value < 1 and float(rounded) == 100 else rounded} %"
 
 
 def _milliseconds(value: float | None) -> str:

@@ -33,6 +33,20 @@ def spread(values: Numbers) -> dict[str, float | int | None]:
     return {"n": len(values), **{name: float(value) for name, value in zip(SPREAD, found, strict=True)}}
 
 
+def bounds(answered: Numbers, unanswered: int) -> dict[str, float | None]:
+    """``STATISTICS`` of requests of which ``unanswered`` took for ever; ``None`` is no bound, or that there are none.
+
+    A percentile is that of all of them, as ``spread`` has it: one that would lie between the slowest answer and a
+    request without any has no bound.
+    """
+    requests, ordered = len(answered) + unanswered, np.sort(answered)
+    ranks = [percent * (requests - 1) / 100 for percent in PERCENTILES]
+    known = [rank if 0 <= rank <= len(answered) - 1 else None for rank in ranks]
+    percentiles = [None if rank is None else float(np.interp(rank, range(len(ordered)), ordered)) for rank in known]
+    mean = float(np.mean(answered)) if len(answered) and not unanswered else None
+    return dict(zip(STATISTICS, [mean, *percentiles], strict=True))
+
+
 def outcome_counts(outcomes: Mapping[str, int]) -> dict[str, int]:
     """Every outcome that a request can have, with its count."""
     return {outcome: int(outcomes.get(outcome, 0)) for outcome in OUTCOMES}

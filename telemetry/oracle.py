@@ -36,6 +36,9 @@ NACK 202 although a living broker held a valid value all the while. ``proved_not
 SHARES = ("success", "fresh_share", "false_not_found_per_1000")
 """What is told of counts of truths: of what existed, of the answers, of the requests."""
 
+MOST = {"false_not_found_per_1000": 1000.0}
+"""What stands for all of them in a share that is not of 1."""
+
 NEVER = np.iinfo(np.int64).max
 NOT_AT_ALL = np.iinfo(np.int64).min
 
@@ -211,15 +214,15 @@ def shares(counts: Mapping[str, int], existed: int) -> dict[str, float | None]:
 
     ``success`` is the share of the requests for what existed that were answered with valid data.
     """
+    parts = (counts["fresh"] + counts["stale"], counts["fresh"], 1000 * counts["false_not_found"])
+    of = shared_by(counts, existed)
+    return {name: _share(part, of[name]) for name, part in zip(SHARES, parts, strict=True)}
+
+
+def shared_by(counts: Mapping[str, int], existed: int) -> dict[str, int]:
+    """By the names of ``SHARES``, of how many requests each is a share."""
     answers = sum(counts[word] for word in ("fresh", "stale", "expired"))
-    found = counts["fresh"] + counts["stale"]
-    requests = sum(counts[word] for word in TRUTHS)
-    values = (
-        _share(found, existed),
-        _share(counts["fresh"], answers),
-        _share(1000 * counts["false_not_found"], requests),
-    )
-    return dict(zip(SHARES, values, strict=True))
+    return dict(zip(SHARES, (existed, answers, sum(counts[word] for word in TRUTHS)), strict=True))
 
 
 def _share(count: int, of: int) -> float | None:

@@ -23,18 +23,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from telemetry.intervals import CONFIDENCE, interval
+from telemetry import shares
+from telemetry.intervals import SHARE, SIGNED, between, interval, mean_and_half, student
 from telemetry.runs import Lake
 
 _COLUMNS = ["role", "client", "phase", "outcome", "intended_us", "ended_us", "entity"]
-_Z = 1.959964
-"""Two-sided 95 % quantile of the normal distribution."""
-RESAMPLES = 2_000
-BOOTSTRAP_BELOW = 2_000
-"""Pairs; of more, the bootstrap of a mean says what the normal distribution says, at a thousand times the cost."""
 CURVE = tuple(i / 100 for i in range(101))
 """Shares of pairs at which the curve of differences is drawn."""
-_SEED = 20_170_301
 ANSWERED = "answered"
 REQUESTS, SEEDS = "requests", "seeds"
 """What an interval is over."""
@@ -118,7 +113,7 @@ def pair(before: pa.Table, after: pa.Table) -> Paired:
         median=median_of(differences),
         answered_before=(both.num_rows + lost) / n if n else None,
         answered_after=(both.num_rows + gained) / n if n else None,
-        answered_share=share_of(lost, gained, n),
+        answered_share=share_of(both.num_rows, lost, gained, n),
         faster=int((differences < 0).sum()),
         slower=int((differences > 0).sum()),
         before=float(np.median(was)) if len(was) else None,
@@ -149,7 +144,7 @@ def over_seeds(found: Sequence[Paired]) -> Paired:
         median=_over([one.median.value for one in found]),
         answered_before=_over([one.answered_before for one in found]).value,
         answered_after=_over([one.answered_after for one in found]).value,
-        answered_share=_over([one.answered_share.value for one in found]),
+        answered_share=_share_over(found),
         faster=sum(one.faster for one in found),
         slower=sum(one.slower for one in found),
         before=_over([one.before for one in found]).value,
@@ -160,8 +155,18 @@ def over_seeds(found: Sequence[Paired]) -> Paired:
 
 
 def _over(values: Sequence[float | None]) -> Estimate:
-    known = interval(values, is_signed=True)
+    known = interval(values, SIGNED)
     return Estimate(known["value"], known["low"], known["high"])
+
+
+def _share_over(found: Sequence[Paired]) -> Estimate:
+    known = [one for one in found if one.answered_before is not None and one.answered_after is not None]
+    if not known:
+        return Estimate(None, None, None)
+    pairs = [one.pairs for one in known]
+    after, before = ([getattr(one, name) for one in known] for name in ("answered_after", "answered_before"))
+    change = between(after, before, SHARE, is_paired=True, requests=(pairs, pairs))
+    return Estimate(change.value, change.low, change.high)
 
 
 def _most_first(counted: Counter[tuple[str, str]]) -> list[tuple[str, str, int]]:
@@ -189,21 +194,11 @@ def _answered(outcomes: pa.ChunkedArray) -> Any:
 
 
 def mean_of(values: Any) -> Estimate:
-    """The mean; its interval by a percentile bootstrap, or of many pairs by the normal distribution."""
-    n = len(values)
-    if n < 2:
-        return Estimate(float(values[0]) if n else None, None, None)
-    mean = float(values.mean())
-    if n >= BOOTSTRAP_BELOW:
-        half = _Z * float(values.std(ddof=1)) / sqrt(n)
-        return Estimate(mean, mean - half, mean + half)
-    draws = np.random.default_rng(_SEED).integers(0, n, size=(RESAMPLES, n))
-    means = values[draws].mean(axis=1)
-    # Each draw and its mirror image, so that two runs told in the other order give the negative, to the last digit.
-    means = np.concatenate([means, values[n - 1 - draws].mean(axis=1)])
-    tail = (1 - CONFIDENCE) / 2 * 100
-    low, high = np.percentile(means, [tail, 100 - tail])
-    return Estimate(mean, float(low), float(high))
+    """The mean, and its interval by Student's t."""
+    if not len(values):
+        return Estimate(None, None, None)
+    value, half = mean_and_half(values)
+    return Estimate(value, None, None) if half is None else Estimate(value, value - half, value + half)
 
 
 def median_of(values: Any) -> Estimate:
@@ -214,21 +209,22 @@ def median_of(values: Any) -> Estimate:
     n = len(values)
     if n < 2:
         return Estimate(float(values[0]) if n else None, None, None)
-    half = _Z * sqrt(n) / 2
+    half = student(np.inf) * sqrt(n) / 2
     low = max(int(np.floor((n - 1) / 2 - half)), 0)
     return Estimate(float(np.median(values)), float(values[low]), float(values[n - 1 - low]))
 
 
-def share_of(lost: int, gained: int, n: int) -> Estimate:
-    """By how much the share answered grew, of ``n`` requests of which so many were answered in one run alone.
+def share_of(both: int, lost: int, gained: int, n: int) -> Estimate:
+    """By how much the share answered grew, of ``n`` requests of which so many were answered in both runs, in the first
+    alone (``lost``) and in the second alone.
 
-    The interval is Bonett's and Price's for paired shares: one request is added to each of the two kinds, which keeps
-    what is covered near 95 % where there are few of them, or none.
+    The interval is Newcombe's for paired shares: what began at 100 % can rise only as far as 100 % is uncertain.
     """
     if not n:
         return Estimate(None, None, None)
     if n < 2:
         return Estimate(float(gained - lost), None, None)
-    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
-    middle, half = up - down, _Z * sqrt((up + down - (up - down) ** 2) / (n + 2))
-    return Estimate((gained - lost) / n, max(-1.0, middle - half), min(1.0, middle + half))
+    after, before = (shares.wilson((both + alone) / n, n, student(np.inf)) for alone in (gained, lost))
+    together = shares.correlation_of_requests(both, lost, gained, n - both - lost - gained)
+    found = shares.difference(after, before, together)
+    return Estimate((gained - lost) / n, found.low, found.high)

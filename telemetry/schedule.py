@@ -1,4 +1,4 @@
-"""How many requests and updates a run was to send: the plan of its load generators, made once more. Pure.
+"""How long a run measured, and how many requests and updates it was to send: the plan of its generators again. Pure.
 
 Counterpart: ``overlay.clients.scheduled`` sends the k-th at start + k × interval, so that what a finished run measured
 can be held against what was due.
@@ -7,13 +7,37 @@ can be held against what was due.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overlay.errors import WaxwingError
+from overlay.facts import Event
 from overlay.node import SECOND
+from overlay.phases import DRAINING, FAILED, MEASURING, STOPPED, STOPPING
 from overlay.settings import build
 from overlay.workload import ClientPlan, Workload, measured_between, plan_clients
+
+AFTER_MEASURING = (DRAINING, STOPPING, STOPPED, FAILED)
+"""Phases that end measuring."""
+
+
+def measured_us(manifest: Mapping[str, Any], events: Iterable[Event] = ()) -> int | None:
+    """How long the run measured: as long as its workload says, or until it was stopped; ``None`` where nobody knows.
+
+    What a rate per second of measuring is divided by. The waits for the last answers come after it. Of a run that was
+    collected its manifest says it.
+    """
+    if (collected := (manifest.get("summary") or {}).get("measured_us")) is not None:
+        return int(collected)
+    planned_s = (manifest.get("workload") or {}).get("duration_s")
+    planned_us = None if planned_s is None else round(planned_s * 1e6)
+    told = sorted((event for event in events if event.name == "phase"), key=lambda event: event.at_us)
+    began_us = next((event.at_us for event in told if event.detail.get("phase") == MEASURING), None)
+    end = next((event for event in told if event.detail.get("phase") in AFTER_MEASURING), None)
+    if began_us is None or end is None or (end.detail["phase"] == DRAINING and planned_us is not None):
+        return planned_us
+    until_us = max(0, end.at_us - began_us)
+    return until_us if planned_us is None else min(planned_us, until_us)
 
 
 def due_in_measuring(manifest: Mapping[str, Any]) -> dict[str, int] | None:

@@ -96,6 +96,8 @@ class Result:
     was_stopped: bool
     differs_from: str = ""
     """The digest that it had before, if it was simulated anew and another came out; that is a bug."""
+    took_s: float = 0.0
+    """By the clock, until its result was collected; 0 of one that was kept."""
     repeat: Mapping[str, str] = field(default_factory=dict)
     """Of a run that repeats another: ``{run, digest, outcome, why}``, as ``telemetry.repeats`` found."""
 
@@ -122,6 +124,7 @@ def simulate_run(
     if known.get("key") == key and not known.get("was_stopped") and not order.anew:
         return Result(**{**known, "was_kept": True})
     tell("measuring", 0.0)
+    began = time.monotonic()
     result = _fetch(order, key, services, places, files, lambda share: tell("measuring", share), should_stop)
     if order.repeats:
         followed = repeats.Followed(simulator_version(), services.to_json() if services else None)
@@ -129,7 +132,7 @@ def simulate_run(
     files.write_manifest(_manifest(order, result, services, now))
     tell("collecting", 1.0)
     collect(files, lake)
-    return result
+    return result if result.was_kept else replace(result, took_s=round(time.monotonic() - began, 3))
 
 
 def _held_against(original: Mapping[str, Any], result: Result, followed: repeats.Followed, lake: Lake) -> Result:

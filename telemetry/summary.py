@@ -2,6 +2,7 @@
 
 Only requests *intended* in measuring count. Response time is that of answered requests, from the intended sending
 (``*_us``) and from the actual one (``*_from_sent_us``); all times are microseconds unless their name says otherwise.
+Rates are per second of measuring (``measured_us``), without the waits for the last answers, which ``window_us`` has.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from overlay.facts import Event, Start, Tick
 from overlay.faults import BEGAN, ENDED, KILL, RESTART
 from telemetry import metrics, oracle, processes
 from telemetry.processes import GENERATORS
-from telemetry.schedule import due_in_measuring
+from telemetry.schedule import due_in_measuring, measured_us
 from telemetry.verdict import Evidence, judge
 
 SILENT_US = 3_000_000
@@ -48,7 +49,10 @@ def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
     begin_us, end_us = measuring_window(run.samples)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
-    response = _exchanges(requests, end_us - begin_us)
+    duration_us = measured_us(manifest, run.events)
+    if duration_us is None:  # a manifest that tells of no workload
+        duration_us = end_us - begin_us
+    response = _exchanges(requests, duration_us)
     brokers = _broker_rows(ticks, _clients_began(run.samples), begin_us, end_us)
     counters = processes.summed(
         processes.counters_between(rows, begin_us, end_us)
@@ -60,17 +64,20 @@ def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
         for process, rows in ticks.items()
         if process.startswith("consumers-")
     ).get("requests", 0)
+    truth = _truth(requests)
     summary = {
         **_as_requests(response),
-        "updates": _exchanges(updates, end_us - begin_us),
+        "bounds": _bounds(requests, truth["proved_not_found"]),
+        "updates": _exchanges(updates, duration_us),
         "lateness": metrics.spread(_late(requests)),
         "age_ms": metrics.spread(_ages(requests, zero_unix_us)),
-        "truth": _truth(requests),
+        "truth": truth,
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
         **costs(counters, asked),
-        "processor": _processor(ticks, begin_us, end_us, manifest),
+        "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
         "window_us": [begin_us, end_us],
+        "measured_us": duration_us,
     }
     is_live = manifest.get("engine", LIVE) == LIVE
     evidence = _evidence(run, summary, ticks, due_in_measuring(manifest), is_live=is_live)
@@ -121,6 +128,14 @@ def _exchanges(table: pa.Table, duration_us: int) -> dict[str, Any]:
 def _as_requests(response: dict[str, Any]) -> dict[str, Any]:
     """The consumers' exchanges under the contract's short names too: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
     return {**response, **{name: response[f"{name}_us"] for name in metrics.STATISTICS}}
+
+
+def _bounds(requests: pa.Table, rightly_not_found: int) -> dict[str, Any]:
+    """Response times of all requests for which there was an answer to be had; those that got none took for ever."""
+    answered = _answered(requests)
+    unanswered = requests.num_rows - answered.num_rows - rightly_not_found
+    took = _numbers(answered, "ended_us") - _numbers(answered, "intended_us")
+    return {"requests": len(took) + unanswered, "unanswered": unanswered, **metrics.bounds(took, unanswered)}
 
 
 def _late(requests: pa.Table) -> metrics.Numbers:

@@ -1,6 +1,8 @@
 """What a run must keep to be called passed: ``p95 < 2ms``, ``not_found = 0``. Pure.
 
-A threshold is one comparison of ``telemetry.filters`` whose field is one of ``telemetry.measures``.
+A threshold is one comparison of ``telemetry.filters`` whose field is one of ``telemetry.measures``. Where it is about a
+response time, a request that got no answer is beyond every bound (``bounds`` of ``telemetry.summary``): those that are
+left when others are lost are the quick ones, and prove nothing.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypedDict
 
 from overlay.errors import InvalidSetting
@@ -15,6 +18,7 @@ from telemetry.filters import Comparison, InvalidFilter, did_you_mean, parse
 from telemetry.filters.errors import InvalidValue
 from telemetry.filters.values import quantity, written
 from telemetry.measures import MEASURES, Measure
+from telemetry.metrics import PERCENTILES, STATISTICS
 
 _HOLDS = {
     "=": operator.eq,
@@ -47,8 +51,14 @@ class Judged(TypedDict):
 
     text: str
     value: float | None
-    """Of the run, in the measure's unit; ``None`` where nothing was measured."""
+    """Of the run, in the measure's unit; ``None`` where nothing was measured, or where ``why`` says it is unbounded."""
     held: bool
+    why: str
+    """How many requests got no answer, where that counts; empty otherwise, as of runs judged before it did."""
+
+
+COUNTED = ("requests", "answered")
+"""Figures that it takes, beside its own, to judge a run that was collected before ``bounds`` were."""
 
 
 def read(text: str) -> Threshold:
@@ -81,20 +91,49 @@ def read_all(texts: Iterable[str]) -> list[Threshold]:
 
 def broken(judged: Iterable[Judged]) -> str:
     """Those that did not hold, with what was measured: ``p95 < 2ms (3.1ms)``; empty where all did."""
-    missed = [one for one in judged if not one["held"]]
-    return ", ".join(f"{one['text']} ({written(one['value'], read(one['text']).measure.unit)})" for one in missed)
+    return ", ".join(f"{one['text']} ({_measured(one)})" for one in judged if not one["held"])
+
+
+def _measured(one: Judged) -> str:
+    value, why = one["value"], one.get("why", "")
+    known = "" if value is None and why else written(value, read(one["text"]).measure.unit)
+    return "; ".join(filter(None, (known, why)))
 
 
 def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[Judged]:
     """Each of them held against a run's summary."""
     thresholds = list(thresholds)
-    return judge_figures(thresholds, {one.measure.name: one.measure.of(summary) for one in thresholds})
+    names = {*COUNTED, *(one.measure.name for one in thresholds)}
+    return judge_figures(thresholds, {name: MEASURES[name].of(summary) for name in names}, summary.get("bounds"))
 
 
-def judge_figures(thresholds: Iterable[Threshold], figures: Mapping[str, float | None]) -> list[Judged]:
-    """Each of them held against a run's figures, by name and in their units."""
-    values = [(one, figures.get(one.measure.name)) for one in thresholds]
-    return [Judged(text=one.text, value=value, held=one.holds(value)) for one, value in values]
+def judge_figures(
+    thresholds: Iterable[Threshold], figures: Mapping[str, float | None], bounds: Mapping[str, Any] | None
+) -> list[Judged]:
+    """Each of them held against a run's figures, by name and in their units, and its summary's ``bounds``."""
+    return [_judged(one, figures, bounds or _assumed(figures)) for one in thresholds]
+
+
+def _judged(threshold: Threshold, figures: Mapping[str, float | None], bounds: Mapping[str, Any]) -> Judged:
+    name = threshold.measure.name
+    if not threshold.measure.is_response or not bounds["unanswered"]:
+        value = figures.get(name)
+        return Judged(text=threshold.text, value=value, held=threshold.holds(value), why="")
+    why = f"{bounds['unanswered']:,} of {bounds['requests']:,} requests got no answer"
+    if (bound := bounds[name]) is None:
+        return Judged(text=threshold.text, value=None, held=threshold.holds(inf), why=f"{why}, so {name} is unbounded")
+    held = threshold.holds(bound)
+    return Judged(text=threshold.text, value=bound, held=held, why=f"{why} and count as slower than the others")
+
+
+def _assumed(figures: Mapping[str, float | None]) -> Mapping[str, Any]:
+    """Of a run that was collected before its summary had ``bounds``: a percentile that there are enough answers for is
+    taken as it stands, since by how much the others would raise it was not kept."""
+    requests, answered = (int(figures.get(name) or 0) for name in COUNTED)
+    known = {
+        f"p{percent}": figures.get(f"p{percent}") for percent in PERCENTILES if 100 * answered >= percent * requests
+    }
+    return {"requests": requests, "unanswered": requests - answered, **dict.fromkeys(STATISTICS), **known}
 
 
 def passed(judged: Sequence[Judged]) -> bool | None:

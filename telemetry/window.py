@@ -20,16 +20,16 @@ from overlay.costs import growth
 from overlay.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal import JournalTail
 from telemetry import happenings, histograms, processes
+from telemetry.loads import PASSED, BrokerLoad
 from telemetry.marks import Marks
-from telemetry.metrics import outcome_counts, rate
+from telemetry.metrics import answer_ratio, outcome_counts, rate
 from telemetry.runs import RunFiles
+from telemetry.schedule import AFTER_MEASURING
 from telemetry.series import SECOND_US, Series
 from telemetry.storage import plain
 
 EVENTS = 50
 """How many events a snapshot carries, the newest; and as many of those that charts mark, however many others came."""
-LOADS = 8
-"""Loads of each broker kept until it is known when measuring ended."""
 UNDECIDED = 4_096
 """Contributions kept until it is known when measuring began: a minute of 64 processes, where a second would do."""
 EARLY = 8
@@ -37,12 +37,6 @@ EARLY = 8
 LEEWAY_US = SECOND_US // 2
 """How far the ticks of two processes may be apart that tell of the same second."""
 
-_AFTER = ("draining", "stopping", "stopped", "failed")
-"""Phases that end measuring."""
-_SHOWN = ("in_2", "in_3", "in_4", "in_6", "forwards", "hits", "replicas", "not_found")
-"""Counters of a broker whose rate is told: updates, requests, answers and not-founds that came in, and what it did."""
-_PASSED = ("in_2", "in_3", "in_4", "in_6")
-"""Of those what came in for searching and storing: a broker's load."""
 _RATES = (*OUTCOMES, "updates")
 """Counts whose rate the course of a run shows."""
 
@@ -63,12 +57,15 @@ class Totals:
     def __init__(self, since_us: int = 0) -> None:
         self.since_us = since_us
         self.until_us = since_us
+        self._told_us: int | None = None
+        """The last tick until then: the first one after it tells of all that came between."""
         self.outcomes: Counter[str] = Counter()
         self.updates: Counter[str] = Counter()
         self.response_us: Counter[int] = Counter()
 
     def add(self, contribution: Contribution) -> None:
         if contribution.at_us <= self.since_us:
+            self._told_us = max(self._told_us or 0, contribution.at_us)
             return
         self.until_us = max(self.until_us, contribution.at_us)
         if contribution.role == "provider":
@@ -76,6 +73,11 @@ class Totals:
         else:
             self.outcomes.update(contribution.counts)
             self.response_us.update(contribution.response_us)
+
+    def duration_us(self, measured_until_us: int | None) -> int:
+        """What a rate is per: up to now, and no longer than was measured. Waits for the last answers are none of it."""
+        until_us = self.until_us if measured_until_us is None else min(self.until_us, measured_until_us)
+        return until_us - (self.since_us if self._told_us is None else self._told_us)
 
 
 class LiveWindow:
@@ -88,8 +90,9 @@ class LiveWindow:
         self._last: dict[str, Tick] = {}
         self._early: dict[str, deque[Tick]] = {}
         self._clients_began_us: int | None = None
-        self._load: dict[str, deque[tuple[int, dict[str, float | None]]]] = {}
+        self._loads: dict[str, BrokerLoad] = {}
         self._phase = ""
+        self._measured_since_us: int | None = None
         self._measured_until_us: int | None = None
         self._events: deque[Event] = deque(maxlen=EVENTS)
         self._marked: deque[Event] = deque(maxlen=EVENTS)
@@ -135,8 +138,13 @@ class LiveWindow:
             self._totals = Totals(event.at_us)
             for contribution in self._undecided:
                 self._totals.add(contribution)
-        elif self._measured_until_us is None and self._phase in _AFTER:
+            self._measured_since_us = event.at_us
+            for load in self._loads.values():
+                load.measuring_began(event.at_us)
+        elif self._measured_until_us is None and self._phase in AFTER_MEASURING:
             self._measured_until_us = event.at_us
+            for load in self._loads.values():
+                load.measuring_ended(event.at_us)
 
     def _take_tick(self, tick: Tick) -> None:
         before = self._last.get(tick.process)
@@ -161,18 +169,9 @@ class LiveWindow:
         self._series.at(tick.at_us).memory[tick.process] = processes.memory_of(tick)
         if self._clients_began_us is None:
             self._early.setdefault(tick.process, deque(maxlen=EARLY)).append(tick)
-        if before is not None and tick.at_us > before.at_us:
-            elapsed = tick.at_us - before.at_us
-            rates = {name: count * SECOND_US / elapsed for name, count in grown.items()}
-            load: dict[str, float | None] = {
-                "cores": max(0, tick.cpu_us - before.cpu_us) / elapsed if tick.cpu_us else None,
-                "received_per_s": sum(rate for name, rate in rates.items() if name.startswith("in_")),
-                "sent_per_s": sum(rate for name, rate in rates.items() if name.startswith("out_")),
-                **{f"{name}_per_s": rates.get(name, 0.0) for name in _SHOWN},
-                **{name: tick.counters[name] for name in ("entries", "neighbours", "pending") if name in tick.counters},
-            }
-            if self._measured_until_us is None or tick.at_us <= self._measured_until_us:
-                self._load.setdefault(tick.process, deque(maxlen=LOADS)).append((tick.at_us, load))
+        if tick.process not in self._loads:
+            self._loads[tick.process] = BrokerLoad(self._measured_since_us)
+        self._loads[tick.process].take(before, tick, grown)
 
     def _take_generator(self, tick: Tick, grown: dict[str, int]) -> None:
         role = "provider" if tick.process.startswith("provider") else "consumer"
@@ -192,7 +191,7 @@ class LiveWindow:
 
     def _snapshot(self) -> dict[str, Any]:
         totals = self._totals
-        duration_us = totals.until_us - totals.since_us
+        duration_us = totals.duration_us(self._measured_until_us)
         newest = max((tick.at_us for tick in self._last.values()), default=0)
         events = [
             {
@@ -215,9 +214,10 @@ class LiveWindow:
                 "updates_per_s": rate(totals.updates["answered"], duration_us),
             },
             "outcomes": outcome_counts(totals.outcomes),
+            "answer_ratio": answer_ratio(totals.outcomes),
             "updates": outcome_counts(totals.updates),
             "memory": self._memory(),
-            "load": {"brokers": [{"index": index, **self._newest_load(name)} for index, name in self._brokers()]},
+            "load": {"brokers": [{"index": index, **self._loads[name].told()} for index, name in self._brokers()]},
             "totals": self._all_brokers(),
             "events": events,
             "happened": happenings.happened(events, self._names),
@@ -231,18 +231,12 @@ class LiveWindow:
         memories = {process: processes.memory_of(tick) for process, tick in idle.items()}
         return self._series.columns(_RATES, memories)
 
-    def _newest_load(self, process: str) -> dict[str, float | None]:
-        """Of the last second of measuring, once it has ended: brokers that wait for their end are not loaded."""
-        until_us = self._measured_until_us
-        loads = reversed(self._load.get(process, ()))
-        return next((load for at_us, load in loads if until_us is None or at_us <= until_us), {})
-
     def _all_brokers(self) -> dict[str, float | None]:
         """What all brokers come to together; ``None`` where nobody told."""
-        loads = [load for _, name in self._brokers() if (load := self._newest_load(name))]
+        loads = [load for _, name in self._brokers() if (load := self._loads[name].told())]
         memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
         return {
-            "load_per_s": _sum(load[f"{name}_per_s"] for load in loads for name in _PASSED),
+            "load_per_s": _sum(load[f"{name}_per_s"] for load in loads for name in PASSED),
             "cores": _sum(load["cores"] for load in loads),
             "entries": _sum(load.get("entries") for load in loads),
             "private_bytes": _sum(processes.private(memory) for memory in memories),

@@ -19,9 +19,17 @@ settings.register_profile("unhurried", deadline=None)  # how long an example tak
 settings.load_profile("unhurried")
 
 ROOT = Path(__file__).resolve().parent.parent
+ROWS = {"db", "transactional_db", "live_server"}
 READY_S = 240.0
 """From nothing: migrations, Redis, six Python processes, on two cores that other tests use too."""
 END_S = 30.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that use rows are marked ``database``: ``make test-postgresql`` runs them on PostgreSQL, too."""
+    for item in items:
+        if item.get_closest_marker("django_db") or ROWS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("database")
 
 
 @dataclass(frozen=True)
@@ -45,9 +53,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         end_house(process)
 
 
-def start_house(var: Path) -> subprocess.Popen[str]:
-    """The house on ``var``, starting; what it says besides its two lines goes to ``up.stderr`` there."""
-    environment = {**os.environ, "WAXWING_VAR": str(var)}
+def start_house(var: Path, **more: str) -> subprocess.Popen[str]:
+    """The house on ``var``, starting; what it says besides its two lines goes to ``up.stderr`` there.
+
+    ``more`` is added to its environment.
+    """
+    allowed = {"WAXWING_WEBHOOKS": "127.0.0.0/8", "WAXWING_REST_RATE": "0"}  # tests listen, and poll every 10 ms
+    environment = {**os.environ, **allowed, "WAXWING_VAR": str(var), **more}
     for name in ("REDIS_URL", "DJANGO_SETTINGS_MODULE"):
         environment.pop(name, None)
     with (var / "up.stderr").open("ab") as errors:

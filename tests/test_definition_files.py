@@ -50,11 +50,18 @@ def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
         ("".join(f"k{i}: 1\n" for i in range(30_000)) + "k7: 2", "says “k7” twice"),
         ("a: 2026-01-01", "no text, number, list or object"),
         ("a: !!python/object/apply:os.system [ls]", "is not YAML"),
-        ("a: .nan", "cannot be read"),
+        ("a: .nan", "not finite at a"),
+        ("a: {b: [1, -.inf]}", "not finite at a.b.1"),
+        ("a: 1\nb: [1.0e+999]", "not finite at b.0"),
+        ("a:\n- 1\n- " + "9" * 100_000, "number of more than 400 characters in line 3"),
+        ("a: 0x" + "f" * 5_000, "number of more than 400 characters in line 1"),
+        ("a: !!int '0x" + "f" * 5_000 + "'", "a number that is too large"),
+        ("a: [" + "[]," * 210_000 + "]", "more than 200,000 values"),
         ("a: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
         ("a: " + "[" * 200_000, "nested too deeply"),
         ("a: 1" + ":1" * 100_000, "more than 100,000 characters"),
-        ("a: 1" + ":1" * 400 + ".5", "a number that is too large"),
+        ("a: 1" + ":1" * 400 + ".5", "number of more than 400 characters"),
+        ("a: 1" + ":1" * 190 + ".5", "a number that is too large"),
         ("a: !!bool maybe", "not of the kind it says"),
         ("a: !!int ''", "not of the kind it says"),
         ("a: !!timestamp soon", "not of the kind it says"),
@@ -65,6 +72,34 @@ def test_what_is_no_definition_gets_a_sentence(text, words):
     with pytest.raises(InvalidSetting) as caught:
         parse_definition(text.encode())
     assert words in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": {"b": [1, ' + "9" * 100_000 + "]}}", "number of more than 400 characters at a.b.1"),
+        ('{"a": 0.' + "3" * 100_000 + "}", "number of more than 400 characters at a"),
+        ('{"a": [1e999]}', "not finite at a.0"),
+        ('{"a": NaN}', "not finite at a"),
+        ('{"a": -Infinity}', "not finite at a"),
+        ('{"a": "\\ud800"}', "half a surrogate pair"),
+        ('{"a": {"\\udfff": 1}}', "half a surrogate pair"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", "nested too deeply"),
+        ('{"a": ' + "[" * 100_000, "nested too deeply"),
+        ('{"a": [' + "[]," * 600_000 + "1]}", "more than 1,000,000 values"),
+        ('{\n"a": tru}', "line 2, column 6"),
+        ('{"a": "' + '\\"' * 2_000_000, "Unterminated string"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_json_that_would_cost_too_much_or_cannot_be_kept_is_refused_by_its_place(text, words):
+    with pytest.raises(InvalidSetting) as caught:
+        parse_definition(text.encode(), is_json=True)
+    assert words in caught.value.sentence
+
+
+def test_punctuation_in_texts_counts_as_no_values():
+    assert parse_definition(json.dumps({"a": ",:[{" * 500_000}).encode(), is_json=True)["a"].startswith(",:[{")
 
 
 RING = {"kind": "ring", "brokers": 4}

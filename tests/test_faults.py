@@ -43,6 +43,7 @@ islands = st.permutations(range(BROKERS)).map(lambda order: [order[:2], order[2:
 
 @st.composite
 def documents(draw):
+    directed = draw(st.lists(st.sampled_from([(0, 1), (1, 0), (5, 0)]).map(list), min_size=1, unique_by=tuple))
     own = draw(
         st.sampled_from(
             [
@@ -52,6 +53,7 @@ def documents(draw):
                 {"what": "slow", "links": draw(links), "delay_ms": draw(st.floats(0, 500))},
                 {"what": "lossy", "links": draw(links), "loss": draw(st.floats(0, 1))},
                 {"what": "impaired", "links": draw(links), **draw(impairments)},
+                {"what": "lossy", "links": directed, "one_way": True, "loss": 0.5},
             ]
         )
     )
@@ -101,6 +103,10 @@ def test_documents_are_read_and_written_back_equal(written):
         ({"what": "impaired", "links": "all", "queue_bytes": 5, "at_s": 1}, "faults.0.queue_bytes"),
         ({"what": "impaired", "links": "all", "partition": 1, "at_s": 1}, "faults.0.partition"),
         ({"what": "impaired", "links": "all", "speed": 1, "at_s": 1}, "faults.0.speed"),
+        ({"what": "lossy", "links": "all", "loss": 1, "one_way": True, "at_s": 1}, "faults.0.one_way"),
+        ({"what": "lossy", "links": [[0, 1]], "loss": 1, "one_way": "yes", "at_s": 1}, "faults.0.one_way"),
+        ({"what": "kill", "brokers": [1], "one_way": True, "at_s": 1}, "faults.0.one_way"),
+        ({"what": "lossy", "links": [[3, 0]], "loss": 1, "one_way": True, "at_s": 1}, "faults.0.links.0"),
     ],
 )
 def test_what_is_wrong_is_named(document, field):
@@ -175,7 +181,8 @@ def test_links_are_as_before_when_all_is_over(written):
     course = Course((), faults(*ending), measuring_s=0)
     course.due(30)
     course.due(DURATION_S)
-    assert [course.shape(link) for link in RING] == [link.shape() for link in RING]
+    for back in (False, True):
+        assert [course.shape(link, back=back) for link in RING] == [link.shape() for link in RING]
     assert course.partitions() == []
 
 
@@ -192,6 +199,16 @@ def test_delays_add_up_and_each_loss_strikes_what_the_others_let_through():
     assert course.due(1).links_changed
     assert (course.shape(RING[0]).delay_ms, round(course.shape(RING[0]).loss, 9)) == (130, 0.55)
     assert (course.shape(RING[1]).delay_ms, course.shape(RING[1]).loss) == (110, 0.1)
+
+
+def test_a_fault_one_way_leaves_the_way_back_alone():
+    cut = {"what": "impaired", "links": [[1, 0]], "one_way": True, "partition": True, "at_s": 1, "until_s": 2}
+    course = Course((), faults(cut), measuring_s=0)
+    course.due(1)
+    assert (course.shape(RING[0]).partition, course.shape(RING[0], back=True).partition) == (False, True)
+    course.due(2)
+    assert course.shape(RING[0], back=True) == RING[0].shape()
+    assert [mark["label"] for mark in timeline(faults(cut))] == ["1 link one way: cut"]
 
 
 def test_what_an_impaired_link_does_is_said_beside_its_mark():

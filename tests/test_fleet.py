@@ -178,3 +178,15 @@ def test_any_history_is_answered_by_legal_moves_and_within_the_limits(history, l
             assert process.state not in (UP, "starting")
     for first, last in zip(starts, starts[RESTARTS + 1 :], strict=False):
         assert last - first >= RESTART_WINDOW or last - starts[starts.index(first) + 1] >= RESTART_WINDOW
+
+
+def test_restarts_by_order_are_no_deaths_however_often_and_bring_back_what_was_given_up():
+    process = running()
+    for second in range(1, 4 * RESTARTS):
+        now = second * SECOND // 2
+        process = process.restart_asked(now, "restarted by olga").ended(now, "exit 0", well=True)
+        assert process.reason == "restarted by olga"
+        assert plan(ALWAYS, {"b": process}, now + BACK_OFF) == [Start("b")]
+        process = process.started(now + BACK_OFF).ready(now + BACK_OFF)
+    given_up = process.ended(now, "exit 1").gave_up(now, "restarted 5 times")
+    assert plan(ALWAYS, {"b": given_up.restart_asked(now, "restarted by olga")}, now + BACK_OFF) == [Start("b")]

@@ -57,4 +57,4 @@ class Password(SuccessMessageMixin, PasswordChangeView):
 
     template_name = "accounts/password.html"
     success_url = reverse_lazy("account")
-    success_message = "The password is changed; other browsers of yours are logged out."
+    success_message = "The password is changed; your other sessions have ended and your tokens are revoked."

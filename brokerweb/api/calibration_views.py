@@ -56,6 +56,7 @@ class CalibrationSerializer(serializers.Serializer):
     close = serializers.FloatField(
         help_text="The share of the live median within which a simulated one counts as right"
     )
+    near = serializers.IntegerField(help_text="How many of all configurations below are close")
     anchors = AnchorSerializer(many=True, help_text="Empty where it was held against nothing")
     growth = AnchorSerializer(many=True, help_text="A central broker with more and more providers")
 
@@ -80,6 +81,7 @@ class CalibrationView(APIView):
             "code": found.measured["code"],
             "another_machine": found.differs_from(machine()),
             "close": found.close,
+            "near": len(found.near),
             "anchors": [_shown(one) for one in found.anchors],
             "growth": [_shown(one) for one in found.growth],
         }

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from brokerweb.errors import NotPossible
 from brokerweb.networks.context import NotAnswered
+from brokerweb.storage.disk import told_full
 from overlay.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 
@@ -52,6 +53,13 @@ class NoAnswer(APIException):
     default_code = "no_answer"
 
 
+class DiskFull(APIException):
+    """It could not be written."""
+
+    status_code = status.HTTP_507_INSUFFICIENT_STORAGE
+    default_code = "disk_full"
+
+
 class TooLarge(APIException):
     """The body is more than is read into memory for one request."""
 
@@ -60,7 +68,7 @@ class TooLarge(APIException):
 
 
 def handle(exception: Exception, context: Any) -> Response | None:
-    """What a service refused becomes a 400 that names the field, 409 or 504; the rest is REST framework's."""
+    """What a service refused becomes a 400 that names the field, 409, 504 or 507; the rest is REST framework's."""
     if isinstance(exception, InvalidFilter):
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
@@ -72,4 +80,6 @@ def handle(exception: Exception, context: Any) -> Response | None:
         exception = NoAnswer(str(exception))
     elif isinstance(exception, RequestDataTooBig):
         exception = TooLarge(f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes.")
+    elif full := told_full(exception):
+        exception = DiskFull(full)
     return exception_handler(exception, context)

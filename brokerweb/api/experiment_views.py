@@ -29,7 +29,7 @@ from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
 
 BODY = {"application/json": shapes.ExperimentBody, YAML: shapes.ExperimentBody}
-YAML_ANSWER = {(200, YAML): OpenApiTypes.STR}
+YAML_ANSWER = {(200, YAML): OpenApiTypes.OBJECT}
 
 
 class ExperimentViewSet(Resource):

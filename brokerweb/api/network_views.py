@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -14,14 +19,26 @@ from brokerweb.api.paging import part_of
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
 from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
-from brokerweb.networks import context, looking
+from brokerweb.api.shapes.experiments import TraceSerializer
+from brokerweb.networks import context, history, looking, probing, walks
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
+from brokerweb.networks.probes import TIERS
 from brokerweb.topologies.models import Topology
+from overlay.errors import InvalidSetting
+
+KEY = [
+    OpenApiParameter(name, str, OpenApiParameter.PATH, description="Percent-encoded, a slash as %2F")
+    for name in ("type", "entity", "scope")
+]
+WHOM = [OpenApiParameter("broker", int, description="Index of the broker to ask; without it any that is up")]
+TRACED = OpenApiParameter(
+    "trace", bool, description="Ask so that every broker traces the query; `walk` of the answer is where it is told"
+)
 
 
 class NetworkViewSet(Resource):
-    queryset = Network.objects.select_related("owner")
+    queryset = Network.objects.select_related("owner").prefetch_related("restart_orders")
     serializer_class = shapes.NetworkSerializer
     filterset_fields = {"name": ["exact", "icontains"], "state": ["exact", "in"], "topology": ["exact"]}
     ordering_fields = ["name", "state", "created", "changed"]
@@ -68,6 +85,65 @@ class NetworkViewSet(Resource):
             raise NotFound("This network has no broker of this number.")
         return Response(found)
 
+    @extend_schema(
+        operation_id="networks_broker_restart",
+        request=None,
+        parameters=[OpenApiParameter("index", int, OpenApiParameter.PATH)],
+        responses=shapes.NetworkSerializer,
+        filters=False,
+    )
+    @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/restart", url_name="restart-broker")
+    def restart_broker(self, request: Request, pk: str, index: str) -> Response:
+        """Restarts one broker at its address, within a few seconds; the data that it holds in memory are lost.
+
+        `restarting` of the answer names the brokers whose restart is ordered and has not begun. 409 where it cannot be
+        restarted now.
+        """
+        network = self.get_object()
+        if int(index) >= network.deployed["brokers"]:
+            raise NotFound("This network has no broker of this number.")
+        return self.shown(networks.restart_broker(network, int(index), self.user))
+
+    @extend_schema(
+        operation_id="networks_events_list", responses=shapes.NetworkEventSerializer(many=True), filters=False
+    )
+    @action(detail=True, url_path="events", pagination_class=None)
+    def events(self, request: Request, pk: str) -> Response:
+        """What happened to it and to its brokers, newest first; at most 50."""
+        return Response(shapes.NetworkEventSerializer(history.newest(self.get_object()), many=True).data)
+
+    @extend_schema(
+        operation_id="networks_series_retrieve",
+        parameters=[
+            OpenApiParameter("broker", int, description="Index of one broker; without it all of them together"),
+            OpenApiParameter("step", int, enum=[tier.step_s for tier in TIERS], description="Seconds; 5 without it"),
+        ],
+        responses=shapes.NetworkSeriesSerializer,
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None)
+    def series(self, request: Request, pk: str) -> Response:
+        """How it answered its own probes, and its load and memory: half an hour by 5 s, or a day by the minute."""
+        network, broker = self.get_object(), _broker(request)
+        if broker is not None and broker >= network.deployed["brokers"]:
+            raise InvalidSetting("broker", f"must be from 0 to {network.deployed['brokers'] - 1}, not {broker}")
+        said = request.query_params.get("step", str(TIERS[0].step_s))
+        tier = next((tier for tier in TIERS if str(tier.step_s) == said), None)
+        if tier is None:
+            known = " or ".join(str(tier.step_s) for tier in TIERS)
+            raise InvalidSetting("step", f"must be {known} (seconds), not {said!r:.40}")
+        found = probing.probe_file(network).read(tier, broker, time.time())
+        return Response({"step_s": tier.step_s, "broker": broker, **found})
+
+    @extend_schema(operation_id="networks_walk_retrieve", responses=TraceSerializer, filters=False)
+    @action(detail=True, url_path="walks/(?P<trace>[0-9a-f]{16})")
+    def walk(self, request: Request, pk: str, trace: str) -> Response:
+        """The walk of one query that was traced. Brokers report each second: 404 until then, and once it is too old."""
+        found = walks.find(self.get_object(), trace)
+        if found is None:
+            raise NotFound("No broker of this network reported anything of this query.")
+        return Response(found)
+
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         networks.delete(self.get_object())
@@ -85,18 +161,60 @@ class HostViewSet(Resource):
 class ContextView(APIView):
     """Context of one entity and scope, through any broker of a running network."""
 
-    @extend_schema(responses=shapes.ContextSerializer)
-    def get(self, request: Request, pk: str, type: str, entity: str, scope: str) -> Response:
-        """Asks. 404 if no broker has it or it is no longer valid, 504 if none answered in time."""
-        entry = context.ask(get_object_or_404(Network, pk=pk), type, entity, scope)
-        if entry is None:
-            raise NotFound("No broker of this network has valid data of this entity and scope.")
-        return Response(shapes.ContextSerializer(entry).data)
+    @extend_schema(parameters=[*KEY, *WHOM, TRACED], responses=shapes.ContextSerializer)
+    def get(self, request: Request, pk: str, **decoded: str) -> Response:
+        """Asks. 404 if no broker has it or it is no longer valid, 504 if none answered in time.
 
-    @extend_schema(request=shapes.ContextBody, responses=shapes.ProvidedSerializer)
-    def put(self, request: Request, pk: str, type: str, entity: str, scope: str) -> Response:
-        """Provides."""
+        Names are percent-encoded, a slash in one as `%2F`.
+        """
+        network = get_object_or_404(Network, pk=pk)
+        broker, is_traced = _broker(request), _is_traced(request)
+        asked = context.ask(network, *_key(request), broker=broker, is_traced=is_traced)
+        walk = f"/api/networks/{network.pk}/walks/{asked.trace}/" if asked.trace else None
+        if asked.entry is None:
+            sentence = "No broker of this network has valid data of this entity and scope."
+            raise NotFound(f"{sentence} Its walk: {walk}" if walk else sentence)
+        return Response(shapes.ContextSerializer({**asked.entry, "walk": walk}).data)
+
+    @extend_schema(parameters=[*KEY, *WHOM], request=shapes.ContextBody, responses=shapes.ProvidedSerializer)
+    def put(self, request: Request, pk: str, **decoded: str) -> Response:
+        """Provides. Names are percent-encoded, a slash in one as `%2F`."""
         body = shapes.ContextBody(data=request.data)
         body.is_valid(raise_exception=True)
-        given = context.provide(get_object_or_404(Network, pk=pk), type, entity, scope, **body.validated_data)
+        network, whom = get_object_or_404(Network, pk=pk), _broker(request)
+        given = context.provide(network, *_key(request), broker=whom, **body.validated_data)
         return Response(shapes.ProvidedSerializer(given).data)
+
+
+class SlashedContextView(ContextView):
+    """The same where a name has slashes in it, so that the decoded address has more parts than there are names."""
+
+    schema = None
+
+
+def _key(request: Request) -> tuple[str, str, str]:
+    """Type, entity and scope as the address spells them. Raises ``NotFound`` and ``InvalidSetting``.
+
+    Django shows an address decoded, in which a slash of a name looks like one between names: hence the raw one.
+    """
+    scope: Mapping[str, Any] = getattr(request._request, "scope", {})
+    raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
+    if raw[-5:-4] != [b"context"] or raw[-1]:
+        raise NotFound("An address of context ends in context/TYPE/ENTITY/SCOPE/; a slash in one of them is %2F.")
+    try:
+        type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])
+    except UnicodeDecodeError as error:
+        raise InvalidSetting("entity", f"must be UTF-8, percent-encoded: {error.reason}") from None
+    return type, entity, scope_name
+
+
+def _broker(request: Request) -> int | None:
+    """The broker that is to be asked; ``None`` for any."""
+    return context.broker_number(request.query_params.get("broker", ""))
+
+
+def _is_traced(request: Request) -> bool:
+    said = request.query_params.get("trace", "false")
+    if said not in ("true", "false"):
+        raise InvalidSetting("trace", f"must be true or false, not {said!r:.40}")
+    return said == "true"

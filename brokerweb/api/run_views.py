@@ -27,7 +27,7 @@ from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.streams import PARQUET, download, file_chunks
-from brokerweb.api.tables import PAGED_AS_JSON, a_table, format_parameter
+from brokerweb.api.tables import PAGE_OF_OBJECTS, PAGED_AS_JSON, a_table, format_parameter
 from brokerweb.experiments import history, labels, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
@@ -145,7 +145,7 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="At most 10,000"),
         ],
-        responses=a_table(),
+        responses=a_table(PAGE_OF_OBJECTS),
         filters=False,
     )
     @action(detail=True)

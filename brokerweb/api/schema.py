@@ -1,4 +1,4 @@
-"""What OpenAPI says of every operation without its view saying it: the one shape of an error."""
+"""What OpenAPI says of every operation without its view saying it: the one shape of an error, and the throttles."""
 
 from typing import Any
 
@@ -29,11 +29,19 @@ class Error(ErrorEntry):
     errors: Any = ErrorEntry(many=True)
 
 
+RETRY_AFTER = {
+    "schema": {"type": "integer", "minimum": 0},
+    "description": "Seconds after which requests are taken again",
+}
+
+
 class Schema(AutoSchema):
-    """Adds the error response as the default one."""
+    """Adds the error response as the default one, and that of throttles with its header."""
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
         if direction == "response" and "default" not in bodies:
-            bodies["default"] = self._get_response_for_code(Error, "default", media_types=["application/json"])
+            error = self._get_response_for_code(Error, "default", media_types=["application/json"])
+            bodies["default"] = error
+            bodies["429"] = {**error, "description": "Too many requests", "headers": {"Retry-After": RETRY_AFTER}}
         return bodies

@@ -7,12 +7,20 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
+from brokerweb.api.shapes.fields import LIST_OF_OBJECTS
 from brokerweb.api.streams import PARQUET
 from brokerweb.tables import FORMS
 
+ADDRESS = {"type": "string", "format": "uri", "nullable": True}
+PAGE_OF_OBJECTS = {
+    "type": "object",
+    "properties": {"count": {"type": "integer"}, "next": ADDRESS, "previous": ADDRESS, "results": LIST_OF_OBJECTS},
+    "required": ["count", "next", "previous", "results"],
+}
 
-def a_table(as_json: Any = OpenApiTypes.OBJECT) -> dict[tuple[int, str], Any]:
-    """The answers that ``format`` may ask for."""
+
+def a_table(as_json: Any = LIST_OF_OBJECTS) -> dict[tuple[int, str], Any]:
+    """The answers that ``format`` may ask for; as JSON an object for each row, or ``as_json``."""
     return {
         (200, "application/json"): as_json,
         (200, "text/csv"): OpenApiTypes.STR,

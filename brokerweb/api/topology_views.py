@@ -13,16 +13,19 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.resources import Resource, settings_shown
+from brokerweb.api.resources import Resource, seen, settings_shown
 from brokerweb.api.shapes import topologies as shapes
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
+from overlay.broker.config import BrokerConfig
 from overlay.broker.walks import POLICIES
 from overlay.errors import InvalidSetting
 from overlay.settings import describe
 from overlay.topologies.advice import LARGEST
 from overlay.topologies.difference import difference
+
+IF_MATCH = OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version that was read, as ETag")
 
 
 class TopologyViewSet(Resource):
@@ -45,16 +48,18 @@ class TopologyViewSet(Resource):
             body["brokers"] = 1
         return self.shown(topologies.create(**body, owner=self.user), 201)
 
-    @extend_schema(request=shapes.TopologyBody, responses=shapes.TopologySerializer)
+    @extend_schema(request=shapes.TopologyBody, responses=shapes.TopologySerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
+        """Other fields. With If-Match 409 if the topology has another version by now."""
         body = shapes.TopologyBody(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
-        return self._saved(topologies.update(self.get_object(), by=self.user, **body.validated_data))
+        since, topology = _read_version(request), self.get_object()
+        return self._saved(topologies.update(topology, by=self.user, since=since, **body.validated_data))
 
     @extend_schema(
         request=shapes.EditedBody,
         responses=shapes.TopologySerializer,
-        parameters=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version edited")],
+        parameters=[IF_MATCH],
     )
     def update(self, request: Request, pk: str) -> Response:
         """An edited topology as a new version; 409 if somebody saved another one meanwhile.
@@ -162,7 +167,7 @@ class TopologyViewSet(Resource):
     def measured(self, request: Request, pk: str) -> Response:
         """Its measures, and an estimate of how far walks go on it."""
         graph = topologies.to_graph(self.get_object())
-        return Response(studio.examine(graph, request.query_params.get("policy", "avoid")))
+        return Response(studio.examine(graph, request.query_params.get("policy", BrokerConfig.walk_policy)))
 
     @extend_schema(operation_id="topologies_examine", request=shapes.ExaminedBody, responses=shapes.ExaminedSerializer)
     @action(detail=False, methods=["post"], url_path="measures")
@@ -208,12 +213,22 @@ class TopologyViewSet(Resource):
 
 def _edited(request: Request, body: dict[str, Any]) -> int:
     """The version that was edited, from the body or the header. Raises ``InvalidSetting``."""
-    tag = request.headers.get("If-Match", "").removeprefix("W/").strip('"')
     if "version" in body:
         return int(body["version"])
-    if not tag.isdecimal():
+    version = _read_version(request)
+    if version is None:
         raise InvalidSetting("version", "is required: the version that was edited, so that nobody's work is lost")
-    return int(tag[:9])
+    return version
+
+
+def _read_version(request: Request) -> int | None:
+    """The version that If-Match names; ``None`` without the header or for ``*``. Raises ``InvalidSetting``."""
+    tag = seen(request)
+    if tag in ("", "*"):
+        return None
+    if not (tag.isascii() and tag.isdigit() and len(tag) < 10):
+        raise InvalidSetting("If-Match", f"must be the number of a version, as ETag has it, not {tag!r:.40}")
+    return int(tag)
 
 
 def _version(topology: Topology, number: str, field: str = "number") -> TopologyVersion:

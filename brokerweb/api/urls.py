@@ -1,7 +1,5 @@
 """Addresses below ``/api/``."""
 
-from csp.constants import UNSAFE_INLINE
-from csp.decorators import csp_update
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
@@ -16,6 +14,7 @@ from brokerweb.api import (
     queue_views,
     report_views,
     run_views,
+    search_views,
     storage_views,
     system_views,
     token_views,
@@ -39,24 +38,23 @@ router.register("tags", label_views.TagViewSet)
 router.register("views", label_views.SavedViewViewSet, basename="view")
 router.register("notifications", notice_views.TargetViewSet, basename="target")
 
-# The documentation's page brings a style element of its own; its script is a file.
-documentation = csp_update({"style-src": [UNSAFE_INLINE]})(SpectacularSwaggerSplitView.as_view(url_name="api:schema"))
-
 app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", documentation, name="docs"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path(
         "networks/<str:pk>/context/<str:type>/<str:entity>/<str:scope>/",
         network_views.ContextView.as_view(),
         name="context",
     ),
+    re_path(r"^networks/(?P<pk>[^/]+)/context/[\s\S]+/\Z", network_views.SlashedContextView.as_view()),
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),
     path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
     path("queue/", queue_views.QueueView.as_view(), name="queue"),
     path("queue/pause/", queue_views.QueuePauseView.as_view(), name="queue-pause"),
     path("queue/resume/", queue_views.QueueResumeView.as_view(), name="queue-resume"),
+    path("search/", search_views.SearchView.as_view(), name="search"),
     path("storage/", storage_views.StorageView.as_view(), name="storage"),
     path("storage/preview/", storage_views.StoragePreviewView.as_view(), name="storage-preview"),
     path("storage/apply/", storage_views.StorageApplyView.as_view(), name="storage-apply"),

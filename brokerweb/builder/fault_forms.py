@@ -30,7 +30,11 @@ SAID = {
     LOSSY: "Lossy links",
     IMPAIRED: "Impaired links",
 }
-EXAMPLES = {"brokers": "brokers: 3, 5-8", "islands": "islands: 0-4 | 5-9", "links": "links: 0-1, 1-2 or all"}
+EXAMPLES = {
+    "brokers": "brokers: 3, 5-8",
+    "islands": "islands: 0-4 | 5-9",
+    "links": "links: 0-1, 1-2 or all; one way: 0>1",
+}
 AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, share"}
 COLUMNS = ("what", "where", "amount", "at_s", "until_s")
 SHAPE = tuple(describe(LinkShape))
@@ -38,7 +42,8 @@ SHAPE = tuple(describe(LinkShape))
 UNITS = {info.name: info.unit.removesuffix("/s") for info in SHAPE}
 """In which amounts may be typed: a rate as "20kB"."""
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
-_PAIR = re.compile(r"(\d{1,6})\s*[-–]\s*(\d{1,6})")
+_PAIR = re.compile(r"(\d{1,6})\s*([-–>→])\s*(\d{1,6})")
+_ONE_WAY = (">", "→")
 
 
 @dataclass
@@ -47,7 +52,7 @@ class FaultRow:
 
     what: str = KILL
     where: str = ""
-    """``3, 5-8`` for brokers, ``0-4 | 5-9`` for islands, ``0-1, 1-2`` or ``all`` for links."""
+    """``3, 5-8`` for brokers, ``0-4 | 5-9`` for islands, ``0-1, 1-2``, ``0>1, 1>2`` or ``all`` for links."""
     amount: str = ""
     at_s: str = ""
     until_s: str = ""
@@ -80,6 +85,8 @@ class FaultRow:
             raise InvalidSetting(f"{name}.what", f"must be one of {', '.join(SAID)}, not {self.what[:40]!r}")
         where = WHERE[self.what]
         found: dict[str, Any] = {"what": self.what, where: self._where(f"{name}.{where}")}
+        if self.what in OF_LINKS and any(sign in self.where for sign in _ONE_WAY):
+            found["one_way"] = True
         if self.what in AMOUNT:
             amount = AMOUNT[self.what]
             found[amount] = _number(f"{name}.{amount}", self.amount, UNITS[amount])
@@ -145,7 +152,8 @@ def _row(document: Mapping[str, Any]) -> FaultRow:
     if what == PARTITION:
         text = " | ".join(_ranges(island) for island in where)
     elif what in OF_LINKS:
-        text = where if isinstance(where, str) else ", ".join(f"{a}-{b}" for a, b in where)
+        sign = ">" if document.get("one_way") else "-"
+        text = where if isinstance(where, str) else ", ".join(f"{a}{sign}{b}" for a, b in where)
     else:
         text = _ranges(where)
     shape = {info.name: _text(document[info.name]) for info in SHAPE if what == IMPAIRED and info.name in document}
@@ -207,10 +215,14 @@ def _brokers(name: str, text: str, most: int) -> list[int]:
 
 def _links(name: str, text: str) -> list[list[int]]:
     found = []
+    signs = set()
     for part in text.split(","):
         match = _PAIR.fullmatch(part.strip())
         if match is None:
-            sentence = f"must be “all” or links such as “0-1, 1-2”, not {text[:40]!r}"
+            sentence = f"must be “all” or links such as “0-1, 1-2”, one way “0>1, 1>2”, not {text[:40]!r}"
             raise InvalidSetting(name, sentence if text else "is required")
-        found.append([int(match[1]), int(match[2])])
+        found.append([int(match[1]), int(match[3])])
+        signs.add(match[2] in _ONE_WAY)
+    if len(signs) > 1:
+        raise InvalidSetting(name, "cannot go one way and both ways in one fault; make two of them")
     return found

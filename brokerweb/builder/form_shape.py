@@ -6,7 +6,6 @@ that one half written in the document can be gone on with in the form.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS
 from overlay.settings import describe
 from overlay.systems import RECORD, SYSTEMS
+from overlay.untrusted import Unreadable, read_json
 
 SIMULATION = describe(Simulation)
 
@@ -85,8 +85,8 @@ def read_topology(text: str) -> Any:
     if not text.startswith("{"):
         return text
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = read_json(text)
+    except Unreadable:
         return text
     return found if isinstance(found, dict) else text
 
@@ -94,7 +94,7 @@ def read_topology(text: str) -> Any:
 def read_blocks(text: str) -> list[dict[str, Any]]:
     """Blocks as the form carries them; none where the text is none of its own."""
     try:
-        found = json.loads(text) if text else []
-    except (ValueError, RecursionError):
+        found = read_json(text) if text else []
+    except Unreadable:
         return []
     return found if isinstance(found, list) and all(is_block(one) for one in found) else []

@@ -9,10 +9,12 @@ from typing import Any
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
+from overlay.experiment.definition import MAX_NAME
 from overlay.systems import RECORD, SYSTEMS
 
-NAME = 200
-"""Characters of an experiment's name."""
+NEW: Mapping[str, Any] = {"workload": {"entities": 50}}
+"""What a new experiment begins with that is not a default of REST, where one entity is the thesis' own: each provider
+describes an entity of its own, so that brokers search for what their consumers ask."""
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,23 @@ class Origin:
     """In words: "the preset Rare data"; empty for a form that begins with nothing."""
     report_when_done: bool = True
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was named: presets are offered then."""
+        return self.definition == NEW
+
 
 def find(asked: Mapping[str, str]) -> Origin:
     """What ``?preset=``, ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name; what there is not is nothing."""
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
     if experiment := Experiment.objects.filter(pk=asked.get("from", "")).first():
-        again = {**experiment.definition, "name": f"{experiment.name}, again"[:NAME]}
+        again = {**experiment.definition, "name": f"{experiment.name}, again"[:MAX_NAME]}
         return Origin(again, f"the experiment “{experiment.name}”", experiment.report_when_done)
     if run := Run.objects.select_related("experiment").filter(pk=asked.get("run", "")).first():
         return Origin(of_run(run), f"run {run.position + 1} of “{run.experiment.name}”")
     topology = asked.get("topology", "")
-    return Origin({"topology": [topology]} if topology else {})
+    return Origin({**NEW, **({"topology": [topology]} if topology else {})})
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -50,7 +57,7 @@ def of_run(run: Run) -> dict[str, Any]:
     kept = References().find(document.get("id") or "")
     is_same = kept is not None and kept["links"] == document["links"]
     return {
-        "name": f"{run.experiment.name}, run {run.position + 1}"[:NAME],
+        "name": f"{run.experiment.name}, run {run.position + 1}"[:MAX_NAME],
         "topology": document["id"] if is_same else carried(document),
         "system": configuration["system"],
         "engine": configuration["engine"],

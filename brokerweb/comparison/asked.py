@@ -19,6 +19,8 @@ CHARTS = {
     "difference": "Differences",
 }
 DEFAULT_METRIC = "p95"
+ANSWERED = "answer_ratio"
+"""Without it a response time says nothing of the requests that got no answer."""
 MOST_METRICS = 6
 """The first is drawn; all are columns of the table."""
 MOST_BY = 2
@@ -62,8 +64,30 @@ class Asked:
         return MEASURES[self.metrics[0]]
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """What the table has of each group: the figures, and behind the first response time the share that has one."""
+        times = [at for at, name in enumerate(self.metrics) if MEASURES[name].is_response]
+        if not times or ANSWERED in self.metrics[: times[0]]:
+            return self.metrics
+        rest = [name for name in self.metrics[times[0] + 1 :] if name != ANSWERED]
+        return (*self.metrics[: times[0] + 1], ANSWERED, *rest)
+
+    @property
     def measures(self) -> list[Measure]:
-        return [MEASURES[name] for name in self.metrics]
+        return [MEASURES[name] for name in self.columns]
+
+    @property
+    def middle(self) -> str:
+        """What is shown of the replicates, in words: of the measure that is drawn."""
+        return self._middle(self.measure)
+
+    @property
+    def middles(self) -> str:
+        """Of all that stand in the table."""
+        return " or ".join(dict.fromkeys(self._middle(measure) for measure in self.measures))
+
+    def _middle(self, measure: Measure) -> str:
+        return measure.mean if self.aggregate == "mean" else self.aggregate
 
 
 def read(query: QueryDict) -> Asked:

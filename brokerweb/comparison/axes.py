@@ -105,7 +105,7 @@ def pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
     if not others:
         return []
     return [
-        f"Each point is the mean over {listed(others)}, seed by seed, and n counts the seeds. "
+        f"Each point is averaged over {listed(others)}, seed by seed, and n counts the seeds. "
         "Group by these to see them apart."
     ]
 

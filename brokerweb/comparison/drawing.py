@@ -5,7 +5,7 @@ Counterparts: ``static/js/compare*.js`` draw it. Boxes and differences, and the 
     {id, title, kind: box|difference, axis: {label, unit, log, zero}, legend, notes,
      rows: [{number, label, short, topology, role, n, y, low, high, box?, replicates?, verdict?}]}
     {id, title, x: {label, categories}, y: {label, categories}, value: {label, unit, log}, notes,
-     cells: [[x, y, value, low, high, n]]}
+     shades: {linear: [from, to], log: [from, to] | null, within_noise}, cells: [[x, y, value, low, high, n]]}
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from overlay.engines import SIMULATED
 from telemetry import grouping
 from telemetry.charts import Chart, axis, chart, estimate, point, series
 from telemetry.configurations import in_words
+from telemetry.intervals import LOG
 from telemetry.measures import Measure
 
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
@@ -28,6 +29,11 @@ MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000
 """Single replicates drawn, of a series and of a chart."""
 MOST_NUMBERS = 8
 """Values of a number that tells lines apart over an axis of words."""
+WITHIN_NOISE = (
+    "Differences are within noise: the intervals of the least and of the most overlap, so that all cells have one tint."
+)
+DECADE = 10.0
+"""What a logarithmic scale spans at least: of less, a few per cent would be as dark as a factor."""
 STRATEGY = "search"
 TOPOLOGIES = ("topology", "kind")
 """Parameters of which one says the other."""
@@ -180,7 +186,7 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         )
     notes = [
         "Whiskers from the least to the most of the n replicates; from three on a box from their lower to their upper "
-        f"quartile, the median in it. Below, the {found.asked.aggregate} as a dot{_with_interval(found.asked)}."
+        f"quartile, the median in it. Below, the {found.asked.middle} as a dot{_with_interval(found.asked)}."
     ]
     notes += axes.left_out(len(groups), MOST_ROWS, "rows")
     return {
@@ -211,7 +217,9 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         scaled = {name: None if value is None else value * times for name, value in numbers.items()}
         rows.append({**_about(found, group), **scaled, "n": told.n, "verdict": told.verdict, "share": told.share})
     unit = axes.UNITS.get(measure.unit, (measure.unit, 1.0))[0]
-    notes = [f"Mean minus that of {baseline.label}, with its 95 % interval; grey where the interval holds zero."]
+    of = "the interval is that of their ratio" if measure.scale == LOG else "with its 95 % interval"
+    mean = measure.mean[:1].upper() + measure.mean[1:]
+    notes = [f"{mean} minus that of {baseline.label}; {of}. Grey where it holds zero."]
     if len(held) > 19:
         notes.append(
             f"Each is a comparison of its own: of {len(held)} without any difference "
@@ -252,6 +260,7 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
         one = axes.scaled(group.estimates[measure.name].as_dict(), axes.scale(measure))
         if at is not None and row is not None and one["y"] is not None:
             cells.append([at, row, one["y"], one["low"], one["high"], one["n"]])
+    shades = _shades(cells)
     return {
         "id": "heat",
         "title": axes.titled(found, f"{x.title.lower()} and {y.title.lower()}"),
@@ -259,12 +268,29 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
         "y": {"label": y.axis, "categories": list(down)},
         "value": axes.axis_of(measure, found.asked.aggregate),
         "cells": cells,
-        "notes": [_in_cells(found.asked), *axes.pooled(found, groups)],
+        "shades": shades,
+        "notes": [
+            _in_cells(found.asked),
+            *([WITHIN_NOISE] if shades["within_noise"] else []),
+            *axes.pooled(found, groups),
+        ],
+    }
+
+
+def _shades(cells: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """What values colours go between, and whether they tell anything. A scale begins at nothing."""
+    ordered = sorted(cells, key=lambda cell: cell[2])
+    least, most = (ordered[0], ordered[-1]) if ordered else ([0.0] * 3, [0.0] * 3)
+    is_known = len(ordered) > 1 and least[4] is not None and most[3] is not None
+    return {
+        "linear": [min(0.0, least[2]), max(0.0, most[2])],
+        "log": [min(least[2], most[2] / DECADE), most[2]] if least[2] > 0 else None,
+        "within_noise": bool(is_known and most[3] <= least[4]),
     }
 
 
 def _in_cells(asked: Asked) -> str:
-    return f"A cell is the {asked.aggregate} of its n replicates{_with_interval(asked)}; the table has all of them."
+    return f"A cell is the {asked.middle} of its n replicates{_with_interval(asked)}; the table has all of them."
 
 
 def second(found: Comparison, x: Parameter | None) -> Parameter | None:

@@ -72,6 +72,7 @@ def summary(found: Comparison) -> dict[str, Any]:
         "runs": len(chosen.runs),
         "not_done": chosen.not_done,
         "repeats": chosen.repeats,
+        "changed": chosen.changed,
         "metrics": [_told(measure) for measure in found.asked.measures],
         "aggregate": found.asked.aggregate,
         "by": list(found.asked.by),

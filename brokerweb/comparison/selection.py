@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from brokerweb.experiments.models import Run, RunState
-from brokerweb.runlist.filtering import runs_matching
+from brokerweb.experiments.models import Run, RunQuerySet, RunState
+from brokerweb.runlist.filtering import named_fields, runs_matching
 from overlay.engines import SIMULATED
 from overlay.errors import InvalidSetting
+from telemetry.filters import parse
 from telemetry.grouping import Value
+from telemetry.measures import MEASURES
 
 MOST_RUNS = 20_000
+_COLUMNS = {measure.path: f"figure_{name}" for name, measure in MEASURES.items()}
+"""Where a run has a part of its summary beside it; to look into that costs more."""
+_TOLD = ("pk", "configuration_hash", "seed", "engine", "verdict")
+ASKING_FOR_CHANGED = {"changed", "id", "configuration"}
+"""Fields of a filter that choose single runs or single configurations, or changed runs themselves."""
 
 
 class Figures(NamedTuple):
@@ -29,10 +36,13 @@ class Figures(NamedTuple):
     """valid or suspect, as the run judged itself."""
     values: tuple[float | None, ...]
     """In the order in which they were asked for."""
+    requests: tuple[float | None, ...] = ()
+    """Of how many requests each of them is, where it is a share."""
 
     def value(self, at: int) -> Value | None:
         found = self.values[at]
-        return None if found is None else Value(self.configuration, self.seed, found)
+        made = self.requests[at] if self.requests else None
+        return None if found is None else Value(self.configuration, self.seed, found, made)
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class Selection:
     """Runs that the filter fits and that have no result."""
     repeats: int
     """Simulated runs of which there is a later one with the same configuration and seed: it follows from these."""
+    changed: int = 0
+    """Finished runs that repeat another with one thing changed, left out since nothing asks for them."""
 
     def representatives(self) -> dict[str, str]:
         """Of each configuration, the first run that has it."""
@@ -54,10 +66,17 @@ class Selection:
 
 
 def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], now: datetime) -> Selection:
-    """The runs that ``text`` fits, of those named by ``runs`` if there are any. Raises ``InvalidSetting``."""
-    found = _matching(field, text, now)
+    """The runs that ``text`` fits, of those named by ``runs`` if there are any. Raises ``InvalidSetting``.
+
+    Runs that repeat another with one thing changed are left out, unless ``runs`` or the filter asks for them.
+    """
+    found, asks_for_changed = _matching(field, text, now)
+    changed = 0
     if runs:
         found = found.filter(pk__in=runs)
+    elif not asks_for_changed:
+        changed = found.filter(state=RunState.DONE).changed().count()
+        found = found.unchanged()
     counted = found.order_by().aggregate(all=Count("pk"), done=Count("pk", filter=Q(state=RunState.DONE)))
     if counted["done"] > MOST_RUNS:
         raise InvalidSetting(
@@ -67,7 +86,7 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
         )
     rows = _figures(found.filter(state=RunState.DONE), metrics)
     kept = without_repeats(rows)
-    return Selection(kept, counted["all"] - counted["done"], len(rows) - len(kept))
+    return Selection(kept, counted["all"] - counted["done"], len(rows) - len(kept), changed)
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
@@ -77,21 +96,33 @@ def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
     return Selection(kept, 0, len(rows) - len(kept))
 
 
-def _matching(field: str, text: str, now: datetime) -> QuerySet[Run]:
+def _matching(field: str, text: str, now: datetime) -> tuple[RunQuerySet, bool]:
+    """The runs that fit, and whether ``text`` asks for changed ones: by ``changed``, or by naming runs."""
     try:
-        return runs_matching(text, now)
+        return runs_matching(text, now), bool(named_fields(parse(text)) & ASKING_FOR_CHANGED)
     except InvalidSetting as error:
         error.field = field  # a filter knows not which of two it is
         raise
 
 
 def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
-    columns = [f"figure_{name}" for name in metrics]
-    told = ("pk", "configuration_hash", "seed", "engine", "verdict")
-    rows = runs.order_by("created", "position", "pk").values_list(*told, *columns)[:MOST_RUNS]
-    return [
-        Figures(run, name, seed, engine, verdict, tuple(values)) for run, name, seed, engine, verdict, *values in rows
-    ]
+    rows = runs.order_by("created", "position", "pk").values_list(*columns_of(metrics))[:MOST_RUNS]
+    return [figures(row, metrics) for row in rows]
+
+
+def columns_of(metrics: Sequence[str]) -> list[str]:
+    """What is read of a run for these measures: their figures, and then of how many requests each share is."""
+    of = [MEASURES[name].of_path for name in metrics]
+    requests = [_COLUMNS.get(path) or "__".join(("summary", *path)) for path in of if path]
+    return [*_TOLD, *(f"figure_{name}" for name in metrics), *requests]
+
+
+def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
+    """A run of which ``columns_of`` these measures were read."""
+    run, configuration, seed, engine, verdict = row[: len(_TOLD)]
+    values, made = row[len(_TOLD) : len(_TOLD) + len(metrics)], iter(row[len(_TOLD) + len(metrics) :])
+    requests = tuple(next(made) if MEASURES[name].of_path else None for name in metrics)
+    return Figures(run, configuration, seed, engine, verdict, tuple(values), requests)
 
 
 def without_repeats(rows: Sequence[Figures]) -> list[Figures]:

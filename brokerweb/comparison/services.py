@@ -92,11 +92,13 @@ class Comparison:
 
 def compare(asked: Asked, now: datetime) -> Comparison:
     """Raises ``InvalidSetting`` that names what cannot be asked for."""
-    chosen = selection.select("q", asked.q or "", asked.runs, asked.metrics, now)
+    chosen = selection.select("q", asked.q or "", asked.runs, asked.columns, now)
     held, text, configuration = _baseline(asked, chosen, now)
     if held is not None:
         of_it = {one.run for one in held.runs}
-        chosen = Selection([one for one in chosen.runs if one.run not in of_it], chosen.not_done, chosen.repeats)
+        chosen = Selection(
+            [one for one in chosen.runs if one.run not in of_it], chosen.not_done, chosen.repeats, chosen.changed
+        )
     configurations = parameters.known({**(held.representatives() if held else {}), **chosen.representatives()})
     compared = [configurations[name] for name in chosen.representatives()]
     differing = parameters.differing(compared)
@@ -181,7 +183,7 @@ def ordered(found: Comparison) -> list[Group]:
         "n": lambda group: len(group.runs),
         "difference": lambda group: group.difference and group.difference.value,
     }
-    known |= {one: _estimated(one) for one in found.asked.metrics}
+    known |= {one: _estimated(one) for one in found.asked.columns}
     known |= {one.name: _factor(one.name) for one in found.differing}
     if name not in known:
         raise InvalidSetting("sort", f"must be one of {', '.join(known)}, not {name!r:.40}")
@@ -251,13 +253,13 @@ def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection
     if not asked.baseline:
         return None, "", ""
     if not _HASH.fullmatch(asked.baseline):
-        held = selection.select("baseline", asked.baseline, (), asked.metrics, now)
+        held = selection.select("baseline", asked.baseline, (), asked.columns, now)
         if not held.runs:
             raise InvalidSetting("baseline", "fits no finished run")
         return held, asked.baseline, ""
     if any(one.configuration == asked.baseline for one in chosen.runs):
         return None, "", asked.baseline
-    held = selection.of_configuration(asked.baseline, asked.metrics)
+    held = selection.of_configuration(asked.baseline, asked.columns)
     if not held.runs:
         raise InvalidSetting("baseline", f"no finished run has the configuration {asked.baseline}")
     return held, asked.baseline, ""

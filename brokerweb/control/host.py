@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 from django.conf import settings
@@ -33,6 +33,16 @@ def beat(supervisor: dict[str, Any], problem: str = "") -> None:
     )
 
 
+def _log() -> IO[bytes]:
+    """Where the supervisor's words go; nowhere while the disk is full."""
+    path = Path(settings.VAR) / "log" / "supervisor.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("ab")
+    except OSError:
+        return Path(os.devnull).open("ab")
+
+
 def start_supervisor() -> None:
     """Starts the host's supervisor, detached, so that brokers outlive this worker. Raises ``OSError``.
 
@@ -40,11 +50,9 @@ def start_supervisor() -> None:
     are started at once settle it by a lock; the second ends.
     """
     lifeline = inherited_lifeline()
-    logs = Path(settings.VAR) / "log"
-    logs.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "overlay", "supervise", "--socket", str(settings.SUPERVISOR_SOCKET)]
     command += ["--state", str(settings.VAR / "supervisor")]
-    with (logs / "supervisor.log").open("ab") as output:
+    with _log() as output:
         subprocess.Popen(
             command,
             cwd=settings.BASE_DIR,

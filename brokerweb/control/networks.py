@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from django.conf import settings
@@ -12,12 +13,14 @@ from brokerweb.control.refusals import in_words
 from brokerweb.networks.models import Desired, Network, NetworkState
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
 
+log = logging.getLogger(__name__)
+
 
 def networks_of(host: str) -> list[Network]:
     """The networks this host is to look after; one that is nobody's yet becomes its own."""
     Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
     settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
-    return list(Network.objects.filter(host=host).exclude(pk__in=settled))
+    return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders"))
 
 
 def network_deployment(network: Network) -> dict[str, Any]:
@@ -45,9 +48,26 @@ def reconcile_network(network: Network, supervisor: SupervisorClient, known: set
             status = supervisor.deploy(network_deployment(network))
         elif step.verb == "stop" and status is not None:
             status = supervisor.stop(network.id, status["epoch"], step.reason)
+        elif status is not None:
+            status = _restart_brokers(network, supervisor, status)
     except (SupervisorRefused, OSError) as error:
         step, status = Step(to=NetworkState.FAILED, reason=in_words(error)), None
     _write_network(network, step, status)
+
+
+def _restart_brokers(network: Network, supervisor: SupervisorClient, status: Status) -> Status:
+    """Passes on each order to restart a broker until another process runs in its place; of older brokers, drops it."""
+    for order in network.restart_orders.all():
+        is_open = status["epoch"] == network.epoch and status["brokers"][order.broker]["restarts"] == order.restarts
+        try:
+            if is_open:
+                by = order.by or "an operator"
+                status = supervisor.restart(network.id, network.epoch, order.broker, order.restarts, by)
+                continue
+        except SupervisorRefused as error:
+            log.warning("broker %s of network %s is not restarted: %s", order.broker, network.id, error.sentence)
+        order.delete()
+    return status
 
 
 def _write_network(network: Network, step: Step, status: Status | None) -> None:

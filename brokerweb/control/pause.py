@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from brokerweb.experiments import asking
 from brokerweb.experiments.models import QueuePause
 from brokerweb.storage import disk
 
@@ -23,6 +24,7 @@ def pause(by: User | None = None) -> QueuePause:
 def resume() -> None:
     """Lets the queue go on; done twice, the second does nothing."""
     QueuePause.objects.all().delete()
+    transaction.on_commit(asking.launch_next)
 
 
 def why_held() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 
 from brokerweb.experiments import states
@@ -18,21 +19,26 @@ class Reaper:
 
     An expired lease says nothing to one who was away itself: after a start of the whole house, or when the machine woke
     up, everybody was, and the worker that renews it may be a moment behind. So it is believed only by a reaper that has
-    looked for as long as a lease lasts, without a gap in which one could expire.
+    looked for longer than a worker takes to be heard of, without a gap of that length; and where the reaper can write,
+    since on a full disk no worker could have renewed it.
     """
 
     def __init__(self) -> None:
-        self._lease = timedelta(seconds=settings.LEASE_SECONDS)
+        self._enough = timedelta(seconds=settings.WORKER_MISSING_SECONDS)
         self._looked: datetime | None = None
         self._since: datetime | None = None
 
     def look(self, now: datetime) -> None:
         """Fails what has lost its worker, once this reaper can know."""
-        if self._looked is None or now - self._looked >= self._lease:
+        if self._looked is None or now - self._looked >= self._enough:
             self._since = now
         self._looked = now
-        if self._since is not None and now - self._since >= self._lease:
-            reap_lost()
+        if self._since is not None and now - self._since >= self._enough:
+            try:
+                reap_lost()
+            except DatabaseError:
+                self._looked = None
+                raise
 
 
 def reap_lost() -> None:

@@ -14,9 +14,10 @@ from django.utils import timezone
 from brokerweb.control import pause
 from brokerweb.control.decide import Step, run_progress, run_step
 from brokerweb.control.refusals import in_words
-from brokerweb.experiments import states
+from brokerweb.experiments import asking, states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
+from brokerweb.posting import is_left_to_task
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
 from overlay.deployment import run_document
@@ -28,10 +29,11 @@ from telemetry.manifest import make_manifest
 from telemetry.runs import RunFiles
 
 
-def claim(host: str, owner: str) -> Run | None:
+def claim(host: str, owner: str, only: str | None = None) -> Run | None:
     """The next queued live run, launching from now on, if nothing measures, computes or simulates on this host.
 
-    None while the queue is held: by a pause, or for want of space.
+    None while the queue is held: by a pause, or for want of space. A task claims the ``only`` run that it was asked to
+    launch; the reconciler any, but one whose task was asked for a moment ago.
     """
     if not Run.objects.filter(engine=LIVE, state=RunState.QUEUED).exists():
         return None
@@ -43,15 +45,19 @@ def claim(host: str, owner: str) -> Run | None:
         run = Run.objects.filter(engine=LIVE, state=RunState.QUEUED).order_by("created", "position", "pk").first()
         if run is None or pause.why_held():
             return None
+        if is_left_to_task(run.asked_at) if only is None else run.pk != only:
+            return None
         run.lease_epoch += 1
         Run.objects.filter(pk=run.pk).update(lease_epoch=run.lease_epoch)
         states.move(
             run,
             RunState.LAUNCHING,
+            detail="by the reconciler" if only is None else "by the task runs.launch_run",
             host=host,
             lease_owner=owner,
             lease_expires=_lease_end(),
             launched_at=timezone.now(),
+            asked_at=None,
         )
     return run
 
@@ -174,3 +180,4 @@ def _advance(run: Run, step: Step) -> None:
         states.move(run, step.to, step.reason, stopped=step.ends_in)
     else:
         states.move(run, step.to, step.reason)
+        asking.launch_next()

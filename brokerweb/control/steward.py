@@ -1,4 +1,4 @@
-"""The thread that looks after this host once a second, and the Celery bootstep that carries it.
+"""The reconciler: the thread that looks after this host once a second, and the Celery bootstep that carries it.
 
 It lives in the worker's main process, needs no queue and never gives up: what goes wrong in one round is written down
 and tried again in the next.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import os
 import threading
 import time
 from pathlib import Path
@@ -18,15 +17,19 @@ from celery import bootsteps
 from django.conf import settings
 from django.db import close_old_connections, connections
 
-from brokerweb.control import host, reconcile, runs
+from brokerweb.control import acting, host, reconcile, runs
 from brokerweb.networks import hosting
-from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
+from brokerweb.posting import aside
+from brokerweb.storage import reserve
+from overlay.errors import describe_os_error
+from overlay.runtime.supervisor_client import SupervisorUnavailable
 
 log = logging.getLogger(__name__)
 
-ROUND_S = 1.0
-BUSY_ROUND_S = 0.25
-"""While runs are queued or live: a second between each two states would be a tenth of a short run."""
+BUSY_SHARE = 0.25
+"""Of ``RECONCILE_SECONDS``, while runs are queued or live: a second between two states is a tenth of a short run."""
+RESERVE_S = 60.0
+"""How often it sees to it that the database has room to itself."""
 START_PATIENCE_S = 5.0
 """A supervisor that was started gets this long to listen before another is started."""
 
@@ -37,12 +40,11 @@ class Steward(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="steward", daemon=True)
         self._ending = threading.Event()
-        self._owner = f"{settings.HOST_NAME}:{os.getpid()}"
-        self._supervisor = SupervisorClient(settings.SUPERVISOR_SOCKET, timeout=5.0)
+        self._supervisor = acting.supervisor()
         self._started_at = -START_PATIENCE_S
         self._lock: IO[str] | None = None
         self._busy = False
-        self._beat_at = 0.0
+        self._beat_at = self._reserve_at = 0.0
 
     def run(self) -> None:
         try:
@@ -55,7 +57,7 @@ class Steward(threading.Thread):
         """One round, if this is the one to look after the host, and the pause after it."""
         if self._lock is not None or self._take_lock():
             self._round()
-        self._ending.wait(BUSY_ROUND_S if self._busy else ROUND_S)
+        self._ending.wait(settings.RECONCILE_SECONDS * (BUSY_SHARE if self._busy else 1))
 
     def end(self) -> None:
         """Ends after the round it is in. The supervisor goes on; a worker that comes back adopts what it runs."""
@@ -64,7 +66,11 @@ class Steward(threading.Thread):
             self.join(timeout=10)
 
     def _take_lock(self) -> bool:
-        lock = (Path(settings.VAR) / "steward.lock").open("w")
+        try:
+            lock = (Path(settings.VAR) / "steward.lock").open("w")
+        except OSError as error:  # a full disk has no room for another file, even an empty one
+            log.warning("this host is looked after once its lock can be made: %s", describe_os_error(error))
+            return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -76,28 +82,37 @@ class Steward(threading.Thread):
     def _round(self) -> None:
         close_old_connections()
         try:
-            self._look_after()
+            with acting.turn():
+                self._look_after()
         except Exception:  # a locked database or a bug must not end the only one who looks
             log.exception("a round went wrong; the next one is in a second")
         finally:
             close_old_connections()
 
     def _look_after(self) -> None:
-        # First of all: a lease would expire while a supervisor starts.
-        runs.adopt(settings.HOST_NAME, self._owner)
-        try:
-            hello = self._supervisor.hello()
-        except SupervisorUnavailable as error:
-            self._start_supervisor(str(error))
+        hello, problem = self._greet()  # first: a supervisor is started whether or not rows can be written
+        runs.adopt(settings.HOST_NAME, acting.owner())  # before anything else: a lease would expire meanwhile
+        if hello is None:
+            host.beat({}, problem)
             return
-        if not self._busy or time.monotonic() - self._beat_at > ROUND_S:
+        if not self._busy or time.monotonic() - self._beat_at > settings.RECONCILE_SECONDS:
             self._beat_at = time.monotonic()
             host.beat(hello)
-            hosting.tell()
-        self._busy = reconcile.reconcile_host(settings.HOST_NAME, self._owner, self._supervisor)
+            aside("how busy this host is", hosting.tell)
+        self._busy = reconcile.reconcile_host(settings.HOST_NAME, acting.owner(), self._supervisor)
+        if time.monotonic() - self._reserve_at > RESERVE_S:
+            self._reserve_at = time.monotonic()
+            reserve.refill()
+
+    def _greet(self) -> tuple[dict[str, Any] | None, str]:
+        """What the supervisor says of itself, or what is wrong with it; one that does not answer is started."""
+        try:
+            return self._supervisor.hello(), ""
+        except SupervisorUnavailable as error:
+            self._start_supervisor(str(error))
+            return None, str(error)
 
     def _start_supervisor(self, problem: str) -> None:
-        host.beat({}, problem)
         if time.monotonic() - self._started_at < START_PATIENCE_S:
             return
         self._started_at = time.monotonic()

@@ -19,7 +19,7 @@ from brokerweb.topologies.models import Topology
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import inline
-from overlay.experiment.definition import MAX_SEED
+from overlay.experiment.definition import MAX_NAME, MAX_SEED, checked_name
 from overlay.links import Link
 from overlay.topologies import Graph, Limits, generate
 
@@ -178,7 +178,8 @@ def _name(value: Mapping[str, Any]) -> str:
     """As it is called, or "Waxman of 100"."""
     row = topologies.kinds().get(value["kind"])
     title = row.title if row else str(value["kind"])
-    return str(value.get("name") or (title if value["brokers"] == 1 else f"{title} of {value['brokers']}"))[:100]
+    made = title if value["brokers"] == 1 else f"{title} of {value['brokers']}"
+    return checked_name("topology.name", value.get("name") or made[:MAX_NAME])
 
 
 def name_of(value: Any) -> str:

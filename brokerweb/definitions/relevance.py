@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.broker.search import STRATEGIES
 from overlay.engines import LIVE
 from overlay.profiles import PROFILE, PROFILES
 from overlay.settings import SettingInfo
@@ -44,22 +45,26 @@ class Use:
         return f"with more than {self.more_than} of {name}" if self.more_than else f"with {name}"
 
 
-_WALKS = ("walk", "k-walkers", "lookahead")
 _KEPT = ("random", "path", "requester")
+
+
+def _of_searches() -> dict[str, Use]:
+    """What the strategies say that they use."""
+    users: dict[str, tuple[str, ...]] = {}
+    for name, strategy in STRATEGIES.items():
+        for used in strategy.uses:
+            users[used] = (*users.get(used, ()), name)
+    return {used: Use("search", names) for used, names in users.items()}
+
 
 USES: dict[str, Use] = {
     "search": Use("arm", ("unstructured",)),
-    "walk_policy": Use("search", _WALKS),
-    "walk_ttl": Use("search", (*_WALKS, "expanding-ring")),
-    "walkers": Use("search", ("k-walkers",)),
-    "flood_ttl": Use("search", ("flood", "normalized-flood", "expanding-ring")),
-    "flood_degree": Use("search", ("normalized-flood",)),
-    "lookahead_ttl": Use("search", ("lookahead",)),
-    "lookahead_wait_ms": Use("search", ("lookahead", "expanding-ring")),
+    **_of_searches(),
     "replication": Use("arm", ("unstructured",)),
     "replication_index": Use("replication", ("random",)),
     "replication_threshold_ms": Use("replication", _KEPT),
     "replica_refresh": Use("replication", _KEPT),
+    "replica_lease_ms": Use("replica_refresh"),
     "hop_tries": Use("hop_ack"),
     **{
         name: Use("arm", ("structured",))

@@ -50,7 +50,7 @@ class ExperimentForm(forms.ModelForm):
 
 def _runs(**filters: Any) -> Coalesce:
     """How many runs of the experiment in a row of the list fit ``filters``."""
-    runs = Run.objects.filter(experiment=OuterRef("pk"), **filters).order_by().values("experiment")
+    runs = Run.objects.unchanged().filter(experiment=OuterRef("pk"), **filters).order_by().values("experiment")
     return Coalesce(Subquery(runs.annotate(count=Count("pk")).values("count")), 0)
 
 

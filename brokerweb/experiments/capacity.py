@@ -15,8 +15,8 @@ from overlay.engines import LIVE, SIMULATED
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import MAX_REPLICATES, MAX_RUNS
-from overlay.systems import RECORD
-from overlay.workload import FLEET_SIZE, Workload, ramp_s
+from overlay.workload import FLEET_SIZE, Workload
+from telemetry.sweep import costs
 
 MB = 1_000_000
 
@@ -25,8 +25,6 @@ LIVE_BASE, LIVE_BROKER, LIVE_FLEET, LIVE_CLIENT = 60 * MB, 2.2 * MB, 18 * MB, 12
 SIMULATED_BASE, SIMULATED_BROKER, SIMULATED_CLIENT = 150 * MB, 20_000, 3_000
 ENTRY = 1_400
 """Bytes of an entry beside its payload."""
-SAMPLE, TICK, MANIFEST = 105, 1_130, 130_000
-"""Bytes on the disk, journals and Parquet: of one request or update, of one process in one second, and of any run."""
 SPARE_FILES = 100
 """Open files of a process of clients that are no client's."""
 
@@ -59,16 +57,12 @@ def needs(configuration: Mapping[str, Any]) -> Needs:
     workload, brokers = Workload(**configuration["workload"]), configuration["topology"]["brokers"]
     clients = workload.providers + workload.consumers
     entries = min(workload.entities, workload.providers) * (ENTRY + workload.payload_bytes)
-    seconds = ramp_s(workload) + workload.duration_s
-    samples = workload.providers * (1 + seconds / workload.update_interval_s)
-    samples += workload.consumers * (1 + seconds / workload.request_interval_s)
     fleets = _fleets(workload.providers) + _fleets(workload.consumers)
-    recorded = configuration.get(RECORD.name, 0) * MB * brokers
     if configuration["engine"] == LIVE:
         memory = LIVE_BASE + brokers * LIVE_BROKER + fleets * LIVE_FLEET + clients * LIVE_CLIENT + 2 * entries
     else:
         memory = SIMULATED_BASE + brokers * SIMULATED_BROKER + clients * SIMULATED_CLIENT + 2 * entries
-    return Needs(memory, samples * SAMPLE + (brokers + fleets) * seconds * TICK + recorded + MANIFEST)
+    return Needs(memory, costs.disk_bytes(configuration))
 
 
 def _fleets(clients: int) -> int:

@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments import claims
 from brokerweb.experiments.models import Experiment
-from telemetry.claims.criteria import NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Claim, Verdict
+from telemetry.claims.criteria import INCONCLUSIVE, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Claim, Verdict
 from telemetry.claims.matrix import LONG, RARE, SHORT
 
-LOOKS = {REPRODUCED: "done", SHAPE_ONLY: "suspect", NOT: "failed", UNKNOWN: "unknown"}
+LOOKS = {REPRODUCED: "done", SHAPE_ONLY: "suspect", NOT: "failed", INCONCLUSIVE: "stopped", UNKNOWN: "unknown"}
 """A verdict, to the state that it looks like."""
 WORDS = {NOT: "not reproduced"}
 PRESETS = {SHORT: "published-matrix", LONG: "published-anchors", RARE: "published-rare"}

@@ -120,7 +120,7 @@ def _places(experiment: Experiment) -> dict[str, Place]:
     """By configuration's hash, those that are of the matrix."""
     if not may_have(experiment.definition):
         return {}
-    launched = experiment.runs.filter(compared_with=None, brokers__in=_SIZES).order_by()
+    launched = experiment.runs.unchanged().filter(brokers__in=_SIZES).order_by()
     firsts = list(launched.values("configuration_hash").annotate(first=Min("pk")).values_list("first", flat=True))
     found = {}
     for chunk in in_chunks(firsts):
@@ -131,7 +131,7 @@ def _places(experiment: Experiment) -> dict[str, Place]:
 
 def _parts(experiment: Experiment, places: Mapping[str, Place]) -> dict[str, Part]:
     """Of its runs that are done, one for each configuration and seed."""
-    done = experiment.runs.filter(compared_with=None, brokers__in=_SIZES, state=RunState.DONE).order_by("created")
+    done = experiment.runs.unchanged().filter(brokers__in=_SIZES, state=RunState.DONE).order_by("created")
     kept: dict[str, dict[tuple[int, int], Found]] = {}
     for name, seed, response, *memory in done.values_list("configuration_hash", "seed", *_FIGURES):
         place = places.get(name)

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from brokerweb.experiments import states
+from brokerweb.experiments import asking, states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.posting import post
 from overlay.errors import describe_os_error
 from telemetry.collect import collect as collect_files
 from telemetry.errors import TelemetryError
@@ -39,10 +39,7 @@ def ask(run: Run) -> None:
     from brokerweb.experiments.tasks import collect
 
     Run.objects.filter(pk=run.pk).update(asked_at=timezone.now())
-    try:
-        collect.apply_async(args=(run.id,), queue=f"host.{run.host}")
-    except OperationalError as error:
-        log.warning("run %s: its collection could not be queued and will be asked for again: %s", run.id, error)
+    post(collect, run.id, queue=f"host.{run.host}")
 
 
 def collect_run(run_id: str) -> None:
@@ -54,6 +51,7 @@ def collect_run(run_id: str) -> None:
     try:
         Run.objects.filter(pk=run_id).update(collect_attempts=F("collect_attempts") + 1)
         _end(run_id, *_summarised(run_id))
+        asking.launch_next()
     finally:
         _at_work.discard(run_id)
 

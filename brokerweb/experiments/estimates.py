@@ -1,4 +1,7 @@
-"""How long runs take before they were run: live ones by the clock, simulated ones by what was simulated here before."""
+"""How long runs take before they were run: live ones by the clock, simulated ones by what was simulated here before.
+
+Counterpart: ``telemetry.sweep.costs`` says what a configuration takes where nothing is known of this machine.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,6 @@ from telemetry.sweep import costs
 
 LATELY = 20
 """Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""
-COLLECT_S = 0.5
-"""To write a simulated run's Parquet and its summary."""
 START_S = 4.0
 """Until the first of several simulated runs begins: a worker is asked, and processes start."""
 MEASURED = "from runs that were simulated here"
@@ -27,16 +28,16 @@ class Pace:
     """How quick runs of one engine are."""
 
     engine: str
-    per_s: float = 0.0
-    """Exchanges that a second of one core simulates (``telemetry.sweep.costs``)."""
+    slowness: float = 1.0
+    """How much longer simulated runs took here than ``telemetry.sweep.costs`` has it."""
     basis: str = ""
     """Where a figure of a simulated run comes from, in words."""
 
     def run_s(self, configuration: Mapping[str, Any]) -> float:
         """Seconds that a run takes from launch to result; of a simulated one, of one core."""
         if self.engine == LIVE:
-            return estimate_s(Workload(**configuration["workload"]))
-        return costs.exchanges(configuration) / self.per_s + COLLECT_S
+            return estimate_s(Workload(**configuration["workload"])) + costs.collect_s(configuration)
+        return costs.seconds(configuration) * self.slowness
 
     def all_s(self, runs_s: Sequence[float]) -> float:
         """Seconds that runs of so many seconds each take: live ones after each other, simulated ones side by side."""
@@ -49,7 +50,7 @@ def pace_of(engine: str) -> Pace:
     """As of now."""
     if engine == LIVE:
         return Pace(LIVE)
-    done = Run.objects.filter(engine=SIMULATED, state=RunState.DONE, observed__simulation__was_kept=False)
-    known = done.order_by("-ended_at").values_list("configuration", "observed__simulation__computed_s")[:LATELY]
-    found = costs.pace((costs.exchanges(configuration), computed_s) for configuration, computed_s in known)
-    return Pace(SIMULATED, found or costs.ROUGH_PER_S, MEASURED if found else ROUGH)
+    done = Run.objects.filter(engine=SIMULATED, state=RunState.DONE, observed__simulation__took_s__gt=0)
+    known = done.order_by("-ended_at").values_list("configuration", "observed__simulation__took_s")[:LATELY]
+    found = costs.slowness((costs.seconds(configuration), took_s) for configuration, took_s in known)
+    return Pace(SIMULATED, found or 1.0, MEASURED if found else ROUGH)

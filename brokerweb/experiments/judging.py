@@ -7,21 +7,23 @@ judged again then, by the figures of their summaries.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from brokerweb import stale
-from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState
 from brokerweb.ids import in_chunks
 from overlay.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
 from telemetry import thresholds
+from telemetry.measures import MEASURES
 from telemetry.thresholds import Threshold
 
 log = logging.getLogger(__name__)
@@ -107,7 +109,8 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
 def tried(experiment: Experiment, texts: Any) -> Outcome:
     """What ``demand`` would come to; nothing is changed. Raises ``InvalidSetting``."""
     demanded = thresholds.read_all(read(texts))
-    passed = [thresholds.passed(thresholds.judge_figures(demanded, run)) for run in _figures(experiment, demanded)]
+    done = _read(demanded).unchanged().filter(experiment=experiment, state=RunState.DONE)
+    passed = [thresholds.passed(_found(run, demanded)) for run in done.iterator()]
     return Outcome(kept=passed.count(True), broken=passed.count(False))
 
 
@@ -135,11 +138,17 @@ def last_change(experiment: Experiment) -> LogEntry | None:
     return entries.select_related("user").order_by("-action_time", "-pk").first()
 
 
-def _figures(experiment: Experiment, demanded: Sequence[Threshold]) -> Iterator[dict[str, float | None]]:
-    names = sorted({one.measure.name for one in demanded})
-    done = Run.objects.filter(experiment=experiment, state=RunState.DONE).order_by()
-    rows = done.values_list(*(f"figure_{name}" for name in names)) if names else ()
-    return (dict(zip(names, row, strict=True)) for row in rows)
+def _read(demanded: Sequence[Threshold]) -> RunQuerySet:
+    """Runs with what it takes to judge them, and not all of their summaries."""
+    names = sorted({*thresholds.COUNTED, *(one.measure.name for one in demanded)})
+    columns = [f"figure_{name}" for name in names]
+    runs = Run.objects.order_by().annotate(bounds=F("summary__bounds"))
+    return runs.only("pk", "thresholds", "passed", "change", *columns)
+
+
+def _found(run: Run, demanded: Sequence[Threshold]) -> list[thresholds.Judged]:
+    names = {*thresholds.COUNTED, *(one.measure.name for one in demanded)}
+    return thresholds.judge_figures(demanded, {name: _figure(run, name) for name in names}, run.bounds)  # type: ignore[attr-defined]
 
 
 def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Outcome:
@@ -155,26 +164,25 @@ def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Ou
 
 def _judge(ids: Sequence[str], demanded: Sequence[Threshold], told: str) -> Outcome:
     """Judges runs that are done; of those of which it comes to something else, their rows and histories say so."""
-    columns = [f"figure_{one.measure.name}" for one in demanded]
-    runs = list(Run.objects.filter(pk__in=ids).only("pk", "thresholds", "passed", *columns))
+    runs = list(_read(demanded).filter(pk__in=ids))
     changed = []
     for run in runs:
-        figures = {one.measure.name: _figure(run, one) for one in demanded}
-        found: Any = thresholds.judge_figures(demanded, figures)
-        if run.thresholds != found or run.passed != thresholds.passed(found):
+        found: Any = _found(run, demanded)
+        known = [{"why": "", **one} for one in run.thresholds]  # those of earlier versions say no why
+        if known != found or run.passed != thresholds.passed(found):
             run.thresholds, run.passed = found, thresholds.passed(found)
             changed.append(run)
     Run.objects.bulk_update(changed, ["thresholds", "passed"], batch_size=100)
     now = timezone.now()
     RunEvent.objects.bulk_create(RunEvent(run=run, at=now, name=EVENT, detail=_detail(run, told)) for run in changed)
-    passed = [run.passed for run in runs]
+    passed = [run.passed for run in runs if not run.change]
     return Outcome(passed.count(True), passed.count(False), len(changed))
 
 
-def _figure(run: Run, threshold: Threshold) -> float | None:
+def _figure(run: Run, name: str) -> float | None:
     """As its summary has it: counts are whole."""
-    value = getattr(run, f"figure_{threshold.measure.name}")
-    return int(value) if threshold.measure.is_count and value is not None else value
+    value = getattr(run, f"figure_{name}")
+    return int(value) if MEASURES[name].is_count and value is not None else value
 
 
 def _detail(run: Run, told: str) -> str:

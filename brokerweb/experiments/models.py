@@ -57,6 +57,16 @@ class Tag(models.Model):
         return self.name
 
 
+class RunQuerySet(models.QuerySet["Run"]):
+    def unchanged(self) -> "RunQuerySet":
+        """Without those that repeat another run with one thing changed: no aggregate counts these unless asked to."""
+        return self.filter(change={})
+
+    def changed(self) -> "RunQuerySet":
+        """Those alone. By what was changed, which stays when the run that they repeat is deleted."""
+        return self.exclude(change={})
+
+
 class Run(models.Model):
     """One configuration, once, with one seed. The row is the run; tasks only move it on."""
 
@@ -134,6 +144,8 @@ class Run(models.Model):
     asked_at = models.DateTimeField(
         null=True, blank=True, help_text="When a worker was last asked to take it up: to collect it, or to simulate it"
     )
+
+    objects = RunQuerySet.as_manager()
 
     created = models.DateTimeField(default=timezone.now, editable=False)
     launched_at = models.DateTimeField(null=True, blank=True)

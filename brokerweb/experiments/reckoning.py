@@ -15,9 +15,10 @@ from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.outlook import Queue
 from brokerweb.topologies import parts, uses
 from brokerweb.topologies import services as topologies
+from overlay.chance import derive_seed
 from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
-from overlay.experiment import sweeps
+from overlay.experiment import searches, sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
 from telemetry import thresholds
@@ -98,7 +99,7 @@ def repetition_of(experiment: Experiment) -> Repetition:
 
     Raises ``InvalidSetting`` if a topology is gone.
     """
-    launched = experiment.runs.filter(compared_with=None).order_by("created")
+    launched = experiment.runs.unchanged().order_by("created")
     by_configuration = dict(launched.values_list("configuration_hash", "estimated_s"))
     # Where a topology was changed between two launches there are runs of more configurations than one launch makes.
     seconds_each = list(by_configuration.values())[-sweeps.count(experiment.definition) :]
@@ -124,13 +125,15 @@ def _estimate(
 ) -> Estimate:
     pace, replicates, queue = pace_of(definition["engine"]), definition["replicates"], Queue()
     seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
+    if definition["engine"] == LIVE:  # the pace of simulated ones follows from those before already
+        seconds *= queue.pace(LIVE)
     disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
     return Estimate(
         engine=definition["engine"],
         configurations=len(chosen),
         replicates=replicates,
         count=len(chosen) * replicates,
-        estimated_s=round(seconds * queue.pace(definition["engine"]), 1),
+        estimated_s=round(seconds, 1),
         basis=pace.basis,
         axes=axes(definition),
         disk_bytes=disk_bytes,
@@ -144,7 +147,7 @@ def _estimate(
                     capacity.warning(disk_bytes, machine.here()),
                     _in_parts(chosen),
                     _hardly_asked(chosen),
-                    _hardly_searched(chosen),
+                    _hardly_searched(definition, chosen),
                 ),
             )
         ),
@@ -170,32 +173,15 @@ def _hardly_asked(chosen: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-HARDLY = 0.05
-"""Of the requests: if fewer are searched for, the topologies of a sweep look alike."""
+MOST_PLANNED = 20
+"""Configurations of which the clients' plans are drawn for a warning; 200 would keep a form waiting."""
 
 
-def _hardly_searched(chosen: Sequence[Mapping[str, Any]]) -> str:
-    """What to know of topologies that are compared by requests that are answered without a search; empty otherwise."""
-    if len({id(one["topology"]) for one in chosen}) < 2:
-        return ""
-    share = max(map(_searched, chosen))
-    if share >= HARDLY:
-        return ""
-    return (
-        f"At most {share * 100:.2g} % of the requests are searched for: after its first search a broker has a "
-        "replica of what its consumers ask for, and how topologies differ hardly shows. More entities, data that are "
-        "valid for a shorter time or replication index 0 make brokers search"
-    )
-
-
-def _searched(configuration: Mapping[str, Any]) -> float:
-    """At most this share of its requests needs a search: each broker's first for each entity while it is valid."""
-    workload, settings = configuration["workload"], configuration["settings"]
-    if not workload["consumers"] or not settings.get("replication_index") or settings.get("arm") == "structured":
-        return 1.0
-    requests = workload["consumers"] * workload["duration_s"] / workload["request_interval_s"]
-    asked = min(configuration["topology"]["brokers"], workload["consumers"])
-    return float(asked * workload["entities"] * (1 + workload["duration_s"] * 1e3 / workload["valid_ms"]) / requests)
+def _hardly_searched(definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> str:
+    """What to know where hardly any query leaves its broker in any configuration looked at; empty otherwise."""
+    seed = derive_seed(definition["seed"], 0)
+    some = chosen[:: -(-len(chosen) // MOST_PLANNED)]
+    return searches.warning(max((searches.searched_share(one, seed) for one in some), default=1.0))
 
 
 def references_of(body: Any) -> References:

@@ -6,7 +6,7 @@ Read from the columns beside the runs' documents; of those only what one page sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -20,11 +20,28 @@ from brokerweb.tables import Table
 from overlay.engines import SIMULATED
 from overlay.experiment.sweeps import axes
 from overlay.systems import SYSTEMS
-from telemetry.intervals import interval
+from telemetry.grouping import Value, estimate
+from telemetry.measures import MEASURES
 
 SHOWN = 25
-FIGURES = ("p50", "p95")
-SORTS = ("p50", "-p50", "p95", "-p95", "n", "-n")
+FIGURES = ("p50", "p95", "answer_ratio", "requests")
+"""Of each run; ``requests`` only where there were any, as the share that it belongs to."""
+NATURAL = "configuration"
+"""The order of the values that vary: numbers by size, words by the alphabet."""
+SORTS = (NATURAL, "p50", "-p50", "p95", "-p95", "n", "-n")
+CELLS = 40
+"""Runs of a configuration that are shown as marks; how many more there are is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run as a mark: what state it is in, and what was judged of it."""
+
+    run: str
+    replicate: int
+    state: str
+    verdict: str
+    passed: bool | None
 
 
 @dataclass
@@ -41,18 +58,49 @@ class Configuration:
     """Of the runs that were held against thresholds, whether each kept all of them."""
     values: list[Any] = field(default_factory=list)
     """What varies, in the order of the experiment's axes."""
+    cells: list[Cell] = field(default_factory=list)
+    """Its runs by replicate, each with those that repeat it."""
+
+    @property
+    def shown(self) -> list[Cell]:
+        return self.cells[:CELLS]
+
+    @property
+    def more(self) -> int:
+        """How many runs are not shown as marks."""
+        return max(0, len(self.cells) - CELLS)
+
+    @property
+    def place(self) -> tuple[tuple[Any, ...], ...]:
+        """To sort by what varies; of a configuration that lacks a value, last."""
+        numbers = [isinstance(value, int | float) for value in self.values]
+        return tuple(
+            (value is None, not is_number, value if is_number else 0, str(value).lower())
+            for value, is_number in zip(self.values, numbers, strict=True)
+        )
 
     @property
     def n(self) -> int:
-        return len(self.figures["p50"])
+        """Runs that measured something."""
+        return max(map(len, self.figures.values()))
 
     @property
     def p50(self) -> dict[str, Any]:
-        return interval(self.figures["p50"])
+        return self._estimate("p50")
 
     @property
     def p95(self) -> dict[str, Any]:
-        return interval(self.figures["p95"])
+        return self._estimate("p95")
+
+    @property
+    def answer_ratio(self) -> dict[str, Any]:
+        return self._estimate("answer_ratio")
+
+    def _estimate(self, name: str) -> dict[str, Any]:
+        values = [Value(self.hash, str(at), value) for at, value in enumerate(self.figures[name])]
+        if name == "answer_ratio":
+            values = [replace(one, requests=of) for one, of in zip(values, self.figures["requests"], strict=True)]
+        return estimate(values, MEASURES[name], "mean").as_dict()
 
     @property
     def verdict(self) -> str:
@@ -73,26 +121,47 @@ def axes_of(experiment: Experiment) -> list[str]:
     return list(axes(experiment.definition))
 
 
-def page(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> Page[Configuration]:
-    """The configurations that ``?sort=`` and ``?configurations=`` (a page's number) ask for."""
-    shown = Paginator(_ordered(experiment, str(asked.get("sort", ""))), SHOWN).get_page(asked.get("configurations"))
-    _tell_values(experiment, list(shown))
+def known(experiment: Experiment) -> list[Configuration]:
+    """All its configurations in their natural order, with what varies."""
+    found = _grouped(experiment)
+    _read_values(experiment, found)
+    return sorted(found, key=lambda one: one.place)
+
+
+def page(
+    experiment: Experiment, known: list[Configuration], asked: QueryDict | Mapping[str, str]
+) -> Page[Configuration]:
+    """Those of ``known`` that ``?sort=`` and ``?configurations=`` (a page's number) ask for."""
+    shown = Paginator(_sorted(known, sort_of(asked)), SHOWN).get_page(asked.get("configurations"))
+    _forget_unused(experiment, shown)
     return shown
+
+
+def sort_of(asked: QueryDict | Mapping[str, str]) -> str:
+    """One of ``SORTS``: what was asked for, else the natural one."""
+    sort = str(asked.get("sort", ""))
+    return sort if sort in SORTS else NATURAL
+
+
+def runs_of(experiment: Experiment, known: Iterable[Configuration]) -> list[str]:
+    """The ids of all its runs, by configuration and replicate; those of a "what if" at the end."""
+    changed = experiment.runs.changed().order_by("replicate", "created")
+    return [cell.run for one in known for cell in one.cells] + list(changed.values_list("pk", flat=True))
 
 
 def table(experiment: Experiment, sort: str = "") -> Table:
     """All of them with what varies, their figures in µs with the 95 % interval, and how many runs they had."""
-    found = _ordered(experiment, sort)
-    _tell_values(experiment, found)
+    found = _sorted(known(experiment), sort or "p50")
+    _forget_unused(experiment, found)
     varies = [name.rpartition(".")[2] for name in axes_of(experiment)]
-    intervals = [f"{name}_us{end}" for name in FIGURES for end in ("", "_low", "_high")]
+    intervals = [f"{name}{end}" for name in ("p50_us", "p95_us", "answer_ratio") for end in ("", "_low", "_high")]
     rows = [
         [
             one.hash,
             experiment.definition["engine"],
             *one.values,
             one.n,
-            *(figure[end] for figure in (one.p50, one.p95) for end in ("value", "low", "high")),
+            *(figure[end] for figure in (one.p50, one.p95, one.answer_ratio) for end in ("value", "low", "high")),
             one.runs,
             one.failed,
             one.verdict or None,
@@ -102,48 +171,57 @@ def table(experiment: Experiment, sort: str = "") -> Table:
     return Table(["configuration", "engine", *varies, "n", *intervals, "runs", "failed", "thresholds"], rows)
 
 
-def _ordered(experiment: Experiment, sort: str) -> list[Configuration]:
-    """Sorted as ``SORTS`` has it, by their medians where ``sort`` is none of them."""
-    by = sort if sort in SORTS else "p50"
-    return sorted(_grouped(experiment), key=lambda one: one.key(by))
+def _sorted(known: list[Configuration], sort: str) -> list[Configuration]:
+    """As one of ``SORTS`` has it; the natural order is theirs."""
+    return known if sort == NATURAL else sorted(known, key=lambda one: one.key(sort))
 
 
 def _grouped(experiment: Experiment) -> list[Configuration]:
     """All of them, but those of a "what if". A simulated run that was run again with its seed is no other replicate."""
-    launched = experiment.runs.filter(compared_with=None).order_by("position")
+    launched = experiment.runs.unchanged().order_by("position")
     found: dict[str, Configuration] = {}
     seen: set[tuple[str, str]] = set()
-    columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", *(f"figure_{name}" for name in FIGURES))
-    for pk, name, state, seed, engine, passed, *figures in launched.values_list(*columns):
+    columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", "replicate", "verdict")
+    rows = launched.values_list(*columns, *(f"figure_{name}" for name in FIGURES))
+    for pk, name, state, seed, engine, passed, replicate, verdict, *figures in rows:
         one = found.setdefault(name, Configuration(name, pk))
+        one.cells.append(Cell(pk, replicate, state, verdict, passed))
         one.runs += 1
         one.failed += state == RunState.FAILED
         if state != RunState.DONE or (engine == SIMULATED and (name, seed) in seen):
             continue
         seen.add((name, seed))
         for figure, value in zip(FIGURES, figures, strict=True):
-            if value is not None:
+            if value is not None and (value or figure != "requests"):
                 one.figures[figure].append(value)
         if passed is not None:
             one.passed.append(passed)
+    for one in found.values():
+        one.cells.sort(key=lambda cell: cell.replicate)
     return list(found.values())
 
 
-def _tell_values(experiment: Experiment, shown: list[Configuration]) -> None:
-    """Reads from one run of each what varies; of a setting that its others do not use, nothing."""
+def _read_values(experiment: Experiment, found: list[Configuration]) -> None:
+    """Reads from one run of each what varies."""
     names = axes_of(experiment)
-    if not names or not shown:
+    if not names or not found:
         return
     paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in names]
     by_run: dict[str, list[Any]] = {}
-    for some in in_chunks([one.run for one in shown]):
+    for some in in_chunks([one.run for one in found]):
         rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", *paths)
         by_run |= {pk: list(values) for pk, *values in rows}
+    for one in found:
+        one.values = by_run[one.run]
+
+
+def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> None:
+    """Of a setting that a configuration's others do not use, it has no value."""
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
     base = {relevance.ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
-    bare = [name.rpartition(".")[2] for name in names]
+    bare = [name.rpartition(".")[2] for name in axes_of(experiment)]
     for one in shown:
-        told = dict(zip(bare, by_run[one.run], strict=True))
+        told = dict(zip(bare, one.values, strict=True))
         unused = relevance.unused((*system.settings, *system.workload), {**base, **told})
         one.values = [None if name in unused else value for name, value in told.items()]
 
@@ -172,7 +250,7 @@ def verdicts(experiments: Iterable[Experiment]) -> dict[str, Verdict]:
     """By experiment's id, of those that have thresholds, in one query."""
     judging = [experiment.pk for experiment in experiments if experiment.definition.get("thresholds")]
     by_outcome = {experiment: dict.fromkeys((True, False, None), 0) for experiment in judging}
-    rows = Run.objects.filter(experiment__in=judging).order_by().values_list("experiment", "passed")
+    rows = Run.objects.unchanged().filter(experiment__in=judging).order_by().values_list("experiment", "passed")
     for experiment, passed, count in rows.annotate(Count("pk")):
         by_outcome[experiment][passed] = count
     return {name: Verdict(passed=by[True], broken=by[False], left=by[None]) for name, by in by_outcome.items()}

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from brokerweb.definitions.references import References
 from brokerweb.errors import NotPossible
+from brokerweb.experiments import asking
 from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
@@ -24,6 +25,7 @@ from brokerweb.storage import disk, files
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.chance import derive_seed
+from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
@@ -98,6 +100,7 @@ def launch(experiment: Experiment, owner: User | None = None) -> Launch:
     # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
     now = timezone.now()  # one moment for all: within a launch lists go by position
+    asked_at = asking.now_if_asked() if definition["engine"] == LIVE else None
     runs = [
         Run(
             experiment=experiment,
@@ -108,20 +111,22 @@ def launch(experiment: Experiment, owner: User | None = None) -> Launch:
             replicate=replicate,
             seed=str(derive_seed(definition["seed"], replicate)),
             estimated_s=pace.run_s(configuration),
+            asked_at=asked_at,
             owner=owner,
         )
         for position, (configuration, replicate) in enumerate(pairs)
     ]
     Run.objects.bulk_create(runs)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
+    transaction.on_commit(asking.launch_next)
     return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1))
 
 
 def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]]:
-    """By experiment's id, how many of its runs are in each state that one of them is in."""
+    """By experiment's id, how many of its unchanged runs are in each state that one of them is in."""
     found: dict[str, dict[str, int]] = {experiment.pk: {} for experiment in experiments}
-    rows = Run.objects.filter(experiment__in=found).order_by().values_list("experiment", "state").annotate(Count("pk"))
-    for experiment, state, count in rows:
+    rows = Run.objects.unchanged().filter(experiment__in=found).order_by().values_list("experiment", "state")
+    for experiment, state, count in rows.annotate(Count("pk")):
         found[experiment][state] = count
     return found
 
@@ -140,6 +145,7 @@ def cancel(run: Run) -> Run:
         elif not run.cancel_requested:
             Run.objects.filter(pk=run.pk).update(cancel_requested=True)
             note(run, "cancel requested")
+            transaction.on_commit(lambda: asking.stop(run))
     run.refresh_from_db()
     return run
 
@@ -158,6 +164,7 @@ def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
         RunEvent(run=run, name=RunState.QUEUED, detail=f"The same as run {run.rerun_of_id}, with its seed.")
         for run in again
     )
+    transaction.on_commit(asking.launch_next)
     return again
 
 
@@ -182,6 +189,9 @@ def _again(run: Run, owner: User | None) -> Run:
         seed=run.seed,
         estimated_s=run.estimated_s,
         rerun_of=run,
+        asked_at=asking.now_if_asked() if run.engine == LIVE else None,
+        compared_with_id=run.compared_with_id,
+        change=run.change,
         owner=owner,
     )
 
@@ -191,7 +201,7 @@ def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
 
     Raises ``NotPossible`` where there is none.
     """
-    failed = experiment.runs.filter(state=RunState.FAILED, reruns=None).defer("observed", "summary")
+    failed = experiment.runs.unchanged().filter(state=RunState.FAILED, reruns=None).defer("observed", "summary")
     again = rerun_all(failed.order_by("position"), owner)
     if not again:
         raise NotPossible("None of its runs has failed, or each was run again already.")

@@ -40,8 +40,10 @@ NEVER_BEGAN = "Cancelled before it began."
 KEPT = "Cancelled; what was measured until then is kept."
 
 
-def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:
+def move(run: Run, to: str, reason: str = "", *, detail: str = "", **fields: Any) -> bool:
     """Moves the row from the state ``run`` was read in to ``to`` and records it; False if somebody moved it before.
+
+    ``detail`` is recorded where there is no reason to give.
 
     A row is only moved by whoever knows its epoch, so that a worker that was given up on cannot undo anything.
     """
@@ -54,7 +56,7 @@ def move(run: Run, to: str, reason: str = "", **fields: Any) -> bool:
     with transaction.atomic():
         moved = Run.objects.filter(pk=run.pk, state=run.state, lease_epoch=run.lease_epoch).update(**changes)
         if moved:
-            RunEvent.objects.create(run=run, name=to, detail=reason)
+            RunEvent.objects.create(run=run, name=to, detail=reason or detail)
     if moved:
         for name, value in changes.items():
             setattr(run, name, value)

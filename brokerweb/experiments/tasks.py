@@ -1,13 +1,24 @@
-"""Celery's doors to experiments: short, and harmless when done twice."""
+"""Celery's doors to experiments: short, and harmless when done twice. What one returns stands in the worker's log."""
 
 from celery import shared_task
 from django.utils import timezone
 
+from brokerweb.control import acting
 from brokerweb.control.reaping import Reaper
 from brokerweb.experiments import collection
 
 _reaper = Reaper()
 """For the life of a worker, which asks it every few seconds."""
+
+
+@shared_task(name="runs.launch_run", soft_time_limit=20, time_limit=30)
+def launch_run(run_id: str) -> str:
+    return acting.launch_run(run_id)
+
+
+@shared_task(name="runs.stop_run", soft_time_limit=20, time_limit=30)
+def stop_run(run_id: str) -> str:
+    return acting.stop_run(run_id)
 
 
 @shared_task(soft_time_limit=600, time_limit=660)

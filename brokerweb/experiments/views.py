@@ -17,6 +17,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments import claims, judging, reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue, with_outlook
+from brokerweb.experiments.results import Configuration
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis, counted
 from brokerweb.topologies.models import Topology
@@ -30,6 +31,7 @@ LEFT_READ = (
     "state",
     "progress",
     "estimated_s",
+    "change",
     "launched_at",
     "ends_at",
     "lease_owner",
@@ -59,17 +61,22 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
-    return render(request, "experiments/detail.html", _whole(request, experiment, _progress(request, experiment)))
+    known = results.known(experiment)
+    return render(
+        request, "experiments/detail.html", _whole(request, experiment, known, _progress(request, experiment, known))
+    )
 
 
-def _whole(request: HttpRequest, experiment: Experiment, progress: dict[str, Any]) -> dict[str, Any]:
+def _whole(
+    request: HttpRequest, experiment: Experiment, known: list[Configuration], progress: dict[str, Any]
+) -> dict[str, Any]:
     """What its page says."""
     context = {
         "experiment": experiment,
         "definition": experiment.definition,
         "may_have_claims": claims.may_have(experiment.definition),
         **progress,
-        **_configurations(request, experiment),
+        **_configurations(request, experiment, known),
     }
     try:
         context["estimate"] = reckoning.repetition_of(experiment)
@@ -87,11 +94,12 @@ def _whole(request: HttpRequest, experiment: Experiment, progress: dict[str, Any
 def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """The part of the page that moves while runs are left; once all have ended, what the whole page says then."""
     experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
-    shown = _progress(request, experiment)
+    known = results.known(experiment)
+    shown = _progress(request, experiment, known)
     if shown["left"]:
         return render(request, "experiments/progress.html", {"experiment": experiment, "is_part": True, **shown})
     # What is to be said to the operator stays for the next page.
-    context = {**_whole(request, experiment, shown), "messages": ()}
+    context = {**_whole(request, experiment, known, shown), "messages": ()}
     response = render(request, "experiments/detail.html", context)
     response["HX-Retarget"] = response["HX-Reselect"] = "#experiment"
     response["HX-Reswap"] = "outerHTML"
@@ -104,7 +112,7 @@ def configurations(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     left = experiment.runs.filter(state__in=UNFINISHED).exists()
     context = {"experiment": experiment, "definition": experiment.definition, "left": left}
-    context |= _configurations(request, experiment)
+    context |= _configurations(request, experiment, results.known(experiment))
     return render(request, "experiments/configurations.html", context)
 
 
@@ -123,13 +131,11 @@ def document(request: HttpRequest, experiment_id: str) -> HttpResponse:
     )
 
 
-def _configurations(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
-    shown = results.page(experiment, request.GET)
-    sort = request.GET.get("sort") if request.GET.get("sort") in results.SORTS else "p50"
+def _configurations(request: HttpRequest, experiment: Experiment, known: list[Configuration]) -> dict[str, Any]:
     return {
-        "configurations": shown,
+        "configurations": results.page(experiment, known, request.GET),
         "axis_names": results.axes_of(experiment),
-        "sort": sort,
+        "sort": results.sort_of(request.GET),
         "page_address": reverse("experiments:detail", args=[experiment.pk]),
         **_named(experiment),
     }
@@ -139,17 +145,21 @@ def _named(experiment: Experiment) -> dict[str, Any]:
     """What all parts of the page say of their experiment."""
     return {
         "of_experiment": f"experiment.id = {experiment.pk}",
+        "of_unchanged": f"experiment.id = {experiment.pk} and changed = no",
         "definition_thresholds": experiment.definition.get("thresholds") or [],
     }
 
 
-def _progress(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
+def _progress(request: HttpRequest, experiment: Experiment, known: list[Configuration]) -> dict[str, Any]:
     counts = services.runs_by_state([experiment])[experiment.pk]
     total, ended = sum(counts.values()), sum(counts.get(state, 0) for state in ENDED)
     left = list(experiment.runs.filter(state__in=UNFINISHED).only(*LEFT_READ))
+    own_left = [run for run in left if not run.change]
     queue = Queue()
-    page = page_of(request, experiment.runs.defer("observed").order_by("-created", "position"), RUNS_SHOWN)
-    with_outlook(page, queue)
+    page = page_of(request, results.runs_of(experiment, known), RUNS_SHOWN)
+    found = experiment.runs.defer("observed").in_bulk(list(page))
+    runs = [found[run] for run in page if run in found]  # one may have been deleted meanwhile
+    with_outlook(runs, queue)
     etas = [queue.outlook(run).eta_s for run in left]
     return {
         "total": total,
@@ -157,13 +167,14 @@ def _progress(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
         "left": len(left),
         "held": queue.held if left else "",
         "failed": counts.get(RunState.FAILED, 0),
-        "done_share": ended + sum(run.progress for run in left),
+        "done_share": ended + sum(run.progress for run in own_left),
+        "variations": experiment.runs.changed().count(),
         "left_s": None if None in etas else max((eta for eta in etas if eta is not None), default=0.0),
         "measured": bool(counts.get(RunState.DONE)) or experiment.runs.exclude(summary={}).exists(),
         "by_state": [(word, counts[word]) for word in RunState.values if word in counts],
         "verdict": results.verdict(experiment),
         "page": page,
-        "runs": page.object_list,
+        "runs": runs,
         **_named(experiment),
     }
 

@@ -18,8 +18,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.errors import NotPossible
+from brokerweb.experiments import asking
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import UNFINISHED, note
+from overlay.engines import LIVE
 from overlay.experiment.sweeps import configuration_hash
 from overlay.experiment.whatif import changed, in_words
 from telemetry import paired
@@ -159,7 +161,9 @@ def _varied(run: Run, configuration: dict[str, Any], change: Any, owner: User | 
         compared_with=run,
         change=change,
         owner=owner,
+        asked_at=asking.now_if_asked() if run.engine == LIVE else None,
     )
+    transaction.on_commit(asking.launch_next)
     note(again, RunState.QUEUED, f"As run {run.id} with its seed, {in_words(change)}.")
     return again
 

@@ -21,14 +21,14 @@ from overlay.systems import SYSTEMS
 from telemetry.brokers import BrokerWindow, linked_to
 from telemetry.entries import Word
 from telemetry.lately import lately
+from telemetry.loads import PASSED
 from telemetry.runs import RunFiles
 from telemetry.updates import Updates
 
 KEPT, RUNS_KEPT = 32, 4
 """Brokers of runs that go on whose journals are followed at a time, and runs whose providers are."""
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes")
-PASSED = ("in_2_per_s", "in_3_per_s", "in_4_per_s", "in_6_per_s")
-"""A broker's load is what came in for searching and storing: updates, requests, answers and refusals."""
+_RATES = tuple(f"{name}_per_s" for name in PASSED)
 
 _brokers: Following[tuple[str, int], BrokerWindow] = Following(KEPT)
 _providers: Following[str, Updates] = Following(RUNS_KEPT)
@@ -42,8 +42,8 @@ def known(run: Run) -> list[dict[str, Any]]:
 def of_run(run: Run) -> dict[str, Any]:
     """``{t_s, brokers}``: a row for each broker of which anything is known, with its state, load and memory.
 
-    Loads are of the last second of measuring. Memory is that of now, and of a run that was collected the mean while
-    measuring, as in its summary.
+    Loads are of the last second, and over measuring once that has ended. Memory is that of now, and of a run that was
+    collected the mean while measuring, as in its summary.
     """
     frame = snapshots.current(run)
     measured = (run.summary.get("memory") or {}).get("brokers")
@@ -60,7 +60,7 @@ def merged(
     for row in memories:
         rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
     for row in loads:
-        load = {**row, "load_per_s": sum(row[name] for name in PASSED)} if PASSED[0] in row else row
+        load = {**row, "load_per_s": sum(row[name] for name in _RATES)} if _RATES[0] in row else row
         rows.setdefault(row["index"], {"index": row["index"]}).update(load)
     return [rows[index] for index in sorted(rows)]
 

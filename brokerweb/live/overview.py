@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from brokerweb.comparison.selection import Figures, without_repeats
+from brokerweb.comparison.selection import Figures, columns_of, figures, without_repeats
 from brokerweb.comparison.services import values
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Experiment, Run, RunState
@@ -122,8 +122,8 @@ class Matrix:
 def matrix() -> Matrix | None:
     """The mean of each measure over the replicates of each topology of the newest finished sweep of several, as a
     comparison of its runs by topology has it. Runs of a "what if" are none of its configurations."""
-    runs = Run.objects.filter(experiment=OuterRef("pk"))
-    done = Run.objects.filter(state=RunState.DONE, compared_with=None)
+    runs = Run.objects.unchanged().filter(experiment=OuterRef("pk"))
+    done = Run.objects.unchanged().filter(state=RunState.DONE)
     ended = done.filter(experiment=OuterRef("pk")).order_by("-ended_at").values("ended_at")[:1]
     several = Experiment.objects.filter(
         Q(definition__topology__1__isnull=False) | Q(definition__blocks__1__isnull=False)
@@ -132,10 +132,9 @@ def matrix() -> Matrix | None:
     newest = finished.exclude(ended=None).order_by("-ended").values_list("pk", flat=True).first()
     of_it = done.filter(experiment=newest).order_by("topology_kind", "topology_name", "created", "position")
     told = ("topology_name", "topology_kind", "experiment", "experiment__name")
-    columns = ("pk", "configuration_hash", "seed", "engine", "verdict", *(f"figure_{name}" for name in ROWS))
-    rows = list(of_it.values_list(*told, *columns))
+    rows = list(of_it.values_list(*told, *columns_of(ROWS)))
     topologies = {run: (name, kind) for name, kind, _, _, run, *_ in rows}
-    measured = [Figures._make([*row[len(told) : -len(ROWS)], row[-len(ROWS) :]]) for row in rows]
+    measured = [figures(row[len(told) :], ROWS) for row in rows]
     arms: dict[tuple[str, str], list[Figures]] = {}
     for one in without_repeats(measured):
         arms.setdefault(topologies[one.run], []).append(one)

@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from brokerweb.doors import person
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.live import overview
 from brokerweb.reports.models import Report
@@ -17,6 +18,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "matrix": overview.matrix(),
         "has_topologies": Topology.objects.exists(),
         "has_experiments": Experiment.objects.exists(),
+        "has_own": Experiment.objects.filter(owner=person(request), demo=False).exists(),
         "has_runs": Run.objects.exists(),
         "has_done": Run.objects.filter(state=RunState.DONE).exists(),
         "has_reports": Report.objects.exists(),

@@ -8,7 +8,8 @@ it at another broker, and one that is down costs a try and not the answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
@@ -17,15 +18,21 @@ from django.conf import settings
 
 from brokerweb.errors import NotPossible
 from brokerweb.moments import moment
+from brokerweb.networks import latest
+from brokerweb.networks.latest import Latest
 from brokerweb.networks.models import UP, Network
+from brokerweb.networks.walks import trace_of, traced_one_in
 from overlay.addresses import Address, format_address, parse_address
 from overlay.broker.fields import MAX_NAME, MAX_PAYLOAD
+from overlay.broker.tracing import is_sampled
 from overlay.clients.payload import format_pairs
-from overlay.errors import InvalidSetting, WaxwingError
-from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, Refused
+from overlay.errors import InvalidSetting
+from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, QueryName, Refused, Unanswered
 
 TRIED = 5
 """Brokers asked at most for one answer."""
+LATEST_S = 1.0
+"""For the broker that took a later value; past it the older one is answered."""
 LEAST_S = 0.01
 """What is left at least for a question to a broker that has just shown that it is there."""
 
@@ -38,14 +45,41 @@ class NotAnswered(Exception):
     """No broker answered in time."""
 
 
-def brokers_of(network: Network, key: tuple[str, str, str]) -> list[Address]:
-    """The addresses of its brokers that are up, in the order in which they are tried. Raises ``NotRunning``."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of a question."""
+
+    entry: dict[str, Any] | None
+    """``None`` if no broker that was asked found one."""
+    trace: str = ""
+    """The id of its walk, where it was asked so that brokers trace it."""
+
+
+def broker_number(text: str) -> int | None:
+    """The index of a broker as an address or a form names it; ``None`` of nothing. Raises ``InvalidSetting``."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
+    return int(text)
+
+
+def brokers_of(network: Network, key: tuple[str, str, str], chosen: int | None = None) -> dict[Address, int]:
+    """The brokers that are up, or the ``chosen`` one of them, and their indexes, in the order in which they are tried.
+
+    Raises ``NotRunning``; ``InvalidSetting`` for one that the network does not have.
+    """
+    if chosen is not None and not 0 <= chosen < network.deployed["brokers"]:
+        raise InvalidSetting("broker", f"must be from 0 to {network.deployed['brokers'] - 1}, not {chosen}")
     if network.state not in UP:
         raise NotRunning(f"This network is {network.state}, so nobody can be asked. {network.reason}".strip())
-    up = [parse_address(broker["address"]) for broker in network.brokers if broker["state"] == "up"]
+    rows = [row for row in network.brokers if chosen in (None, row["index"])]
+    up = {parse_address(row["address"]): row["index"] for row in rows if row["state"] == "up"}
+    if not up and chosen is not None:
+        raise NotRunning(f"Broker {chosen} is {rows[0]['state'] if rows else 'not there yet'}, so it cannot be asked.")
     if not up:
         raise NotRunning("None of this network's brokers is up.")
-    return sorted(up, key=lambda broker: blake2b(repr((key, broker)).encode()).digest())
+    return dict(sorted(up.items(), key=lambda one: blake2b(repr((key, one[0])).encode()).digest()))
 
 
 def payload_text(payload: Any) -> str:
@@ -61,43 +95,85 @@ def payload_text(payload: Any) -> str:
 
 
 def provide(
-    network: Network, type: str, entity: str, scope: str, *, provider: str, payload: Any, valid_ms: int
+    network: Network,
+    type: str,
+    entity: str,
+    scope: str,
+    *,
+    provider: str,
+    payload: Any,
+    valid_ms: int,
+    broker: int | None = None,
 ) -> dict[str, Any]:
-    """Stores context; which broker took it. Raises ``InvalidSetting``, ``NotRunning``, ``NotAnswered``."""
+    """Stores context, at the ``broker`` of this index or at any; which one took it.
+
+    Raises ``InvalidSetting``, ``NotRunning``, ``NotAnswered``.
+    """
     key = _key(type, entity, scope)
     text = payload_text(payload).encode()
     if len(text) > MAX_PAYLOAD:
         raise InvalidSetting("payload", f"has {len(text)} bytes; a broker takes at most {MAX_PAYLOAD}")
-    client = ContextClient(brokers_of(network, key)[:TRIED], settings.CONTEXT_DEADLINE_SECONDS)
+    brokers = brokers_of(network, key, broker)
+    client = ContextClient(list(brokers)[:TRIED], settings.CONTEXT_DEADLINE_SECONDS)
     begin = datetime.now(UTC)
     try:
-        broker = client.provide(_name("provider", provider), key, text, valid_ms)
+        taker = client.provide(_name("provider", provider), key, text, valid_ms)
     except Refused as error:
         raise InvalidSetting("payload", str(error)) from None
     except NoAnswer as error:
         raise NotAnswered(str(error)) from None
+    latest.note(network.pk, key, Latest(int(begin.timestamp() * 1000), taker), valid_ms)
     end = begin + timedelta(milliseconds=valid_ms)
-    return {"broker": format_address(broker), "valid_begin": begin, "valid_end": end}
+    return {"broker": format_address(taker), "broker_index": brokers[taker], "valid_begin": begin, "valid_end": end}
 
 
-def ask(network: Network, type: str, entity: str, scope: str) -> dict[str, Any] | None:
-    """The entry, or ``None`` if no broker that was asked found one. Raises as ``provide`` does.
+def ask(
+    network: Network, type: str, entity: str, scope: str, *, broker: int | None = None, is_traced: bool = False
+) -> Asked:
+    """Asks the ``broker`` of this index, or any. Raises as ``provide`` does.
 
-    A walk may end in a dead end and miss what another would find, so "not found" is asked of several brokers.
+    A walk may end in a dead end and miss what another would find, so "not found" is asked of several brokers. One that
+    ``is_traced`` is asked so that all brokers trace it, where the network traces anything.
     """
     key = _key(type, entity, scope)
-    wrong: list[WaxwingError] = []
-    for client in _there(brokers_of(network, key)[:TRIED]):
+    one_in = traced_one_in(network) if is_traced else 0
+    brokers = brokers_of(network, key, broker)
+    wrong: list[Unanswered] = []
+    for client in _there(list(brokers)[:TRIED], one_in):
         try:
-            return _entry(client.ask(key))
+            answer = client.ask(key)
         except (NotFound, Refused, NoAnswer) as error:
             wrong.append(error)
-    if any(isinstance(error, NotFound) for error in wrong):
-        return None
+        else:
+            newest = answer if broker is not None else _newest(network, key, answer, brokers)
+            return Asked(_entry(newest, brokers), _trace(answer.query, key, one_in))
+    if not_found := [error for error in wrong if isinstance(error, NotFound)]:
+        return Asked(None, _trace(not_found[0].query, key, one_in))
+    if broker is not None and not wrong:
+        raise NotAnswered(f"Broker {broker} does not answer.")
     raise NotAnswered("; ".join(map(str, wrong)) or "none of the brokers that were asked says anything")
 
 
-def _there(brokers: Sequence[Address]) -> Iterator[ContextClient]:
+def _newest(network: Network, key: tuple[str, str, str], found: Answer, brokers: Mapping[Address, int]) -> Answer:
+    """``found``, or what that one of ``brokers`` has that took a later value through REST."""
+    known = latest.of(network.pk, key)
+    if known is None or found.timestamp >= known.stamp_ms or known.broker not in brokers:
+        return found
+    try:
+        other = ContextClient([known.broker], LATEST_S).ask(key)
+    except (NotFound, Refused, NoAnswer):  # it is gone, and with it the later value
+        return found
+    return other if other.timestamp > found.timestamp else found
+
+
+def _trace(query: QueryName | None, key: tuple[str, str, str], one_in: int) -> str:
+    """Where ``query`` is one of those that brokers trace: of few, no moment near enough may be one."""
+    if query is None or not is_sampled(query.timestamp, query.consumer[1], one_in):
+        return ""
+    return trace_of(query, key)
+
+
+def _there(brokers: Sequence[Address], one_in: int) -> Iterator[ContextClient]:
     """A client of each broker that answers a ping, in their order, with all the time that is left by then.
 
     So one that is silent costs only a part of the time, and a walk that is under way, which may have to ask every
@@ -110,10 +186,10 @@ def _there(brokers: Sequence[Address]) -> Iterator[ContextClient]:
         except (NoAnswer, Refused):
             return
         brokers = brokers[brokers.index(broker) + 1 :]
-        yield ContextClient([broker], max(round(end - time.monotonic(), 2), LEAST_S))
+        yield ContextClient([broker], max(round(end - time.monotonic(), 2), LEAST_S), trace_one_in=one_in)
 
 
-def _entry(answer: Answer) -> dict[str, Any]:
+def _entry(answer: Answer, brokers: Mapping[Address, int]) -> dict[str, Any]:
     return {
         "provider": answer.provider,
         "payload": answer.payload,
@@ -122,6 +198,7 @@ def _entry(answer: Answer) -> dict[str, Any]:
         "valid_end": moment(answer.valid_end),
         "age_ms": answer.age_ms(),
         "broker": format_address(answer.broker),
+        "broker_index": brokers[answer.broker],
     }
 
 

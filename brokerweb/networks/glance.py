@@ -20,11 +20,10 @@ from brokerweb.networks.models import Network
 from overlay.addresses import parse_address
 from overlay.costs import growth
 from overlay.runtime.usage import sizes_in
+from telemetry.loads import PASSED
 
 AGE_S = 1.5
 """Nobody is asked more often, however many look."""
-PASSED = ("in_2", "in_3", "in_4", "in_6")
-"""Updates, requests, answers and refusals that came in: a broker's load."""
 _PROC = Path("/proc")
 _PROCESSOR = slice(11, 13)
 """User and system time in ``stat``, counted behind the process's name."""

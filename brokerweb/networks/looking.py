@@ -16,6 +16,7 @@ from brokerweb.live.following import Following
 from brokerweb.networks.asking import own_words
 from brokerweb.networks.glance import Glance
 from brokerweb.networks.models import UP, Network
+from brokerweb.networks.walks import traced_one_in
 
 KEPT = 8
 """Networks that are followed at a time."""
@@ -47,7 +48,7 @@ def one_of(network: Network, index: int) -> dict[str, Any] | None:
     if not 0 <= index < network.deployed["brokers"]:
         return None
     now = next((row for row in rows_of(network, frame(network)) if row["index"] == index), {"index": index})
-    return {"index": index, "traced_one_in": 0, "now": now, "own": own_words(network, index)}
+    return {"index": index, "traced_one_in": traced_one_in(network), "now": now, "own": own_words(network, index)}
 
 
 def panel_of(network: Network, found: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def panel_of(network: Network, found: dict[str, Any]) -> dict[str, Any]:
         since="the network was started",
         silent="It does not answer.",
         entries_told="A broker says how many data it has. Which, it tells only whoever asks for one by its name.",
-        messages_told="A network keeps nothing of what its brokers send, and traces no query.",
+        messages_told="A network keeps nothing of what its brokers send. The walk of what you ask is shown below.",
         ways_on=(("Ask for data", "#ask"), ("Send it a message in the wire lab", reverse("wire-compose"))),
     )
     return {"broker": found, "panel": panel.shown_at(place, found)}

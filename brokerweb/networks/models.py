@@ -82,3 +82,19 @@ class Network(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class RestartOrder(models.Model):
+    """A broker that an operator wants restarted; gone once its supervisor has started another process in its place."""
+
+    network = models.ForeignKey(Network, on_delete=models.CASCADE, related_name="restart_orders")
+    broker = models.PositiveIntegerField(help_text="Its index")
+    restarts = models.PositiveIntegerField(help_text="How often it had been restarted when it was ordered")
+    by = models.CharField(max_length=150, blank=True, help_text="Who ordered it")
+    created = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "broker"], name="one_order_a_broker")]
+
+    def __str__(self) -> str:
+        return f"restart of broker {self.broker} of {self.network_id}"

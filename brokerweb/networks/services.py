@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -13,7 +15,8 @@ from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
-from brokerweb.networks.models import DOWN, Desired, Host, Network, NetworkState
+from brokerweb.networks import posting
+from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
@@ -22,6 +25,8 @@ from overlay.settings import SettingInfo
 from overlay.systems import SYSTEMS
 
 SYSTEM = "context-broker"
+NOT_RESTARTED = ("starting", "restarting", "stopped", "away")
+"""States in which a broker is on its way already, or is not wanted."""
 
 NETWORK_PROFILE = replace(
     PROFILE,
@@ -55,7 +60,7 @@ def deploy(
     except InvalidSetting as error:
         raise InvalidSetting(f"settings.{error.field}", error.sentence) from None
     with transaction.atomic():  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
-        return Network.objects.create(
+        network = Network.objects.create(
             name=_free_name(name),
             topology=topology,
             deployed=document,
@@ -64,6 +69,8 @@ def deploy(
             owner=owner,
             reason=worker_missing(),
         )
+        posting.settle(network)
+    return network
 
 
 def _free_name(name: str) -> str:
@@ -87,7 +94,9 @@ def start(network: Network) -> Network:
         changed=timezone.now(),
         brokers=[],
     )
+    _forget_restarts(network)
     network.refresh_from_db()
+    posting.settle(network)
     return network
 
 
@@ -102,15 +111,52 @@ def stop(network: Network) -> Network:
         reason="",
         changed=timezone.now(),
     )
+    _forget_restarts(network)
+    network.refresh_from_db()
+    posting.settle(network)
+    return network
+
+
+def _forget_restarts(network: Network) -> None:
+    """Orders to restart a broker end with the brokers that they were given for."""
+    network.restart_orders.all().delete()
+
+
+def restart_broker(network: Network, index: int, by: User | None = None) -> Network:
+    """Orders another process in the place of one broker, at its address; what it holds in memory is lost.
+
+    Its host's worker passes the order on within a second. Raises ``NotPossible``; ``InvalidSetting`` for a broker that
+    the network does not have.
+    """
+    if not 0 <= index < network.deployed["brokers"]:
+        raise InvalidSetting("index", f"must be from 0 to {network.deployed['brokers'] - 1}, not {index}")
+    if network.state not in UP:
+        raise NotPossible(f"This network is {network.state}, so none of its brokers can be restarted.")
+    if missing := worker_missing(network.host):
+        raise NotPossible(f"Broker {index} cannot be restarted now. {missing}")
+    row = network.brokers[index]
+    if index not in restartable(network):
+        raise NotPossible(f"Broker {index} is {row['state']}; wait until it is up or has failed.")
+    order = {"restarts": row["restarts"], "by": by.username if by else ""}
+    RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
     network.refresh_from_db()
     return network
+
+
+def restartable(network: Network) -> set[int]:
+    """The brokers that can be restarted now: those that are up, hang or were given up on."""
+    if network.state not in UP:
+        return set()
+    return {row["index"] for row in network.brokers if row["state"] not in NOT_RESTARTED}
 
 
 def delete(network: Network) -> None:
     """Deletes a network that is stopped. Raises ``NotPossible`` for one that is not."""
     if network.state != NetworkState.STOPPED:
         raise NotPossible(f"This network is {network.state}; stop it first.")
+    directory = Path(django_settings.VAR) / "networks" / network.pk
     network.delete()
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def worker_missing(name: str | None = None) -> str:

@@ -11,17 +11,21 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import setting_forms
+from brokerweb import setting_forms, traced
 from brokerweb.doors import changes, form_page, may_change, page_of, person, posted, sought
 from brokerweb.errors import NotPossible
 from brokerweb.formatting import words
 from brokerweb.networks import context as rest_front
-from brokerweb.networks import hosting, looking, services
+from brokerweb.networks import history, hosting, looking, services, walks
 from brokerweb.networks.models import Host, Network
 from brokerweb.storage import disk
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
+from overlay.engines import LIVE
 from overlay.errors import InvalidSetting
+
+LOOKS = 6
+"""Times that the page looks for a walk, half a second apart: brokers report what they traced once a second."""
 
 
 @login_required
@@ -73,7 +77,8 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else looking.panel_of(network, found)
     graph = pictures.of_document(network.deployed)
-    return render(request, "networks/detail.html", {**_shown(network), **opened, "graph": graph})
+    context = {**_shown(network), **opened, "graph": graph, "numbers": range(network.deployed["brokers"])}
+    return render(request, "networks/detail.html", {**context, "events": history.newest(network)})
 
 
 @login_required
@@ -87,12 +92,31 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
 
 def _shown(network: Network) -> dict[str, Any]:
     shown = looking.frame(network)
-    return {"network": network, "frame": shown, "rows": looking.rows_of(network, shown)}
+    ordered = {order.broker for order in network.restart_orders.all()}
+    restartable = services.restartable(network) - ordered
+    rows = [
+        {**row, "is_restarting": row["index"] in ordered, "can_restart": row["index"] in restartable}
+        for row in looking.rows_of(network, shown)
+    ]
+    return {"network": network, "frame": shown, "rows": rows}
 
 
 def _broker(network: Network, index: str) -> dict[str, Any] | None:
+    number = _broker_number(network, index)
+    return None if number is None else looking.one_of(network, number)
+
+
+def _broker_number(network: Network, index: str) -> int | None:
+    """``index`` as a number, where the network has such a broker."""
     is_number = index.isascii() and index.isdigit() and len(index) < 8
-    return looking.one_of(network, int(index)) if is_number else None
+    return int(index) if is_number and int(index) < network.deployed["brokers"] else None
+
+
+@login_required
+def events(request: HttpRequest, network_id: str) -> HttpResponse:
+    """What happened to the network and its brokers; a part of its page that asks for itself."""
+    network = get_object_or_404(Network, pk=network_id)
+    return render(request, "networks/events.html", {"network": network, "events": history.newest(network)})
 
 
 @login_required
@@ -114,15 +138,31 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
         if request.POST.get("do") == "provide":
             may_change(request)
             return render(request, "networks/answer.html", {"provided": _provide(network, request.POST)})
-        answer = rest_front.ask(network, *_key(request.POST))
+        broker = rest_front.broker_number(request.POST.get("broker", ""))
+        asked = rest_front.ask(network, *_key(request.POST), broker=broker, is_traced=True)
     except InvalidSetting as error:
         return render(request, "networks/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
     except (rest_front.NotRunning, rest_front.NotAnswered) as error:
         return render(request, "networks/answer.html", {"problem": str(error)})
-    if answer is None:
+    where = {"network": network, "trace": asked.trace, "traced_one_in": walks.traced_one_in(network)}
+    if asked.entry is None:
         sentence = "Not found: no broker has valid data of this entity and scope."
-        return render(request, "networks/answer.html", {"problem": sentence, "problem_kind": "not-found"})
-    return render(request, "networks/answer.html", {"answer": answer})
+        return render(request, "networks/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"})
+    return render(request, "networks/answer.html", {**where, "answer": asked.entry})
+
+
+@login_required
+def walk(request: HttpRequest, network_id: str, trace: str) -> HttpResponse:
+    """The walk of a query that was asked here, as far as brokers reported it; asks again ``?left=`` times at most."""
+    network = get_object_or_404(Network, pk=network_id)
+    said = request.GET.get("left", "0")
+    left = min(int(said), LOOKS) if said.isascii() and said.isdigit() and len(said) < 4 else 0
+    found = walks.drawn(network, trace)
+    shown = traced.shown(*found, network=network.pk, engine=LIVE) if found else {}
+    if left and not (found and traced.is_whole(found[0])):
+        shown = {"then": left - 1}
+    context = {"network": network, "trace": trace, **shown}
+    return render(request, "networks/walk.html", context)
 
 
 def _key(data: QueryDict) -> tuple[str, str, str]:
@@ -135,7 +175,12 @@ def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
         raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
     payload = data.get("payload", "").strip()
     return rest_front.provide(
-        network, *_key(data), provider=data.get("provider", "").strip(), payload=payload, valid_ms=int(valid)
+        network,
+        *_key(data),
+        provider=data.get("provider", "").strip(),
+        payload=payload,
+        valid_ms=int(valid),
+        broker=rest_front.broker_number(data.get("broker", "")),
     )
 
 
@@ -148,6 +193,20 @@ def start(request: HttpRequest, network_id: str) -> HttpResponse:
 @changes
 def stop(request: HttpRequest, network_id: str) -> HttpResponse:
     services.stop(get_object_or_404(Network, pk=network_id))
+    return redirect("networks:detail", network_id)
+
+
+@changes
+def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
+    network = get_object_or_404(Network, pk=network_id)
+    if _broker_number(network, index) is None:
+        raise Http404("This network has no broker of this number.")
+    try:
+        services.restart_broker(network, int(index), person(request))
+    except NotPossible as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Broker {index} will be restarted within a few seconds.")
     return redirect("networks:detail", network_id)
 
 

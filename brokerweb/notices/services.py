@@ -15,6 +15,7 @@ from django.utils import timezone
 from brokerweb import stale
 from brokerweb.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
+from brokerweb.notices.transport import NotDelivered, check_host
 from overlay.errors import InvalidSetting
 
 MOST_TARGETS = 50
@@ -91,7 +92,7 @@ def check_email(address: str) -> None:
 
 
 def check_url(address: str) -> None:
-    """Raises ``InvalidSetting``. Addresses of one's own network are welcome: one's own programs listen there."""
+    """Raises ``InvalidSetting``. A name is looked up, and its addresses are checked, each time something is sent."""
     if len(address) > 500:
         raise InvalidSetting("address", "is longer than 500 characters")
     try:
@@ -103,6 +104,10 @@ def check_url(address: str) -> None:
         raise InvalidSetting("address", f"must begin with http:// or https:// and name a host, not {address!r:.60}")
     if parts.username or parts.password:
         raise InvalidSetting("address", "must not hold a user name or password; use the secret")
+    try:
+        check_host(parts.hostname or "")
+    except NotDelivered as refused:
+        raise InvalidSetting("address", str(refused)) from None
 
 
 def delete(target: Target) -> None:

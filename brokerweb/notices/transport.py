@@ -1,4 +1,8 @@
-"""Sends one notice: a POST that follows nothing and ends in time, or an e-mail. Raises ``NotDelivered``."""
+"""Sends one notice: a POST that follows nothing and ends in time, or an e-mail. Raises ``NotDelivered``.
+
+A host's name is looked up once, and the addresses that were found are checked and connected to: a name that means
+another address a moment later changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,13 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+
+from brokerweb.notices.reachable import refusal
 
 MAIL_EXAMPLE = "EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
 READ_BYTES = 300
@@ -61,7 +68,7 @@ class _Connection(http.client.HTTPConnection):
         self._tls = ssl.create_default_context() if scheme == "https" else None
 
     def connect(self) -> None:
-        places = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        places = _permitted(self.host, self.port)
         for tried, (family, kind, protocol, _, address) in enumerate(places, start=1):
             self.sock = socket.socket(family, kind, protocol)
             self.sock.settimeout(max(0.01, (self._until - time.monotonic()) / (len(places) - tried + 1)))
@@ -77,6 +84,27 @@ class _Connection(http.client.HTTPConnection):
             # Greeted once it can be cut: whoever sends a byte of the greeting now and then would hold the sender, too.
             self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
             self.sock.do_handshake()
+
+
+def _permitted(host: str, port: int) -> list[Any]:
+    """What ``getaddrinfo`` finds, of addresses where webhooks may be sent. Raises ``NotDelivered`` where none is."""
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    refused = {str(place[4][0]): refusal(str(place[4][0]), settings.WEBHOOK_NETWORKS) for place in places}
+    permitted = [place for place in places if not refused[str(place[4][0])]]
+    if not permitted:
+        raise NotDelivered(f"Nothing was sent: {next(iter(refused.values()))}.")
+    return permitted
+
+
+def check_host(host: str) -> None:
+    """Refuses a host that is spelt as an address, in any notation, at once. Raises ``NotDelivered``.
+
+    What a name means is looked up each time that something is sent there.
+    """
+    with suppress(OSError, UnicodeError):
+        for place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST):
+            if why := refusal(str(place[4][0]), settings.WEBHOOK_NETWORKS):
+                raise NotDelivered(why)
 
 
 def _cut(connection: http.client.HTTPConnection, cut: threading.Event) -> None:

@@ -21,6 +21,7 @@ from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices.models import Delivery, DeliveryState, Notice, NoticeKind, Target
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage.disk import disk
+from overlay.experiment.whatif import in_words
 
 LOOK_BACK = timedelta(minutes=15)
 """What happened earlier is no news: a house that was down for longer did nothing meanwhile."""
@@ -95,7 +96,8 @@ def _spell_of(moment: datetime) -> int:
 
 
 def _name(run: Run) -> str:
-    return f"Run {run.position + 1} of {run.experiment.name}"
+    what_if = f", what if {in_words(run.change)}," if run.change else ""
+    return f"Run {run.position + 1} of {run.experiment.name}{what_if}"
 
 
 def _failed_runs(since: datetime, now: datetime) -> Iterator[Seen]:
@@ -116,16 +118,20 @@ def _broken_thresholds(since: datetime, now: datetime) -> Iterator[Seen]:
         key = _spell(run, "thresholds")
         if key not in told and run.ended_at:
             told.add(key)
-            broken = [one.get("text", "") for one in run.thresholds if not one.get("held")]
-            facts = {"run": run.pk, "experiment": run.experiment_id, "broken": broken}
+            broken = [one for one in run.thresholds if not one.get("held")]
+            facts = {"run": run.pk, "experiment": run.experiment_id, "broken": [one.get("text", "") for one in broken]}
             title = f"{_name(run)} broke its thresholds"
-            text = f"It did not hold: {'; '.join(broken)}."
+            said = [
+                f"{one.get('text', '')} ({one['why']})" if one.get("why") else one.get("text", "") for one in broken
+            ]
+            text = f"It did not hold: {'; '.join(said)}."
             yield Seen(key, NoticeKind.THRESHOLDS_BROKEN, run.ended_at, title, text, f"/runs/{run.pk}/", facts)
 
 
 def _finished_experiments(since: datetime, now: datetime) -> Iterator[Seen]:
-    lately = Run.objects.filter(ended_at__gte=since).order_by().values_list("experiment", flat=True).distinct()[:READ]
-    of_them = Run.objects.filter(experiment__in=list(lately)).order_by().values("experiment", "experiment__name")
+    own = Run.objects.unchanged()
+    lately = own.filter(ended_at__gte=since).order_by().values_list("experiment", flat=True).distinct()[:READ]
+    of_them = own.filter(experiment__in=list(lately)).order_by().values("experiment", "experiment__name")
     found: Any = of_them.annotate(
         left=Count("pk", filter=Q(state__in=UNFINISHED)),
         broken=Count("pk", filter=Q(passed=False)),

@@ -20,8 +20,9 @@ A_PAGE = 50
 
 
 @lru_cache(maxsize=KEPT)
-def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_change: bool) -> SafeString:
-    """The part of the page below its head, with the page ``number`` of its configurations, or the nearest.
+def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_change: bool) -> tuple[SafeString, int]:
+    """The part of the page below its head, with the page ``number`` of its configurations, or the nearest; and the
+    number of runs that it was computed from.
 
     ``ended_at`` tells apart what was computed anew under the same id.
     """
@@ -40,4 +41,4 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "notes": result.get("notes") or [],
         "may_change": may_change,
     }
-    return render_to_string("reports/contents.html", context)
+    return render_to_string("reports/contents.html", context), len((result.get("provenance") or {}).get("runs", ()))

@@ -17,6 +17,7 @@ from django.utils import timezone
 from brokerweb.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
+from brokerweb.storage.disk import no_room, told_full
 from telemetry.progress import ERROR, PROGRESS, last_told
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ def compute(report_id: str) -> None:
         _end(report, ReportState.FAILED, reason=str(ended))
     except Exception as error:
         log.exception("report %s", report_id)
-        _end(report, ReportState.FAILED, reason=f"The report could not be made: {error}")
+        _end(report, ReportState.FAILED, reason=told_full(error) or f"The report could not be made: {error}")
 
 
 class _Ended(Exception):
@@ -78,7 +79,7 @@ def _watch(report: Report, command: list[str], output: int) -> None:
     if job.returncode:
         log = _end_of_log(report)
         words = last_told(log, ERROR) or log.strip().rpartition("\n")[2]
-        raise _Ended(words or f"Spark ended with code {job.returncode} and said nothing.")
+        raise _Ended(words or no_room() or f"Spark ended with code {job.returncode} and said nothing.")
 
 
 def _wait(report: Report, job: subprocess.Popen) -> None:

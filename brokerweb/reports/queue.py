@@ -5,19 +5,16 @@ A report is a row; the task that computes it is asked for here until one begins,
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
+from brokerweb.posting import post
 from brokerweb.reports.models import Report, ReportState
-
-log = logging.getLogger(__name__)
 
 ASK_AGAIN = timedelta(seconds=10)
 HEAD_START = timedelta(seconds=5)
@@ -72,10 +69,7 @@ def _ask(report: Report) -> None:
 
     silent = "" if report.asks < 3 else "No Spark worker has answered yet; is make up running?"
     Report.objects.filter(pk=report.pk).update(asked_at=timezone.now(), asks=F("asks") + 1, progress=silent)
-    try:
-        run_report.apply_async(args=(report.pk,))
-    except OperationalError as error:
-        log.warning("report %s could not be queued and will be asked for again: %s", report.pk, error)
+    post(run_report, report.pk)
 
 
 def begin(report_id: str) -> Report | None:

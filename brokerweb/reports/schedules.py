@@ -146,7 +146,7 @@ def fire(schedule_id: str, by: User | None = None) -> Firing | None:
 def _carry_out(schedule: Schedule, firing: Firing) -> None:
     experiments = list(schedule.experiments.all())
     if schedule.kind == ScheduleKind.LAUNCH:
-        left = Run.objects.filter(experiment__in=experiments, state__in=UNFINISHED).count()
+        left = Run.objects.unchanged().filter(experiment__in=experiments, state__in=UNFINISHED).count()
         if left:
             raise NotPossible(f"Nothing was launched: {left} of its runs have not ended yet.")
         with transaction.atomic():  # all of them, or none

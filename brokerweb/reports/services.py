@@ -70,13 +70,13 @@ def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:
 
 
 def run_ids(report: Report) -> list[str]:
-    """The runs that the report is about, as of now: its own, and the finished ones of its experiments.
+    """The runs that the report is about, as of now: its own, and the finished, unchanged ones of its experiments.
 
     Those whose samples retention has removed are left out.
     """
     whole = {"state": RunState.DONE, "files_removed": None}
     own = report.runs.filter(**whole).values_list("pk", flat=True)
-    of_experiments = Run.objects.filter(experiment__reports=report, **whole).values_list("pk", flat=True)
+    of_experiments = Run.objects.unchanged().filter(experiment__reports=report, **whole).values_list("pk", flat=True)
     return sorted({*own, *of_experiments})
 
 

@@ -57,6 +57,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         "runs": list(row["runs"]),
         **_response(row["response"]),
         **{name: row["outcomes"].get(name, 0) for name in OUTCOMES},
+        **_intervals({name: row[name] for name in ("answer_ratio", "per_s") if name in row}),
         # Reports from before the truth of answers was known have none.
         **_intervals({name: truth[name] for name in (*oracle.SHARES, "stale_ms") if name in truth}),
         **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import SafeString
 
 from brokerweb.doors import changes, form_page, page_of, person, sought
 from brokerweb.errors import NotPossible
@@ -74,11 +75,16 @@ def detail(request: HttpRequest, report_id: str) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("owner", "schedule").defer("result"), pk=report_id)
     is_done = report.state == ReportState.DONE
     number, may_change = request.GET.get("page", "1")[:8], person(request).is_staff
+    contents, runs_count = SafeString(), 0
+    if is_done:
+        contents, runs_count = rendered(report.pk, report.ended_at, number, may_change=may_change)
+    else:
+        runs_count = len(services.run_ids(report))
     context = {
         "report": report,
         "ended": report.state in ENDED,
-        "contents": rendered(report.pk, report.ended_at, number, may_change=may_change) if is_done else "",
-        "runs_count": len(services.run_ids(report)),
+        "contents": contents,
+        "runs_count": runs_count,
         "html": services.html_file(report) is not None,
     }
     return render(request, "reports/detail.html", context)

@@ -13,6 +13,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.formatting import count, share, sig3, size, us, words
 from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.errors import InvalidSetting
+from overlay.experiment.whatif import in_words
 from telemetry.filters import did_you_mean
 from telemetry.measures import MEASURES
 
@@ -51,6 +52,11 @@ class Column:
 
 def _attribute(name: str) -> Read:
     return lambda run: getattr(run, name)
+
+
+def change_of(run: Run) -> Value:
+    """What was changed in the run that this one repeats."""
+    return in_words(run.change) if run.change else ""
 
 
 def _whole(name: str) -> Read:
@@ -126,6 +132,12 @@ _OWN = (
     Column("note", "Note", (("note", _attribute("note")),)),
     _plain("kept", "Kept", help="Retention passes it by"),
     _plain("seed", "Seed"),
+    Column(
+        "changed",
+        "What if",
+        (("changed", change_of),),
+        help="What was changed in the run that it repeats; empty for other runs",
+    ),
     _plain("replicate", "Replicate", is_number=True, help="From 0"),
     _plain("configuration", "Configuration", "configuration_hash", help="Its hash"),
     _plain("host", "Host"),

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns
-from brokerweb.runlist.columns import Column, Read
+from brokerweb.runlist.columns import Column, Read, change_of
 from brokerweb.tables import Table, checked, written
 from overlay.errors import InvalidSetting
 
@@ -18,6 +18,7 @@ _FIRST: tuple[tuple[str, Read], ...] = (
     ("run", lambda run: str(run.pk)),
     ("experiment", lambda run: run.experiment.name),
     ("engine", lambda run: str(run.engine)),
+    ("changed", change_of),
 )
 """What tells a row from the others, whatever the columns."""
 

@@ -17,7 +17,7 @@ from overlay.systems import RECORD, SYSTEMS
 from telemetry.filters.values import EXAMPLES
 from telemetry.measures import MEASURES
 
-What = Literal["number", "text", "choice", "flag", "moment", "tag"]
+What = Literal["number", "text", "choice", "flag", "given", "moment", "tag"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,14 @@ _OF_RUNS = (
     _choice("engine", tuple(ENGINES), "Real processes, or virtual time"),
     _choice("verdict", ("valid", "suspect"), "Whether the measurement can be trusted"),
     Field("passed", "flag", ("passed",), "Whether all its thresholds held; none where it has none", "passed = no"),
+    Field(
+        "changed",
+        "given",
+        ("change",),
+        "Whether it repeats another run with one thing changed (what if)",
+        "changed = yes",
+        is_nullable=False,
+    ),
     Field("tag", "tag", (), "A word that somebody put on it; none, any", "tag = nightly"),
     _text("note", ("note",), "What somebody wrote beside it; none, any", "note ~ warm"),
     Field("kept", "flag", ("kept",), "Whether retention passes it by", "kept = yes", is_nullable=False),

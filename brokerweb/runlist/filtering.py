@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
-from brokerweb.experiments.models import Run
+from brokerweb.experiments.models import Run, RunQuerySet
 from brokerweb.runlist.fields import FIELDS, Field
 from telemetry.filters import (
     Among,
@@ -30,9 +30,21 @@ from telemetry.filters.values import ANY, NONE, choice, flag, quantity
 _LOOKUPS = {"=": "exact", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
 
 
-def runs_matching(text: str, now: datetime) -> QuerySet[Run]:
+def runs_matching(text: str, now: datetime) -> RunQuerySet:
     """The runs that ``text`` chooses. Raises ``InvalidFilter``."""
     return Run.objects.filter(condition(parse(text), now))
+
+
+def named_fields(tree: Node) -> set[str]:
+    """The fields that a filter has conditions on."""
+    match tree:
+        case Not(part):
+            return named_fields(part)
+        case And(parts) | Or(parts):
+            return {name for part in parts for name in named_fields(part)}
+        case Comparison() | Among():
+            return {tree.field.lower()}
+    return set()
 
 
 def condition(tree: Node, now: datetime) -> Q:
@@ -73,7 +85,7 @@ def _comparison(asked: Comparison, now: datetime) -> Q:
 def _check_operator(field: Field, asked: Comparison) -> None:
     if asked.op in ORDERED and field.what not in ("number", "moment"):
         raise InvalidFilter(asked.at, f"“{field.name}” has no order, so “{asked.op}” does not fit it; use =, != or ~")
-    if asked.op == "~" and field.what in ("number", "moment", "flag"):
+    if asked.op == "~" and field.what in ("number", "moment", "flag", "given"):
         raise InvalidFilter(asked.at, f"“{field.name}” is no text, so “~” (contains) does not fit it; use =, < or >")
 
 
@@ -119,6 +131,12 @@ def _flag(field: Field, op: str, text: str, now: datetime) -> Q:
     return _is(field.path, "exact", flag(text))
 
 
+def _given(field: Field, op: str, text: str, now: datetime) -> Q:
+    """Whether a document says anything."""
+    is_empty = Q(**{field.path: {}})
+    return ~is_empty if flag(text) else is_empty
+
+
 def _tag(field: Field, op: str, text: str, now: datetime) -> Q:
     lookup = "icontains" if op == "~" else "iexact"
     return Q(pk__in=Run.tags.through.objects.filter(**{f"tag__name__{lookup}": text}).values("run_id"))
@@ -138,6 +156,7 @@ _COMPARED: dict[str, Callable[[Field, str, str, datetime], Q]] = {
     "text": _text,
     "choice": _choice,
     "flag": _flag,
+    "given": _given,
     "tag": _tag,
     "moment": _moment,
 }

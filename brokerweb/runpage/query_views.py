@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -12,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb import traced
 from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
@@ -28,25 +26,6 @@ VIEWS: dict[str, tuple[str, tuple[str, ...], str]] = {
 """Name in the address to label, outcomes and order."""
 ON_THE_RUN = 10
 ON_A_PAGE = 50
-
-KINDS = {"request": "passed on", "lookahead": "looked at", "answer": "answer back", "refusal": "refusal back"}
-SENTENCES = {
-    "received": "received the request from {peer}",
-    "looked": "looked into its table for {peer}",
-    "dropped": "dropped the request of {peer}: {detail}",
-    "turned away": "refused {peer}: the query had been here before",
-    "found": "had the data and answered {peer}",
-    "forwarded": "passed the request on to {peer}",
-    "looks": "let {peer} look into its table",
-    "answered": "got the answer from {peer}",
-    "replicated": "kept a replica",
-    "replied": "passed the answer back to {peer}",
-    "refused": "was refused by {peer}, status {detail}",
-    "gave up": "waited no longer for {peer}, which is gone",
-    "expired": "heard nothing until its deadline",
-    "passed back": "had nobody left to ask and told {peer}, status {detail}",
-}
-"""By step, what a broker did; a step not known here is shown by its name."""
 
 
 @login_required
@@ -85,34 +64,11 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
     if found is None:
         raise Http404("This run has no such trace.")
     query, sequence = found
-    entity, scope = query["entity"].rpartition("|")[::2]
+    client = query["client"]
     context = {
+        **traced.shown(query, sequence, run=run.pk, engine=run.engine),
         "run": run,
-        "query": query,
-        "entity": entity.replace("|", " "),
-        "scope": scope,
-        "passages": [{**one, "words": KINDS[one["kind"]]} for one in query["passages"]],
-        "steps": [{**step, "words": _words(step)} for step in query["steps"]],
-        "before": {name: -query["client"][f"{name}_at_ms"] for name in ("intended", "sent")} if query["client"] else {},
+        "before": {name: -client[f"{name}_at_ms"] for name in ("intended", "sent")} if client else {},
         "graph": pictures.of_document(run.configuration["topology"]),
-        "walk": {
-            "asked": query["asked"],
-            "found": _brokers(query["steps"], "found"),
-            "replicas": query["replicas"],
-            "passages": query["passages"],
-        },
-        "sequence": {**asdict(sequence), "query": query["id"], "run": run.pk, "engine": run.engine},
-        "left_out": sequence.left_out,
     }
     return render(request, "runs/query.html", context)
-
-
-def _brokers(steps: Sequence[dict[str, Any]], step: str) -> list[int]:
-    return sorted({one["broker"] for one in steps if one["step"] == step})
-
-
-def _words(step: dict[str, Any]) -> str:
-    peer = "the consumer" if step["with_consumer"] else "another broker"
-    if step["peer"] is not None:
-        peer = f"broker {step['peer']}"
-    return SENTENCES.get(step["step"], "{step}").format(peer=peer, detail=step["detail"], step=step["step"])

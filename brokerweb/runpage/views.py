@@ -24,6 +24,7 @@ from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay import fault_documents, faults
 from overlay.engines import SIMULATED
+from overlay.experiment import searches
 from telemetry import holdings, traffic
 from telemetry.configurations import links_in_words
 from telemetry.errors import TelemetryError
@@ -73,6 +74,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "graph": pictures.of_document(run.configuration["topology"]),
         "history": run.events.all()[:200],
         "kinds": KINDS,
+        "remark": searches.remark(run.summary),
         "thresholds": [{**one, "was": _written(one)} for one in run.thresholds],
         "truth": truth.of_summary(run.summary),
         "rows": rows[:ROWS],
@@ -90,7 +92,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
             "ended": ended,
             "planned": _planned_faults(run),
             "traffic": [[a, b, count] for (a, b), count in gone_over.counts.items()] if gone_over else [],
-            # Of a run that was collected memory is that of its summary; frames tell of its last second.
+            # Of a run that was collected memory is that of its summary; frames tell of its end.
             "memory": (run.summary.get("memory") or {}).get("brokers") if ended else None,
         },
         **_opened(run, request.GET.get("broker", "")),
@@ -106,7 +108,9 @@ def _opened(run: Run, asked: str) -> dict[str, Any]:
 
 
 def _written(threshold: dict[str, Any]) -> str:
-    """What a threshold's figure was, with its unit: its text begins with the figure's name."""
+    """What a threshold's figure was, with its unit: its text begins with the figure's name. Empty if ``why`` has it."""
+    if threshold["value"] is None and threshold.get("why"):
+        return ""
     name = re.match(r"\s*(\w*)", threshold["text"])
     measure = MEASURES.get(name[1].lower()) if name else None
     writers: dict[str, Any] = {"us": us, "bytes": size, "share": share, "ms": lambda ms: us(times_1000(ms))}

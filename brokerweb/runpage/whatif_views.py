@@ -16,6 +16,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.formatting import counted
+from brokerweb.runpage import choices
 from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
 from overlay.engines import SIMULATED
@@ -57,7 +58,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
         "estimated_s": sum(one.estimated_s for one in replicates),
         # A live replicate takes as long as it did the first time, so that is for whoever has the time to say.
         "in_all": sent.get("replicates") == ALL if sent.get("change") else run.engine == SIMULATED,
-        "settings": [(info, run.configuration["settings"].get(info.name, info.default)) for info in _settings(run)],
+        "settings": choices.of_run(_settings(run), run.configuration["settings"]),
         "last": topology["brokers"] - 1,
         "record_mb": RECORD_MB,
         "graph": pictures.of_document(topology),
@@ -83,8 +84,8 @@ def _said(made: int) -> str:
 
 @login_required
 def difference(request: HttpRequest, run_id: str) -> HttpResponse:
-    """A part of the run's page: what changed from the run that it is held against."""
-    run = get_object_or_404(Run.objects.select_related("compared_with", "rerun_of"), pk=run_id)
+    """What changed from the run that it is compared with: a part of the run's page, or a page."""
+    run = get_object_or_404(Run.objects.select_related("experiment", "compared_with", "rerun_of"), pk=run_id)
     found = whatif.difference(run)
     context = {
         "run": run,
@@ -96,7 +97,8 @@ def difference(request: HttpRequest, run_id: str) -> HttpResponse:
         "in_all": urlencode({**_filled_in(run.change), "replicates": ALL}) if run.change else "",
         "curve": {"differences": found.whole.curve} if found else {},
     }
-    return render(request, "runs/difference.html", context)
+    template = "runs/difference.html" if "HX-Request" in request.headers else "runs/difference_page.html"
+    return render(request, template, context)
 
 
 def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.guarded import ending, guarded
 from brokerweb.simulations import queue
+from brokerweb.storage.disk import no_room
+from overlay.errors import describe_os_error
 from overlay.facts import Start
 from overlay.journal import read_journal
 from telemetry.processes import broker_index
@@ -48,8 +50,15 @@ def compute() -> None:
     """Computes the next batch, if one is due."""
     owner = f"{settings.HOST_NAME}:{os.getpid()}:{time.monotonic_ns()}"
     runs = queue.begin(owner)
-    if runs:
-        _Job(owner, runs).carry_out()
+    if not runs:
+        return
+    try:
+        job = _Job(owner, runs)
+    except OSError as error:  # it could not even be written down what is to be simulated
+        for run in runs:
+            queue.give_back(run, describe_os_error(error).rstrip("."), has_begun=False)
+        return
+    job.carry_out()
 
 
 class _BrokenOff(Exception):
@@ -98,7 +107,7 @@ class _Job:
             text = words.read_text(errors="replace")
             log.warning("simulate-batch ended with code %s: %s", job.returncode, text[-4_000:])
             kind = _BrokenOff if self._seen else _NeverBegan
-            raise kind(last_told(text, ERROR).rstrip(".") or "The simulation ended before it did")
+            raise kind((last_told(text, ERROR) or no_room()).rstrip(".") or "The simulation ended before it did")
 
     def _wait(self, job: subprocess.Popen[bytes]) -> None:
         beat_at = 0.0

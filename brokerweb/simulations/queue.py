@@ -6,24 +6,22 @@ of live and simulated runs those go first that were queued first.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.posting import post
 from brokerweb.reports import queue as reports
 from overlay.engines import LIVE, SIMULATED
 from telemetry.manifest import usable_cores
-
-log = logging.getLogger(__name__)
 
 BATCH_S = 600.0
 """What a batch is expected to take, unless its first run takes longer. Spark's start is 1 % of it."""
@@ -70,10 +68,7 @@ def _ask(first: Run) -> None:
     from brokerweb.simulations.tasks import simulate
 
     Run.objects.filter(pk=first.pk).update(asked_at=timezone.now())
-    try:
-        simulate.apply_async()
-    except OperationalError as error:
-        log.warning("simulated runs could not be queued and will be asked for again: %s", error)
+    post(simulate)
 
 
 def begin(owner: str) -> list[Run]:
@@ -110,7 +105,7 @@ def give_back(run: Run, reason: str, *, has_begun: bool = True) -> None:
     if run.lease_epoch >= MAX_ATTEMPTS and not (has_begun and run.state == RunState.QUEUED):
         states.move(run, RunState.FAILED, f"Given up after {MAX_ATTEMPTS} times. {reason}.")
         return
-    free = {"lease_owner": "", "lease_expires": None, "asked_at": None}
+    free: dict[str, Any] = {"lease_owner": "", "lease_expires": None, "asked_at": None}
     if run.state == RunState.QUEUED:
         Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(**free)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.db.models import Avg
 
 from brokerweb.formatting import size
 from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
+from overlay.errors import describe_full_disk, describe_os_error, is_disk_full
 
 SHOWN_FROM = 0.70
 """Used share of the disk from which the home page shows it."""
@@ -17,6 +19,11 @@ WARNED_FROM = 0.85
 """And from which pages warn, and whoever wants it is told."""
 WEIGHED = 20
 """Runs that the size of the next one is reckoned from."""
+
+
+NO_ROOM_BYTES = 1_000_000
+"""With less than this free, what SQLite calls an error of input or output is a full disk."""
+_POSTGRES_FULL = "53100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +74,27 @@ def refusal() -> str:
     takes = run_bytes()
     each = f", and a run takes about {size(takes)}" if takes else ""
     return f"the disk has {size(free)} free; {size(least)} are kept free{each}: remove something under Storage"
+
+
+def no_room() -> str:
+    """A sentence if not even a word could be written now, for a process that ended without one; else empty."""
+    return "" if disk().free >= NO_ROOM_BYTES else describe_full_disk(str(settings.VAR))
+
+
+def told_full(error: BaseException | None) -> str:
+    """A sentence if ``error``, or what it came from, is a full disk; else empty."""
+    while error is not None:
+        if isinstance(error, OSError) and is_disk_full(error):
+            return describe_os_error(error)
+        if _is_database_full(error):
+            return "Disk full: the database could not be written. Free some space and try again."
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _is_database_full(error: BaseException) -> bool:
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest says which file it was, and at what
+        no_room = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and disk().free < NO_ROOM_BYTES
+        return code == sqlite3.SQLITE_FULL or no_room
+    return getattr(error, "sqlstate", None) == _POSTGRES_FULL

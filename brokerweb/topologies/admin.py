@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from brokerweb.doors import person
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay.errors import InvalidSetting
@@ -137,7 +138,7 @@ class TopologyAdmin(admin.ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Topology, form: Any, change: bool) -> None:
         if graph := getattr(form, "graph", None):
-            services.save_graph(obj, graph)
+            services.save_graph(obj, graph, person(request))
         else:
             super().save_model(request, obj, form, change)
 
@@ -146,12 +147,12 @@ class TopologyAdmin(admin.ModelAdmin):
             super().save_related(request, form, formsets, change)
         for formset in formsets if hasattr(form, "graph") else ():
             formset.save(commit=False)  # only noted: freshly drawn rows are not overwritten by those of the page
-        for sentence in services.remeasure(form.instance):
+        for sentence in services.remeasure(form.instance, person(request)):
             messages.warning(request, sentence)
 
     @admin.action(description="Measure anew and say what is wrong")
     def remeasure(self, request: HttpRequest, queryset: QuerySet[Topology]) -> None:
         for topology in queryset:
-            sentences = services.remeasure(topology)
+            sentences = services.remeasure(topology, person(request))
             level = messages.WARNING if sentences else messages.SUCCESS
             messages.add_message(request, level, f"{topology.name}: {' '.join(sentences) or 'nothing is wrong'}")

@@ -44,14 +44,23 @@ def create(
 
 
 def update(
-    topology: Topology, *, links: Sequence[Any] | None = None, by: User | None = None, **changes: Any
+    topology: Topology,
+    *,
+    links: Sequence[Any] | None = None,
+    by: User | None = None,
+    since: int | None = None,
+    **changes: Any,
 ) -> Topology:
-    """Changes fields; anything but the name generates the links anew. Raises ``InvalidSetting``."""
+    """Changes fields; anything but the name generates the links again.
+
+    Raises ``InvalidSetting``, and ``NotPossible`` where ``since``, the version that was read, is not the newest.
+    """
     name = changes.pop("name", topology.name)
     wanted = {field: changes.get(field, getattr(topology, field)) for field in ("kind", "brokers", "params", "seed")}
     is_same = links is None and all(getattr(topology, field) == value for field, value in wanted.items())
     graph = None if is_same else build_graph(**wanted, links=links)
     with transaction.atomic():  # IMMEDIATE: nobody takes the name in between
+        check_newest(Topology.objects.select_for_update().get(pk=topology.pk), since)
         if name != topology.name:
             topology.name = free_name(name)
         if graph is None:
@@ -60,6 +69,17 @@ def update(
         for field, value in wanted.items():
             setattr(topology, field, value)
         return save_graph(topology, graph, by)
+
+
+def check_newest(topology: Topology, since: int | None) -> None:
+    """Raises ``NotPossible`` unless ``since`` is the version that the topology has; ``None`` is any."""
+    if since is None or since == topology.version:
+        return
+    if since > topology.version:
+        raise NotPossible(f"There is no version {since} of this topology; the newest is {topology.version}.")
+    newest = topology.versions.select_related("by").first()
+    who = newest.by.get_username() if newest and newest.by else "Somebody"
+    raise NotPossible(f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved.")
 
 
 READERS = {
@@ -186,14 +206,14 @@ def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
 
 
 @transaction.atomic
-def remeasure(topology: Topology) -> list[str]:
+def remeasure(topology: Topology, by: User | None = None) -> list[str]:
     """Measures the rows anew after somebody edited them; what is wrong with them, if anything."""
     if problems(topology, must_connect=False):
         topology.measures = {}
     else:
         graph = to_graph(topology)
         topology.measures, topology.sketch = overlay_topologies.measures(graph), pictures.sketch(graph)
-        versions.record(topology, graph)
+        versions.record(topology, graph, by)
     topology.save(update_fields=["measures", "sketch", "version", "updated"])
     return problems(topology)
 

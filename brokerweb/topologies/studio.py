@@ -103,8 +103,7 @@ def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | No
     if len(note) > MAX_NOTE or not note.isprintable():
         raise InvalidSetting("note", f"must be at most {MAX_NOTE} printable characters")
     topology = Topology.objects.select_for_update().get(pk=topology_id)
-    if since != topology.version:
-        raise NotPossible(_stale(topology, since))
+    services.check_newest(topology, since)
     if name is not None and name.strip() != topology.name:
         topology.name = services.free_name(name)
     before = services.to_graph(topology)
@@ -115,14 +114,6 @@ def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | No
         # Somebody drew it: it is no longer what its generator would draw, and is not to be compared as if it were.
         topology.kind, topology.params, topology.seed = services.CUSTOM, {}, 0
     return services.save_graph(topology, graph, by, note)
-
-
-def _stale(topology: Topology, since: int) -> str:
-    newest = topology.versions.select_related("by").first()
-    who = newest.by.get_username() if newest and newest.by else "Somebody"
-    if since > topology.version:
-        return f"There is no version {since} of this topology; the newest is {topology.version}."
-    return f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved."
 
 
 def _pairs(graph: Graph) -> set[tuple[int, int]]:

@@ -17,6 +17,7 @@ from brokerweb.topologies import parts, pictures, services, studio, uses
 from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
+from overlay.broker.config import BrokerConfig
 from overlay.broker.walks import POLICIES
 from overlay.link_shapes import in_words
 from overlay.links import LINK_SETTINGS, Link
@@ -38,6 +39,7 @@ def edit(request: HttpRequest, topology_id: str) -> HttpResponse:
     context = {
         "topology": topology,
         "policies": list(POLICIES),
+        "usual": BrokerConfig.walk_policy,
         "most_links": advice.MOST_LINKS,
         "most_note": studio.MAX_NOTE,
         "shapes": LINK_SETTINGS[:COMMON],

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from brokerweb.errors import NotPossible
 from brokerweb.topologies import services, studio
 from brokerweb.topologies.models import Topology
+from overlay.broker.config import BrokerConfig
 from overlay.broker.walks import POLICIES
 from overlay.errors import InvalidSetting
 from overlay.topologies import Graph, advice
@@ -24,6 +25,7 @@ def choices(topology: Topology) -> dict[str, Any]:
     """What can be asked of a topology, for the forms that ask it."""
     return {
         "policies": list(POLICIES),
+        "usual": BrokerConfig.walk_policy,
         "link_counts": range(1, advice.MOST_LINKS + 1),
         "advised": LINKS,
         "largest": advice.LARGEST,
@@ -37,7 +39,7 @@ def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
     topology = get_object_or_404(Topology, pk=topology_id)
     graph = services.to_graph(topology)
     try:
-        context = studio.examine(graph, request.GET.get("policy", "avoid"))
+        context = studio.examine(graph, request.GET.get("policy", BrokerConfig.walk_policy))
     except InvalidSetting as error:
         context = {"problem": error}
     return render(request, "topologies/walked.html", {"names": _called(graph), **context})

@@ -10,14 +10,17 @@ import socket
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from brokerweb import databases
 from brokerweb.up import redis
 from brokerweb.up.home import Home, end_supervisor, take_down
 from brokerweb.up.manager import AskedToEnd, Manager, PartFailed, say
 from brokerweb.up.parts import ROOT, Part, host_name, house, preparations
-from overlay.errors import WaxwingError
+from overlay.errors import WaxwingError, describe_os_error
 
 REDIS_S = 30.0
 PREPARATION_S = 180.0
@@ -42,6 +45,13 @@ def check_port(port: int) -> int:
     return port
 
 
+def check_database(environment: Mapping[str, str], var: Path) -> None:
+    """Raises ``WaxwingError`` where ``DATABASE_URL`` cannot be read or names a server that does not answer."""
+    databases.database(environment, var)
+    if problem := databases.no_answer(environment):
+        raise WaxwingError(problem)
+
+
 def room_missing(readiness: str) -> str:
     """The sentence on the disk where nothing else is missing; empty otherwise."""
     try:
@@ -50,6 +60,12 @@ def room_missing(readiness: str) -> str:
         return str(told["missing"][0]) if missing == ["disk"] else ""
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+def tell(line: str) -> None:
+    """One of the two lines on standard output; where that is a file on a full disk it is lost."""
+    with suppress(OSError):
+        print(line, flush=True)
 
 
 class House:
@@ -70,7 +86,7 @@ class House:
         """The exit code: 0 when asked to end, 1 when something failed for good."""
         try:
             self._start()
-            self._manager.run_for_ever()
+            self._manager.run_for_ever(self._look_after_redis)
         except AskedToEnd:
             say("ending")
             return 0
@@ -118,6 +134,10 @@ class House:
             lambda: redis.answers(self._redis.url), REDIS_S, "the Redis server does not answer", every=0.05
         )
 
+    def _look_after_redis(self) -> None:
+        if self._redis.command is not None and (done := redis.keep_accepting(self._redis.url, self._home.redis)):
+            say(f"redis: {done}")
+
     def _is_ready(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/readyz", timeout=2) as answer:
@@ -132,10 +152,10 @@ class House:
         return False
 
     def _announce(self) -> None:
-        print(f"ready http://127.0.0.1:{self._port}", flush=True)
+        tell(f"ready http://127.0.0.1:{self._port}")
         try:
             operator = json.loads(self._home.operator.read_text())
-            print(f"login {operator['username']} {operator['password']}", flush=True)
+            tell(f"login {operator['username']} {operator['password']}")
         except (OSError, ValueError, KeyError) as error:
             say(f"the operator's password cannot be read from {self._home.operator}: {error}")
 
@@ -157,10 +177,13 @@ def main() -> int:
             print(take_down(home))
             return 0
         with home.claim():
+            check_database(os.environ, home.var)
             return House(home, check_port(options.port)).run()
-    except (WaxwingError, OSError, OverflowError) as error:
+    except OSError as error:
+        say(f"up: {describe_os_error(error)}")
+    except (WaxwingError, OverflowError) as error:
         say(f"up: {error}")
-        return 1
+    return 1
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,11 +160,32 @@ def find_browser() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-def install_browser() -> None:
-    """Install Debian's Chromium where this user may, else say in one line what the tests will lack."""
-    if find_browser():
+def find_postgresql(debian: Path = Path("/usr/lib/postgresql")) -> Path | None:
+    """The directory of PostgreSQL's server programs, which Debian keeps off the path, one of the newest version."""
+    versions = sorted(debian.glob("[0-9]*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    named = [Path(path).resolve().parent] if (path := shutil.which("initdb")) else []
+    return next((path for path in [*named, *versions] if (path / "postgres").exists()), None)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What tests use where it is, and what they lack where it is not."""
+
+    name: str
+    package: str
+    find: Callable[[], object]
+    lacking: str
+
+
+BROWSER = Program("Chromium", "chromium", find_browser, "browser tests will be skipped")
+POSTGRESQL = Program("PostgreSQL", "postgresql", find_postgresql, "tests on PostgreSQL will be skipped")
+
+
+def install(program: Program) -> None:
+    """Install Debian's package where this user may, else say in one line what the tests will lack."""
+    if program.find():
         return
-    lacking = "browser tests will be skipped: Chromium is missing"
+    lacking = f"{program.lacking}: {program.name} is missing"
     if not shutil.which("apt-get"):
         say(f"{lacking}; install it with this system's own means")
         return
@@ -171,11 +193,11 @@ def install_browser() -> None:
     if root and (
         not shutil.which("sudo") or subprocess.run([*root, "true"], capture_output=True, check=False).returncode
     ):
-        say(f"{lacking}, and only root can install it: sudo apt-get install chromium")
+        say(f"{lacking}, and only root can install it: sudo apt-get install {program.package}")
         return
-    say("installing Chromium for the browser tests (once)")
+    say(f"installing {program.name} for the tests (once)")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+    for command in (["update"], ["install", "-y", "--no-install-recommends", program.package]):
         subprocess.run(
             [*root, "apt-get", "-qq", *command],
             env=quiet,
@@ -183,7 +205,7 @@ def install_browser() -> None:
             stdout=subprocess.DEVNULL,
             check=False,
         )
-    if not find_browser():
+    if not program.find():
         say(f"{lacking}, and apt-get could not install it; its own message stands above")
 
 
@@ -192,6 +214,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="locked requirements")
     parser.add_argument("--into", default=".venv", metavar="NAME", help="the environment's directory (.venv)")
     parser.add_argument("--browser", action="store_true", help="install a browser for tests, too")
+    parser.add_argument("--postgresql", action="store_true", help="install a PostgreSQL server for tests, too")
     parser.add_argument("--accelerator", action="store_true", help="compile what brokers can do without, if possible")
     options = parser.parse_args(arguments)
     try:
@@ -201,7 +224,9 @@ def main(arguments: Sequence[str]) -> int:
             if options.accelerator:
                 build_accelerator(environment.python)
             if options.browser:
-                install_browser()
+                install(BROWSER)
+            if options.postgresql:
+                install(POSTGRESQL)
     except (SetupError, OSError) as error:
         say(f"setup: {error}")
         return 1

@@ -13,8 +13,10 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 
+from brokerweb.secret import keep_private, tighten
 from overlay.errors import WaxwingError
 from overlay.runtime.control import lock_path
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
@@ -46,7 +48,8 @@ class Home:
     @contextmanager
     def claim(self) -> Iterator[None]:
         """This house is ours until the block ends. Raises ``AlreadyRunning``."""
-        self.var.mkdir(parents=True, exist_ok=True)
+        keep_private(self.var)
+        tighten(self.var)
         with self.pid_file.open("a+") as file:
             if not _try_lock(file.fileno()):
                 pid = self.pid_file.read_text().strip() or "unknown"
@@ -123,30 +126,57 @@ def take_down(home: Home) -> str:
 
 
 class PartLog:
-    """What one part says: kept in a bounded file; complete lines worth a look are handed back."""
+    """What one part says: kept in a bounded file; complete lines worth a look are handed back.
+
+    What a full disk refuses is lost; the log says how much once there is room again.
+    """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._file = path.open("ab")
+        self._file: FileIO | None = None
+        self._lost = 0
         self._rest = b""
         self.last_line = ""
+        with suppress(OSError):  # it is tried again with the first words
+            self._turn_over()
 
     def add(self, data: bytes) -> list[str]:
         """Keep ``data``; returns the warnings and errors among its lines."""
-        if self._file.tell() + len(data) > LOG_BYTES:
-            self._turn_over()
-        self._file.write(data)
-        self._file.flush()
+        self._keep(data)
         *lines, self._rest = (self._rest + data)[-100_000:].split(b"\n")
         texts = [line.decode(errors="replace").rstrip() for line in lines]
         self.last_line = next((text for text in reversed(texts) if text.strip()), self.last_line)
         return [text for text in texts if _WORTH_A_LOOK.search(text) and not _KNOWN.search(text)]
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _keep(self, data: bytes) -> None:
+        note = f"[{self._lost} bytes could not be written here]\n".encode() if self._lost else b""
+        try:
+            self._write(note)
+            self._lost = 0
+            self._write(data)
+        except OSError:
+            self._lost += len(data)
+
+    def _write(self, data: bytes) -> None:
+        """Unbuffered: a buffer would keep what was refused, and raise again for it. Raises ``OSError``."""
+        if not data:
+            return
+        if self._file is None or self._file.tell() + len(data) > LOG_BYTES:
+            self._turn_over()
+        assert self._file is not None
+        while data:
+            data = data[self._file.write(data) :]
 
     def _turn_over(self) -> None:
-        self._file.close()
-        self._path.replace(self._path.with_suffix(".log.1"))
-        self._file = self._path.open("ab")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._file is not None:
+            with suppress(FileNotFoundError):  # moved before, when there was no room for another
+                self._path.replace(self._path.with_suffix(".log.1"))
+        fresh = FileIO(self._path, "ab")
+        self.close()
+        self._file = fresh

@@ -44,8 +44,10 @@ class AskedToEnd(Exception):
 
 
 def say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    """To whoever started this; where that is a file on a full disk, or a terminal that is gone, it is lost."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 class Manager:
@@ -100,10 +102,14 @@ class Manager:
             self._turn(ask - now)
             now = time.monotonic()
 
-    def run_for_ever(self) -> NoReturn:
-        """Keep the house until something raises."""
+    def run_for_ever(self, look: Callable[[], None] = lambda: None) -> NoReturn:
+        """Keep the house until something raises, and ``look`` after the rest once every ``TURN_S``."""
+        looked = -TURN_S
         while True:
             self._turn(TURN_S)
+            if time.monotonic() >= looked + TURN_S:
+                look()
+                looked = time.monotonic()
 
     def is_done(self, name: str) -> bool:
         """Whether a part that runs once has ended well."""

@@ -49,13 +49,15 @@ def preparations() -> list[Part]:
     ]
 
 
-def house(port: int, host: str) -> list[Part]:
-    """What then runs until the end.
+def house(port: int, host: str, bind: str = "127.0.0.1") -> list[Part]:
+    """What then runs until the end; the web listens on ``port`` of the address ``bind``.
+
+    ``docker/compose.yaml`` runs the same, and ``tests/setup/test_docker.py`` holds it to this.
 
     Workers do not gossip: nobody listens, each would greet the other for a second as it starts, and gossip is what
     Celery fails to restart when Redis was away.
     """
-    web = ("--host", "127.0.0.1", "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
+    web = ("--host", bind, "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
     return [
         _python("web", "-m", "uvicorn", "brokerweb.asgi:application", *web),
         _worker("worker", "-n", "waxwing@%h", "-Q", f"host.{host},default", "--pool", "threads", "-c", "4"),

@@ -17,8 +17,19 @@ from pathlib import Path
 from brokerweb.secret import write_private
 from overlay.errors import WaxwingError
 
-MEMORY = "256mb"
-"""Refuses writes when full. Nothing is lost by that: what a task would do is also written in a row."""
+RULES = (
+    "appendonly yes",
+    "appendfsync everysec",
+    "aof-load-truncated yes",
+    'save ""',
+    "maxmemory 256mb",
+    "maxmemory-policy noeviction",
+)
+"""It refuses writes when full. Nothing is lost by that: what a task would do is also written in a row."""
+
+
+ROOM_BYTES = 64_000_000
+"""So much must be free before a server that went on without its file writes one again."""
 
 
 class NoRedis(WaxwingError):
@@ -67,21 +78,8 @@ def _own(server: str, directory: Path) -> Redis:
     directory.mkdir(parents=True, exist_ok=True)
     port, password = free_port(), secrets.token_urlsafe(24)
     configuration = directory / "redis.conf"
-    write_private(
-        configuration,
-        f"""bind 127.0.0.1
-port {port}
-requirepass {password}
-dir "{directory}"
-appendonly yes
-appendfsync everysec
-aof-load-truncated yes
-save ""
-maxmemory {MEMORY}
-maxmemory-policy noeviction
-daemonize no
-""",
-    )
+    own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
+    write_private(configuration, "\n".join([*own, *RULES, ""]))
     return Redis(f"redis://:{password}@127.0.0.1:{port}/0", (server, str(configuration)))
 
 
@@ -95,6 +93,29 @@ def answers(url: str) -> bool:
             return bool(client.ping())
     except (RedisError, OSError, ValueError):
         return False
+
+
+def keep_accepting(url: str, directory: Path) -> str:
+    """Sees to it that a server of our own accepts writes while its file cannot be written; what was done, in words.
+
+    A server whose append-only file fails refuses every write, and then pages do not move and workers have no queue.
+    What is queued is also in rows, so it goes on without the file until there is room for one again.
+    """
+    from redis import Redis as Client
+    from redis.exceptions import RedisError
+
+    try:
+        with Client.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+            told = client.info("persistence")
+            if told["aof_enabled"] and told["aof_last_write_status"] != "ok":
+                client.config_set("appendonly", "no")
+                return "its file cannot be written, so it goes on without one"
+            if not told["aof_enabled"] and shutil.disk_usage(directory).free >= ROOM_BYTES:
+                client.config_set("appendonly", "yes")
+                return "there is room for its file again"
+    except (RedisError, OSError, KeyError):
+        pass  # it is away, or has no room yet: the next look tries again
+    return ""
 
 
 def set_aside(directory: Path) -> Path | None:

@@ -282,5 +282,19 @@ _ALL = (
         changes="The broker replaces the replica that it has.",
         needs={"replica_refresh": True},
     ),
+    Layout(
+        34,
+        "ReplicaConfirm",
+        _BROKERS,
+        "The value of a replica is still the newest.",
+        (
+            Field("Timestamp", Kind.TIME, NOW, "When the provider's broker said so; kept on the way."),
+            _PROVIDER,
+            *_KEY,
+            Field("Stored", Kind.TIME, NOW, "Timestamp of the message that stored the value."),
+        ),
+        changes="The broker keeps its replica of that value for another lease; it drops one of an older value.",
+        needs={"replica_refresh": True},
+    ),
 )
 LAYOUTS: dict[int, Layout] = {layout.code: layout for layout in _ALL}

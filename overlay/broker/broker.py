@@ -22,6 +22,7 @@ from overlay.broker.extensions import (
     IndirectPingResponse,
     Lookahead,
     QuietRequest,
+    ReplicaConfirm,
     ReplicaRefresh,
 )
 from overlay.broker.hits import UNTOLD, Hits
@@ -97,6 +98,9 @@ class Broker(Hits):
         super().__init__(station, self._searching.pending, index, None if is_structured else self._lanes)
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
+        self._standings = None if is_structured else self._searching.standings
+        if self._standings is not None:
+            self._timed.append(self._standings)
         self._mutual: Mutual | None = None
         if self._neighbour_search.is_on:
             self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
@@ -121,6 +125,11 @@ class Broker(Hits):
     @property
     def neighbours(self) -> tuple[Address, ...]:
         return self._members.neighbours
+
+    @property
+    def knows(self) -> Callable[[Address], bool]:
+        """Tells the trusted, and brokers that are or were neighbours or are to be, from strangers."""
+        return self._station.knows
 
     def set_wall_clock(self, offset_ns: int) -> None:
         """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
@@ -194,6 +203,7 @@ class Broker(Hits):
             "pending_expired": self._searching.pending.expired,
             "uptime": (now - self._started) // MILLISECOND,
             "expired": table.expired,
+            "evicted": table.evicted,
             "trace_lost": self._station.tracer.lost,
             "rejected": sum(count for name, count in self._station.counters.items() if name.startswith("rejected_")),
             **counters,
@@ -278,12 +288,15 @@ class Broker(Hits):
         """One answer may serve all who wait for it."""
         helped = self._suspecting.accept_ping_response(source, now)
         found = self._neighbour_search.accept_ping_response(source, now)
-        return self._monitor.accept_ping_response(source) or helped or found
+        return self._monitor.accept_ping_response(source, now) or helped or found
 
     def _accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
         """One answer may serve both who ask."""
         awaited = self._mutual is not None and self._mutual.accept_neighbours(answer, source, now)
         return self._neighbour_search.accept_neighbours(answer, source, now) or awaited
+
+    def _accept_statistics(self, answer: StatsResponse, source: Address, now: int) -> bool:
+        return self._standings is not None and self._standings.accept(answer, source)
 
     def _note_crash(self, address: Address, now: int) -> None:
         self._departures.note_crash(address, now)
@@ -358,7 +371,7 @@ class Broker(Hits):
             self._station.tracer,
         ):
             part.check_invariants()
-        for optional in (self._mutual, self._structured):
+        for optional in (self._mutual, self._structured, self._standings):
             if optional is not None:
                 optional.check_invariants()
         assert self._next_timer <= self._find_next_timer()
@@ -382,7 +395,7 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     NeighborsRequest: lambda broker: broker._tell_neighbours,
     NeighborsResponse: lambda broker: broker._accept_neighbours,
     StatsRequest: lambda broker: broker._tell_statistics,
-    StatsResponse: lambda broker: lambda *_: False,
+    StatsResponse: lambda broker: broker._accept_statistics,
 }
 _WITH_NOTICES: dict[type, Callable[[Broker], Handler]] = {
     BrokerGone: lambda broker: broker._departures.handle_notice,
@@ -393,6 +406,7 @@ _WITH_PROBES: dict[type, Callable[[Broker], Handler]] = {
 }
 _WITH_REFRESH: dict[type, Callable[[Broker], Handler]] = {
     ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
+    ReplicaConfirm: lambda broker: broker._storing.handle_confirm,
 }
 _WITH_HOP_ACKS: dict[type, Callable[[Broker], Handler]] = {
     HopData: lambda broker: broker._unwrap,

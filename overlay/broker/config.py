@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from overlay.addresses import parse_networks
 from overlay.broker.membership import GIVEN, MEMBERSHIPS
@@ -21,6 +23,16 @@ MOST_HOPS = 4000
 """So many, named in a request, still fit into a datagram."""
 
 
+class _Summed(Protocol):
+    @property
+    def summary(self) -> str: ...
+
+
+def _summaries(named: Mapping[str, _Summed]) -> str:
+    """``one: what it does; other: what it does.``"""
+    return "; ".join(f"{name}: {one.summary}" for name, one in named.items()) + "."
+
+
 @dataclass(frozen=True)
 class BrokerConfig:
     """Settings of one broker; times in milliseconds."""
@@ -35,16 +47,13 @@ class BrokerConfig:
     search: str = setting(
         "walk",
         choices=tuple(STRATEGIES),
-        help="How data are looked for: by one walk, several (k-walkers), a walk with a shallow flood at each step "
-        "(lookahead), a flood to all neighbours or to a few (normalized-flood), or ever wider floods (expanding-ring). "
-        "Floods answer sooner and cost more messages.",
+        help=f"How data are looked for; floods answer sooner and cost more messages. {_summaries(STRATEGIES)}",
     )
     walk_policy: str = setting(
-        "avoid",
+        "backtrack",
         choices=tuple(POLICIES),
-        help="Which neighbour a walk goes to next: one not yet on its path (avoid), any (uniform, as the prototype "
-        "did), any but the sender (noback), or one after the other until none is left (backtrack), which proves that "
-        "data are nowhere. All but uniform and backtrack end at a broker with one neighbour.",
+        help="Which neighbour a walk goes to next. Under avoid and noback it ends at a broker with one neighbour, and "
+        f"misses what lies beyond. {_summaries(POLICIES)}",
     )
     walk_ttl: int = setting(
         0,
@@ -59,7 +68,8 @@ class BrokerConfig:
         unit="walks",
         low=1,
         high=64,
-        help="Of k-walkers: how many start at once. More answer sooner and cost more messages.",
+        help="Of k-walkers: how many start at once, at most one for each neighbour of the consumer's broker. More "
+        "answer sooner and cost more messages.",
     )
     flood_ttl: int = setting(
         7,
@@ -88,7 +98,8 @@ class BrokerConfig:
         low=1,
         high=60_000,
         help="How long a shallow flood is waited for, for each hop that it goes; about twice the delay of a link. "
-        "Longer saves messages on slow links and takes longer where nobody near has the data.",
+        "Longer saves messages on slow links and takes longer where nobody near has the data. An expanding ring waits "
+        "at least as long as its own broker's slowest link takes there and back.",
     )
     replication: str = setting(
         "random",
@@ -115,6 +126,15 @@ class BrokerConfig:
         False,
         help="Whether a broker tells a newer value to those that it had keep a replica. Answers are fresher, and each "
         "update costs as many messages as there are replicas.",
+    )
+    replica_lease_ms: int = setting(
+        10_000,
+        unit="ms",
+        low=100,
+        high=3_600_000,
+        help="Of replica refresh: how long a replica is served after its original last refreshed or confirmed it. No "
+        "answer is older than two leases, whichever broker dies. Shorter bounds age more tightly and costs four "
+        "messages per replica and lease while nothing is updated. Longer keeps data whose provider's broker died.",
     )
     hop_ack: bool = setting(
         False,
@@ -205,11 +225,44 @@ class BrokerConfig:
         help="The most bytes of stored answers (payload, names, validity) the table holds; beyond, NACK 201.",
     )
     neighbour_capacity: int = setting(
-        1000,
+        1300,
         unit="brokers",
         low=1,
         high=1300,  # as many addresses as a NeighborsResponse holds
         help="The most neighbours, and the most names in one join; what is more is refused.",
+    )
+    provider_share: int = setting(
+        90,
+        unit="percent",
+        low=1,
+        high=100,
+        help="The most of the table's entries and bytes that one provider's data take; beyond, NACK 201. Less leaves "
+        "more room for others, and less for one provider that has much to say.",
+    )
+    source_share: int = setting(
+        90,
+        unit="percent",
+        low=1,
+        high=100,
+        help="The most of the table, of the pending requests (beyond, NACK 201 and 202) that one trusted address, host "
+        "and port, takes, and of the neighbours that one host's uninvited joins take. Less leaves more room for "
+        "others, and less for one busy client or neighbour.",
+    )
+    stranger_share: int = setting(
+        10,
+        unit="percent",
+        low=1,
+        high=100,
+        help="The same for those outside the trusted networks that share a /24 (in IPv6 a /64). More serves busy "
+        "strangers, and leaves less room when one of them is hostile.",
+    )
+    strangers_share: int = setting(
+        50,
+        unit="percent",
+        low=1,
+        high=100,
+        help="The same for all strangers together, since addresses can be forged. More serves more of them, and leaves "
+        "less for those who are trusted.",
     )
     membership: str = setting(
         GIVEN,
@@ -308,7 +361,8 @@ class BrokerConfig:
     )
     trusted_networks: str = setting(
         LOOPBACK,
-        help="Comma-separated networks of brokers and consumers. Others get at most three times the bytes they send.",
+        help="Comma-separated networks of brokers and consumers. Others get at most three times the bytes they send, "
+        "smaller shares, and under a backlog come after these.",
     )
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ feature switched off, answers NACK 301 ``Unknown``. ``timestamp`` is Unix millis
     30 StoreData          31 DataStored                  the structured arm: keep an entry
     32 QuietRequest       consumer ─> broker             a 3 that is answered with 4 or 6 only
     33 ReplicaRefresh     holder ─> replica              a newer value for an entry that it marked there; never answered
+    34 ReplicaConfirm     holder ─> replica              the value there is still the newest; never answered
 """
 
 from __future__ import annotations
@@ -171,6 +172,23 @@ class ReplicaRefresh(Record):
     pass
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class ReplicaConfirm:
+    """The provider's broker says which value is its newest; ``timestamp`` is when it said so, kept on the way."""
+
+    timestamp: int
+    provider_id: str
+    entity_type: str
+    entity_id: str
+    scope: str
+    stored: int
+    """Header timestamp of the message that stored the value, Unix milliseconds."""
+
+    @property
+    def key(self) -> Key:
+        return self.entity_type, self.entity_id, self.scope
+
+
 CODES: dict[type, int] = {
     Lookahead: 16,
     BrokerGone: 17,
@@ -186,6 +204,7 @@ CODES: dict[type, int] = {
     DataStored: 31,
     QuietRequest: 32,
     ReplicaRefresh: 33,
+    ReplicaConfirm: 34,
 }
 
 NEVER_ANSWERED = frozenset({23, 25, 27, 29, 31})
@@ -206,6 +225,7 @@ Extension = (
     | DataStored
     | QuietRequest
     | ReplicaRefresh
+    | ReplicaConfirm
 )
 
 
@@ -295,6 +315,12 @@ def _stored(data: bytes) -> DataStored:
     return DataStored(read_integer(stamp), *map(check_name, names))
 
 
+def _confirm(data: bytes) -> ReplicaConfirm:
+    stamp, provider, entity_type, entity_id, scope, stored = split_fields(data, 6, 6)
+    key = check_key(entity_type, entity_id, scope)
+    return ReplicaConfirm(read_integer(stamp), check_name(provider), *key, read_integer(stored))
+
+
 def _quiet(data: bytes) -> QuietRequest:
     return QuietRequest(*read_asked(data))
 
@@ -314,6 +340,7 @@ PARSERS: dict[bytes, Callable[[bytes], Extension]] = {
     b"31": _stored,
     b"32": _quiet,
     b"33": _record(ReplicaRefresh),
+    b"34": _confirm,
 }
 
 
@@ -355,4 +382,5 @@ ENCODERS: dict[type, Callable[[Any], bytes]] = {
     DataStored: _encode_stored,
     QuietRequest: lambda m: f"{_start(m)}|{_names(m)}{write_hops(m.hops)}".encode(),
     ReplicaRefresh: _encode_record,
+    ReplicaConfirm: lambda m: f"{_start(m)}|{check_name(m.provider_id)}|{_names(m)}|{m.stored}".encode(),
 }

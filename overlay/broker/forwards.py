@@ -1,9 +1,9 @@
 """Requests that walk on and the Responses that come back, which are most of what the table does not answer.
 
 Counterpart: ``searching`` carries out every strategy, this one too, in the same datagrams, counters, traces and pending
-queries. Here is what it comes to where the search is one walk, who asks is trusted, nobody is suspected or has
-left, and no replica is to be kept; whatever else comes is left to it. ``tests/broker/test_hits.py`` holds the two
-together.
+queries. Here is what it comes to where the search is one walk, the query was not here before, who asks is trusted,
+nobody is suspected or has left, and no replica is to be kept; whatever else comes is left to it.
+``tests/broker/test_hits.py`` holds the two together.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from overlay.broker.fields import MAX_DATAGRAM
 from overlay.broker.joining import Joining
 from overlay.broker.members import Members
 from overlay.broker.messages import OPERATIONS, Hops, RawKey, Status
-from overlay.broker.pending import Pending
+from overlay.broker.search import STRATEGIES
+from overlay.broker.search.walk import Walk
+from overlay.broker.searching import Searching
 from overlay.broker.sliced import hop_text
 from overlay.broker.station import Station
-from overlay.broker.table import Table
+from overlay.broker.storing import Storing
 from overlay.broker.walks import POLICIES
 
 REQUEST = OPERATIONS[3]
@@ -25,8 +27,7 @@ REQUEST = OPERATIONS[3]
 
 def are_plain(config: BrokerConfig) -> bool:
     """Whether requests go to one neighbour, once, and the table's index tells what it lacks."""
-    is_walk = config.search == "walk" and not POLICIES[config.walk_policy].is_exhaustive
-    return is_walk and config.table == "indexed" and not config.hop_ack
+    return STRATEGIES[config.search] is Walk and config.table == "indexed" and not config.hop_ack
 
 
 class Forwards:
@@ -40,18 +41,22 @@ class Forwards:
         "_policy",
         "_quiet",
         "_requests",
+        "_seen",
         "_station",
         "_trusts",
         "_ttl",
     )
 
-    def __init__(self, station: Station, members: Members, joining: Joining, pending: Pending, table: Table) -> None:
+    def __init__(
+        self, station: Station, members: Members, joining: Joining, searching: Searching, storing: Storing
+    ) -> None:
         self._station = station
         self._members = members
         self._joining = joining
-        self._pending = pending
-        self._index = table.index
+        self._pending = searching.pending
+        self._index = storing.table.index
         self._policy = POLICIES[station.config.walk_policy]
+        self._seen = searching.seen if self._policy.is_exhaustive else None
         self._ttl = station.config.ttl
         self._trusts = station.open_network.trusted_hosts
         self._requests = self._quiet = self._answers = self._passed = 0
@@ -68,10 +73,14 @@ class Forwards:
         data = b"3|%d|%b" % (timestamp, route)
         if len(walked) > self._ttl or len(data) > MAX_DATAGRAM or not pending.admits(timestamp, route, now):
             return None
+        name = walked[0], timestamp, key
+        if self._seen is not None and not self._seen.note(name, now):
+            return None
         neighbour = self._policy.choose(members.neighbours, walked, station.chances.walks)
         if neighbour is None:
+            if self._seen is not None:
+                self._seen.forget(name)
             return None
-        name = walked[0], timestamp, key
         deadline = pending.walk(name, walked, route, is_quiet, neighbour, now)
         if is_quiet:
             self._quiet += 1
@@ -92,10 +101,10 @@ class Forwards:
         to = hops[-1]
         data = data[: -len(hop_text(to))]
         self._answers += 1
-        if len(hops) > 1:
+        if len(hops) > 1 and self._trusts(to[0]):
             self._passed += 1
             station.outgoing.append((data, to))
-        elif station.send(4, data, to, now) and not query.is_quiet:
+        elif station.send(4, data, to, now) and not (query.is_quiet or len(hops) > 1):
             station.ack(Status.REQ_PROCESSED, REQUEST, to, now)
         station.tracer.note_passed_back(query.name, now, source, to)
         return True

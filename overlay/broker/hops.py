@@ -51,8 +51,6 @@ WINDOW = 1024
 """Sequence numbers remembered of one sender."""
 MOST_SENDERS = 256
 
-_ANSWERS = (4, 6)
-
 Failed = Callable[[Query, Address, int], None]
 
 
@@ -64,7 +62,7 @@ class Delivery:
 
     def send(self, code: int, data: bytes, to: Address, now: int, query: Query | None = None) -> None:
         """``query`` is the one that a 3 is a branch of."""
-        self._station.send(code, data, to, now, exempt=code in _ANSWERS)
+        self._station.send(code, data, to, now)
 
     def send_message(self, message: ContextResponse | Nack, to: Address, now: int) -> None:
         """``send``, except for what outgrew a datagram."""
@@ -224,7 +222,7 @@ class AcknowledgedDelivery(Delivery):
         if len(self._timers) > 2 * self._count + 64:
             self._timers = [(each.due, each.sequence, each) for to in self._open.values() for each in to.values()]
             heapify(self._timers)
-        self._station.send(22, _wrap(stamp, message), message.to, now, exempt=True)
+        self._station.send(22, _wrap(stamp, message), message.to, now)
 
     def _has_room(self, data: bytes, to: Address) -> bool:
         return (

@@ -20,6 +20,7 @@ from overlay.addresses import Address, format_address
 from overlay.broker.events import JoinFailed, NeighbourJoined, NeighbourLeft, NetworkLeft
 from overlay.broker.members import Members
 from overlay.broker.messages import OPERATIONS, Ack, BrokerJoining, BrokerLeaving, Status
+from overlay.broker.quotas import part
 from overlay.broker.station import Station
 from overlay.broker.wire import encode
 from overlay.node import MILLISECOND
@@ -141,7 +142,7 @@ class Joining:
     def accept_join(self, message: BrokerJoining, source: Address, now: int) -> bool:
         """Take in a broker that joins us; ``False`` where that is refused."""
         known = source in self._awaited or source in self._members  # a neighbour asks again where our ACK was lost
-        permitted = known or self._station.open_network.trusts(source)
+        permitted = known or (self._station.open_network.trusts(source) and self._has_share(source, now))
         if not permitted or source == self._station.address or not self._add(source, now):
             return False
         self._station.ack(Status.REQ_RECEIVED, OPERATIONS[8], source, now)
@@ -209,6 +210,19 @@ class Joining:
         self._awaited.clear()
         for join in self._joins:
             self._awaited.update(join.awaited)
+
+    def _has_share(self, joiner: Address, now: int) -> bool:
+        """Whether a host may have one more neighbour that nobody asked for: the rest is for others, and our own joins.
+
+        By host, as each neighbour is another socket. Who is let in is seldom asked, so it is counted then.
+        """
+        config = self._station.config
+        most, neighbours = part(config.neighbour_capacity, config.source_share), self._members.neighbours
+        if len(neighbours) < most or sum(host == joiner[0] for host, _ in neighbours) < most:
+            return True
+        self._station.counters["over_share_joins"] += 1
+        self._station.report_limit("neighbours", now)
+        return False
 
     def _add(self, address: Address, now: int) -> bool:
         if not self._members.has_room_for(address):

@@ -34,8 +34,8 @@ class Lanes:
         self._station = station
         self._searching = searching
         self._storing = storing
-        pending, table = searching.pending, storing.table
-        self._forwards = Forwards(station, members, joining, pending, table) if are_plain(station.config) else None
+        self._confirms = storing.replicas is not None  # an answer that marks has a confirmation come due
+        self._forwards = Forwards(station, members, joining, searching, storing) if are_plain(station.config) else None
 
     def by_head(self) -> dict[bytes, Lane]:
         """By the first two bytes of a datagram; one with another code that begins so is none of theirs."""
@@ -68,17 +68,19 @@ class Lanes:
                 return deadline
         self._station.received[32 if is_quiet else 3] += 1
         self._searching.handle_request(Request(timestamp, key, hops, path, is_quiet), source, now)
-        return _earliest(self._searching)
+        due = _earliest(self._searching)
+        return min(due, _earliest(self._storing)) if self._confirms else due
 
     def take_answer(self, data: bytes, source: Address, now: int) -> int | None:
         """A ``Lane``."""
         read = read_answer(data)
         if read is None:
             return None
-        data, size, path, is_marked, key = read
-        if self._forwards is not None and not is_marked and self._forwards.pass_back(data, key + path, source, now):
+        data, _, path, is_marked, key, valid_end = read
+        forwards = None if is_marked or valid_end <= self._station.wall_ms(now) else self._forwards
+        if forwards is not None and forwards.pass_back(data, key + path, source, now):
             return NEVER
-        if not self._searching.handle_answer(Answer(data, size, path, is_marked, key), source, now):
+        if not self._searching.handle_answer(Answer(*read), source, now):
             return None
         self._station.received[4] += 1
         return min(_earliest(self._storing), _earliest(self._searching))

@@ -34,7 +34,7 @@ class Suspicion:
 class Members:
     """Neighbours, in the order in which they came, and the dropped ones. An address is in one of them at most."""
 
-    __slots__ = ("_address", "_capacity", "_neighbours", "dropped", "neighbours", "suspects")
+    __slots__ = ("_address", "_capacity", "_neighbours", "dropped", "neighbours", "round_trip_ns", "suspects")
 
     def __init__(self, address: Address, capacity: int) -> None:
         self._address = address
@@ -44,6 +44,8 @@ class Members:
         self.suspects: dict[Address, Suspicion] = {}
         """Some of the neighbours."""
         self.dropped: dict[Address, Absence] = {}
+        self.round_trip_ns = 0
+        """Of the neighbour that took longest to answer the last round of pings; 0 where none has been timed."""
 
     def __contains__(self, address: Address) -> bool:
         return address in self._neighbours

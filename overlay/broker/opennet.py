@@ -6,11 +6,11 @@ times the bytes it got from there in a sliding window of ten seconds (the factor
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from functools import lru_cache
 from ipaddress import ip_address
 
-from overlay.addresses import Address, Network, parse_networks
+from overlay.addresses import Address, Network, block_of, parse_networks
 from overlay.broker.config import BrokerConfig
 from overlay.node import MILLISECOND, SECOND
 
@@ -18,6 +18,8 @@ AMPLIFICATION = 3
 WINDOW = 10 * SECOND
 BUCKET = 100 * MILLISECOND
 MOST_STRANGERS = 4096
+MOST_OF_BLOCK = 256
+"""Of one /24, in IPv6 /64: a host has 65,535 ports to send from, and would fill the book alone."""
 NACKS_PER_SECOND = 10
 
 
@@ -52,21 +54,27 @@ class Ledger:
     """Bytes to and from strangers, in buckets of 100 ms.
 
     A bucket that the window's edge cuts through counts what was sent and not what was received, so the bound holds in
-    every window and never only on average. When the book is full of active strangers, new ones get nothing.
+    every window and never only on average. When the book is full of active strangers, or of those of one block, a
+    new one gets nothing.
     """
 
-    __slots__ = ("_buckets", "_most")
+    __slots__ = ("_blocks", "_buckets", "_most", "_most_of_block")
 
-    def __init__(self, most_strangers: int = MOST_STRANGERS) -> None:
+    def __init__(self, most_strangers: int = MOST_STRANGERS, most_of_block: int = MOST_OF_BLOCK) -> None:
         self._most = most_strangers
+        self._most_of_block = most_of_block
+        self._blocks: Counter[str] = Counter()
+        """How many strangers of each there are."""
         self._buckets: OrderedDict[Address, deque[list[int]]] = OrderedDict()
         """Address to buckets ``[start, received, sent]``; the address heard longest ago first."""
 
     def receive(self, source: Address, size: int, now: int) -> None:
         self._forget_the_silent(now)
         if source not in self._buckets:
-            if len(self._buckets) >= self._most:
+            block = block_of(source[0])
+            if len(self._buckets) >= self._most or self._blocks[block] >= self._most_of_block:
                 return
+            self._blocks[block] += 1
             self._buckets[source] = deque()
         self._buckets.move_to_end(source)
         self._bucket(source, now)[1] += size
@@ -98,9 +106,15 @@ class Ledger:
             if buckets[-1][0] + BUCKET > now - WINDOW:
                 return
             del self._buckets[address]
+            block = block_of(address[0])
+            self._blocks[block] -= 1
+            if not self._blocks[block]:
+                del self._blocks[block]
 
     def check_invariants(self) -> None:
         assert len(self._buckets) <= self._most
+        assert self._blocks == Counter(block_of(host) for host, _ in self._buckets)
+        assert all(strangers <= self._most_of_block for strangers in self._blocks.values())
         assert all(1 <= len(buckets) <= WINDOW // BUCKET + 2 for buckets in self._buckets.values())
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from overlay.addresses import Address
 from overlay.broker.messages import ContextRequest, Hops, Status, raw_key
+from overlay.broker.quotas import Shares
 from overlay.broker.sliced import Name, Request, hop_text
+
+CALM = 20
+"""With less than a part in so many of the table taken, it is no longer counted who has how much."""
 
 Index = TypeVar("Index", bound=Hashable)
 
@@ -22,6 +26,7 @@ class Query:
     """A request that is looked for beyond this broker. ``hops`` are as sent: the consumer first, its sender last."""
 
     __slots__ = (
+        "asked_at",
         "deadline",
         "hops",
         "is_lookahead",
@@ -54,6 +59,8 @@ class Query:
         self.open: dict[Address, bool] = {}
         """Neighbours that were asked and have neither answered nor refused; ``False`` where they may never have heard.
         """
+        self.asked_at: Mapping[Address, int] = _NEVER
+        """When (ns) neighbours were asked or sent a Lookahead, where the strategy wants to know."""
         self.refused: frozenset[Address] = _NOBODY
         """Neighbours that were asked and have refused."""
         self.looked: frozenset[Address] = _NOBODY
@@ -91,10 +98,26 @@ class Pending:
     """
 
     def __init__(
-        self, capacity: int, lifetime_ns: int, on_expired: Callable[[Query, int], None] = lambda query, now: None
+        self,
+        capacity: int,
+        lifetime_ns: int,
+        on_expired: Callable[[Query, int], None] = lambda query, now: None,
+        *,
+        shares: Shares[Address] | None = None,
+        payer: Callable[[Address], Address] = lambda source: source,
     ) -> None:
-        """``on_expired`` is told of each query that waited until its deadline, and of the time."""
+        """``on_expired`` is told of each query that waited until its deadline, and of the time.
+
+        Each ``payer`` of those who send requests has a share of the table; without ``shares`` all of it. ``shares`` is
+        for this table alone.
+        """
         self._capacity = capacity
+        self._shares = Shares[Address](capacity) if shares is None else shares
+        self._is_counting = False
+        """Whether ``_shares`` is kept: only while some source may have all of its share."""
+        self._payer = payer
+        self._calm = self._shares.most(("", 1))
+        """With fewer branches no trusted source has its share."""
         self._lifetime_ns = lifetime_ns
         self._on_expired = on_expired
         self._branches = 0
@@ -124,6 +147,17 @@ class Pending:
         self.expire(now)
         return self._branches + branches <= self._capacity
 
+    def has_share(self, source: Address, branches: int = 1) -> bool:
+        """Whether whoever pays for ``source`` may have so many more neighbours waited for."""
+        shares, payer = self._shares, self._payer(source)
+        if self._branches + branches <= shares.most(payer):
+            return True
+        if not self._is_counting:
+            self._is_counting = True
+            for query in self.queries.values():
+                shares.take(self._payer(query.hops[-1]), len(query.open) + len(query.looked))
+        return shares.permits(payer, branches)
+
     def holds(self, timestamp: int, route: bytes, now: int) -> bool:
         """Whether a request identical in timestamp, entity, scope and hops, its sender's too, still waits."""
         self.expire(now)
@@ -144,13 +178,13 @@ class Pending:
             self._add(query)
         for neighbour in neighbours:
             query.open[neighbour] = True
-        self._branches += len(neighbours)
+        self._book(query, len(neighbours))
 
     def admits(self, timestamp: int, route: bytes, now: int) -> bool:
-        """Whether ``walk`` may follow: there is room, and no request identical to this one waits."""
+        """Whether ``walk`` of a trusted source may follow: there is plenty of room, and none identical to it waits."""
         if now >= self._next_expiry:
             self._expire(now)
-        return self._branches < self._capacity and (timestamp, route) not in self.queries
+        return self._branches < self._calm and (timestamp, route) not in self.queries
 
     def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> int:
         """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour; its deadline."""
@@ -159,13 +193,15 @@ class Pending:
         query.open[neighbour] = True
         self._add(query)
         self._branches += 1
+        if self._is_counting:
+            self._count(query, 1)
         return query.deadline
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
         """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
         if query not in self:
             self._add(query)
-        self._branches += len(set(neighbours) - query.looked)
+        self._book(query, len(set(neighbours) - query.looked))
         query.looked = query.looked.union(neighbours)
         query.wake = wake
         if wake is not None:
@@ -195,6 +231,8 @@ class Pending:
         del self.queries[query.name[1], route]
         _discard(self._by_refusal, (query.name[1], query.path), query)
         self._branches -= 1
+        if self._is_counting:
+            self._count(query, -1)
         return query
 
     def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> Query | None:
@@ -204,7 +242,7 @@ class Pending:
             if source in query.open:
                 del query.open[source]
                 query.refused |= {source}
-                self._branches -= 1
+                self._book(query, -1)
                 return query
         return None
 
@@ -239,7 +277,7 @@ class Pending:
             if neighbour != but or (neighbour in looked and neighbour in asked):
                 self._late[neighbour, query.route] = query.deadline
                 self._late[neighbour, query.timestamp, query.path] = query.deadline
-        self._branches -= len(asked) + len(looked)
+        self._book(query, -len(asked) - len(looked))
         query.wake = None
         while len(self._late) > self._capacity:
             self._late.popitem(last=False)
@@ -291,10 +329,27 @@ class Pending:
         if (known := self._by_refusal.setdefault(refusal, query)) is not query:
             self._by_refusal[refusal] = _with(known, query)
 
+    def _book(self, query: Query, branches: int) -> None:
+        """So many more neighbours are waited for."""
+        self._branches += branches
+        if self._is_counting:
+            self._count(query, branches)
+
+    def _count(self, query: Query, branches: int) -> None:
+        self._shares.take(self._payer(query.hops[-1]), branches)
+        if self._branches <= self._capacity // CALM:
+            self._is_counting = False
+            self._shares.clear()
+
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the indices disagree."""
         queries = self.queries.values()
         assert self._branches == sum(len(query.open) + len(query.looked) for query in queries) <= self._capacity
+        if self._is_counting:
+            branches: Counter[Address] = Counter()
+            for query in queries:
+                branches[self._payer(query.hops[-1])] += len(query.open) + len(query.looked)
+            self._shares.check_invariants(branches)
         assert _listed(self._by_response) == {(query.route, query) for query in queries}
         assert _listed(self._by_refusal) == {((query.timestamp, query.path), query) for query in queries}
         assert all(query.open or query.looked for query in queries)
@@ -335,3 +390,4 @@ def _listed(index: dict[Index, Query | list[Query]]) -> set[tuple[Index, Query]]
 
 
 _NOBODY: frozenset[Address] = frozenset()
+_NEVER: Mapping[Address, int] = {}

@@ -24,7 +24,16 @@ LONGEST_GAP = 60
 
 
 class Monitor:
-    __slots__ = ("_interval", "_members", "_next_round", "_on_lost", "_station", "_suspecting", "_unanswered")
+    __slots__ = (
+        "_interval",
+        "_members",
+        "_next_round",
+        "_on_lost",
+        "_slowest",
+        "_station",
+        "_suspecting",
+        "_unanswered",
+    )
 
     def __init__(
         self, station: Station, members: Members, suspecting: Suspecting, on_lost: Callable[[Address, int], None]
@@ -37,6 +46,8 @@ class Monitor:
         self._unanswered: dict[Address, int] = {}
         """Pings in a row that a neighbour has not answered."""
         self._next_round: int | None = None
+        self._slowest = 0
+        """The longest round trip (ns) of this round so far."""
 
     @property
     def is_on(self) -> bool:
@@ -49,12 +60,16 @@ class Monitor:
             self._station.report(MonitoringStarted())
             self.handle_timer(now)
 
-    def accept_ping_response(self, source: Address) -> bool:
+    def accept_ping_response(self, source: Address, now: int) -> bool:
         """A neighbour lives, or a dropped one lives again; ``False`` where no ping of ours was open."""
         if source in self._members.dropped:
             return self._take_back(source)
         self._members.suspects.pop(source, None)
-        return self._unanswered.pop(source, None) is not None
+        missed = self._unanswered.pop(source, None)
+        if missed == 1 and self._next_round is not None:  # of two open ones it could be either
+            self._slowest = max(self._slowest, now - (self._next_round - self._interval))
+            self._members.round_trip_ns = max(self._members.round_trip_ns, self._slowest)
+        return missed is not None
 
     def doubt(self, address: Address, now: int) -> bool:
         """Drop a neighbour on somebody's word, and ping it at once: if the word is false, it is soon back.
@@ -83,6 +98,8 @@ class Monitor:
         return next_ping if self._next_round is None else min(self._next_round, next_ping)
 
     def _ping_neighbours(self, now: int) -> None:
+        if self._slowest:
+            self._members.round_trip_ns, self._slowest = self._slowest, 0
         unanswered, most = self._unanswered, self._station.config.ping_misses
         self._unanswered = {}  # those that are neighbours no longer fall out
         in_doubt = self._is_in_doubt(unanswered)

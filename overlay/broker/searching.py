@@ -14,8 +14,7 @@ the address of that hop, which is the one the request was received from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.config import BrokerConfig
@@ -26,11 +25,13 @@ from overlay.broker.joining import Joining
 from overlay.broker.members import Members
 from overlay.broker.messages import OPERATIONS, ContextResponse, Nack, Status
 from overlay.broker.pending import Pending, Query
+from overlay.broker.quotas import SourceShares
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.search import STRATEGIES
-from overlay.broker.search.strategy import Ask, Strategy, View
+from overlay.broker.search.strategy import Ask, Outcome, Strategy, View
 from overlay.broker.seen import Seen
 from overlay.broker.sliced import Answer, Name, Request, answer_of, hop_text, request_of
+from overlay.broker.standings import Standing, Standings
 from overlay.broker.station import Station
 from overlay.broker.storing import Storing
 from overlay.broker.table import Entry
@@ -43,15 +44,22 @@ MOST_MOVES = 4096
 """For one query at one broker, whatever a strategy says."""
 
 
+def _learns(kind: type[Strategy]) -> bool:
+    """Whether it makes anything of what came of its moves; most do not, and are spared the telling."""
+    return kind.note_success is not Strategy.note_success or kind.note_failure is not Strategy.note_failure
+
+
+def _outcome(query: Query, neighbour: Address, now: int) -> Outcome:
+    return Outcome(query.name[2], query.hops, neighbour, now - query.asked_at[neighbour])
+
+
+_NOTHING_SAID: Mapping[Address, Standing] = {}
+
+
 def _looking_ns(config: BrokerConfig) -> int:
-    """How long the widest flood of anybody with these settings is waited for, twice."""
-    return 2 * max(config.flood_ttl, config.lookahead_ttl) * config.lookahead_wait_ms * MILLISECOND
-
-
-@lru_cache(maxsize=64)
-def _strategy(config: BrokerConfig) -> Strategy:
-    """One for all brokers of a process that have the same settings: it keeps nothing of any query."""
-    return STRATEGIES[config.search](config)
+    """How long anybody with these settings waits for a shallow flood: as set, twice, or the widest ring at its most."""
+    as_set = 2 * max(config.flood_ttl, config.lookahead_ttl) * config.lookahead_wait_ms
+    return max(as_set, config.pending_deadline_ms // config.flood_ttl) * MILLISECOND
 
 
 class Searching:
@@ -61,15 +69,22 @@ class Searching:
         self._members = members
         self._joining = joining
         self._storing = storing
-        self._strategy = _strategy(config)
+        self._strategy = STRATEGIES[config.search](config)
+        self._learns = _learns(type(self._strategy))
+        self.standings = Standings(station, members) if self._strategy.watches else None
         self._replication = REPLICATIONS[config.replication]
         self._ttl = self._strategy.ttl
         lifetime = config.pending_deadline_ms * MILLISECOND
-        self.pending = Pending(config.pending_capacity, lifetime, self._note_expired)
+        # Rings wait by round trips: the narrower ones take half of the deadline, and the last flood is sent in time.
+        self._most_round_trip_ns = lifetime // max(config.flood_ttl * (config.flood_ttl - 1), 1)
+        shares = SourceShares(config.pending_capacity, config)
+        self.pending = Pending(
+            config.pending_capacity, lifetime, self._note_expired, shares=shares, payer=station.payer
+        )
         self.delivery = make_delivery(station, self._note_undelivered)
         # What others look for is waited for as long as they may wait, and takes no room from requests.
         self._relayed = Pending(config.pending_capacity, min(lifetime, max(SECOND, _looking_ns(config))))
-        self._seen = Seen(config.pending_capacity, lifetime)
+        self.seen = Seen(config.pending_capacity, lifetime)
         self._looked = Seen(config.pending_capacity, lifetime)
 
     @property
@@ -98,8 +113,10 @@ class Searching:
             station.counters["hits"] += 1
             self._answer(entry, request, name, source, now)
             return
-        if self._strategy.remembers and not self._seen.note(name, now):
-            self._turn_away(request, name, source, now)
+        if self._strategy.remembers and not self.seen.note(name, now, self._strategy.reach(len(request.hops))):
+            station.counters["refused_seen"] += 1
+            station.tracer.note(name, "turned away", now, source)
+            self._refuse(Status.DATA_NOT_FOUND, request, source, now)
             return
         query = self.pending.begin(request, name, source, now)
         if not self._advance(query, now):
@@ -127,18 +144,27 @@ class Searching:
     # ---- what comes back
 
     def handle_answer(self, answer: Answer, source: Address, now: int) -> bool:
-        """Pass a Response back, keeping a replica if it says so; ``False`` where it answers nothing pending."""
+        """Pass a Response back, keeping a replica if it says so; ``False`` where it answers nothing pending.
+
+        A consumer is not given data that expired on their way, but told that none were found.
+        """
         route = answer.key + answer.path
         query = self.pending.take_answered(source, route, now)
         if query is None:
             query = self._relayed.take_answered(source, route, now)
         if query is None:
             return False
+        if self._learns and not query.is_lookahead:
+            self._strategy.note_success(_outcome(query, source, now))
         tracer, hops = self._station.tracer, query.hops
         to = hops[-1]
         tracer.note(query.name, "answered", now, source)
         if answer.is_marked and self._storing.keep_replica(answer, now):
             tracer.note(query.name, "replicated", now)
+        if len(hops) == 1 and answer.valid_end <= self._station.wall_ms(now):
+            query.status = Status.DATA_NOT_FOUND
+            self._pass_back_refusal(query, now)
+            return True
         data = answer.data[: -len(hop_text(to))]
         tracer.note(query.name, "replied", now, to)
         if len(hops) > 1:
@@ -166,6 +192,8 @@ class Searching:
                 self.pending.is_late_refusal(source, nack.timestamp, path)
                 or self._relayed.is_late_refusal(source, nack.timestamp, path)
             )
+        if self._learns:
+            self._strategy.note_failure(_outcome(query, source, now))
         self._station.tracer.note(query.name, "refused", now, source, str(int(nack.status)))
         if query.status == Status.DATA_NOT_FOUND:
             query.status = nack.status
@@ -225,14 +253,26 @@ class Searching:
         return False
 
     def _view(self, query: Query) -> View:
-        members, chance = self._members, self._station.chances.walks
-        return View(members.neighbours, query.hops, query.tried, query.moves, chance, members.suspects)
+        station, members = self._station, self._members
+        return View(
+            station.address,
+            query.name[2],
+            members.neighbours,
+            query.hops,
+            query.tried,
+            query.moves,
+            station.chances.walks,
+            members.suspects,
+            min(members.round_trip_ns, self._most_round_trip_ns),
+            _NOTHING_SAID if self.standings is None else self.standings.known,
+        )
 
     def _ask(self, query: Query, neighbours: Sequence[Address], now: int) -> bool:
         data = query.request
-        if not self._may_send(data, neighbours, self.pending, now):
+        if not self._may_send(data, query, neighbours, self.pending, now):
             return False
         self.pending.ask(query, neighbours)
+        self._note_asked(query, neighbours, now)
         for neighbour in neighbours:
             self._station.tracer.note(query.name, "forwarded", now, neighbour)
             self._station.counters["forwards"] += 1
@@ -243,21 +283,28 @@ class Searching:
         neighbours = [n for n in self._members.neighbours if n not in query.hops]
         data = b"16|%d|%d|%b" % (query.timestamp, ttl, query.route)
         table = self._relayed if query.is_lookahead else self.pending
-        if not self._may_send(data, neighbours, table, now):
+        if not self._may_send(data, query, neighbours, table, now):
             return False
         table.look(query, neighbours, wake)
+        self._note_asked(query, neighbours, now)
         for neighbour in neighbours:
             self._station.tracer.note(query.name, "looks", now, neighbour)
             self._station.counters["lookaheads"] += 1
             self.delivery.send(16, data, neighbour, now)
         return True
 
-    def _may_send(self, data: bytes, neighbours: Collection[Address], table: Pending, now: int) -> bool:
+    def _note_asked(self, query: Query, neighbours: Sequence[Address], now: int) -> None:
+        if self._learns:
+            query.asked_at = {**query.asked_at, **dict.fromkeys(neighbours, now)}
+
+    def _may_send(self, data: bytes, query: Query, neighbours: Collection[Address], table: Pending, now: int) -> bool:
         """Whether there is anybody to send it to, one more hop fits the datagram, and an answer can be waited for."""
         if not neighbours or len(data) > MAX_DATAGRAM:
             return False
         if table.has_room(now, len(neighbours)):
-            return True
+            if table.has_share(query.hops[-1], len(neighbours)):
+                return True
+            self._station.counters["over_share_requests"] += 1
         self._station.report_limit("pending", now)
         return False
 
@@ -285,7 +332,8 @@ class Searching:
     def _keepers(self, entry: Entry, request: Request, source: Address) -> dict[int, Address]:
         """Who is to keep a replica, by the position in the hops to mark."""
         station, config = self._station, self._station.config
-        if entry.valid_end - entry.valid_begin < config.replication_threshold_ms:
+        lasts = entry.valid_end - entry.valid_begin
+        if lasts < config.replication_threshold_ms or not self._storing.may_replicate(entry):
             return {}
         slots = slots_between(request.hops, source, station.address)
         chosen = self._replication.choose(tuple(slots), config.replication_index, station.chances.replicas)
@@ -298,16 +346,6 @@ class Searching:
     def _refuse(self, status: int, request: Request, source: Address, now: int) -> None:
         consumer = request.hops[0] if request.hops else source
         self._nack(Nack(request.timestamp, status, REQUEST, consumer, request.hops), source, now)
-
-    def _turn_away(self, request: Request, name: Name, source: Address, now: int) -> None:
-        """A query that was here before; or one more than can be remembered, of which nothing was found out."""
-        self._station.tracer.note(name, "turned away", now, source)
-        if name in self._seen:
-            self._station.counters["refused_seen"] += 1
-            self._refuse(Status.DATA_NOT_FOUND, request, source, now)
-        else:
-            self._station.report_limit("pending", now)
-            self._refuse(Status.I_ERROR, request, source, now)
 
     def _pass_back_refusal(self, query: Query, now: int) -> None:
         *hops, to = query.hops
@@ -332,12 +370,17 @@ class Searching:
     def _doubt(self, query: Query, neighbour: Address, now: int, why: str) -> None:
         if not self.pending.doubt(query, neighbour):
             return
+        if self._learns:
+            self._strategy.note_failure(_outcome(query, neighbour, now))
         self._station.tracer.note(query.name, "gave up", now, neighbour, why)
         if self._strategy.remembers and not query.is_waiting:
             query.moves -= 1
             self._advance(query, now)
 
     def _note_expired(self, query: Query, now: int) -> None:
+        if self._learns:
+            for neighbour in [neighbour for neighbour, is_expected in query.open.items() if is_expected]:
+                self._strategy.note_failure(_outcome(query, neighbour, now))
         self._station.tracer.note(query.name, "expired", now)
 
     def _is_late(self, is_late: bool) -> bool:
@@ -347,5 +390,5 @@ class Searching:
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the books disagree."""
-        for part in (self.pending, self._relayed, self._seen, self._looked, self.delivery):
+        for part in (self.pending, self._relayed, self.seen, self._looked, self.delivery):
             part.check_invariants()

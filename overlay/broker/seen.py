@@ -7,10 +7,17 @@ from overlay.broker.sliced import Name
 OFTEN = 8
 """Times in a lifetime that the old are looked for at most: all at once, so that a plain dictionary does, which takes a
 third of the memory of an ordered one; in networks of many brokers, these are most of what queries leave behind."""
+AT_ONCE = 8
+"""Of a full memory, the oldest in so many are forgotten together: one by one, each would cost a look past all others.
+"""
 
 
 class Seen:
-    """A bounded memory of queries, each with how far its flood was to go; forgotten when no answer can come."""
+    """A bounded memory of queries, each with how far it was to go; forgotten when no answer can come.
+
+    Of more than there is room for, the oldest are forgotten sooner. They are over by then: a query takes milliseconds,
+    and there is room for what a broker gets in seconds. One that is not may be looked into twice, within its hops.
+    """
 
     __slots__ = ("_capacity", "_lifetime_ns", "_next_look", "_reach")
 
@@ -18,37 +25,38 @@ class Seen:
         self._capacity = capacity
         self._lifetime_ns = lifetime_ns
         self._reach: dict[Name, tuple[int, int]] = {}
-        """Name to (until when, TTL), the one seen first first."""
+        """Name to (until when, reach), the one seen first first."""
         self._next_look = 0
 
-    def __contains__(self, name: Name) -> bool:
-        return name in self._reach
-
-    def note(self, name: Name, now: int, ttl: int = 1) -> bool:
-        """Remember a query; ``False`` where it was here with this TTL or a larger one, or there is no room for it."""
+    def note(self, name: Name, now: int, reach: int = 0) -> bool:
+        """Remember a query; ``False`` where it was here with this reach or a longer one."""
         if now >= self._next_look or len(self._reach) >= self._capacity:
-            self._forget(now)
+            self._make_room(now)
         known = self._reach.get(name)
         if known is not None and known[0] <= now:
             del self._reach[name]
             known = None
         if known is None:
-            if len(self._reach) >= self._capacity:
-                return False
-            self._reach[name] = (now + self._lifetime_ns, ttl)
+            self._reach[name] = (now + self._lifetime_ns, reach)
             return True
-        if known[1] >= ttl:
+        if known[1] >= reach:
             return False
-        self._reach[name] = (known[0], ttl)
+        self._reach[name] = (known[0], reach)
         return True
 
-    def _forget(self, now: int) -> None:
-        """All whose time is over."""
+    def forget(self, name: Name) -> None:
+        """As if the query, noted last, had not been here."""
+        del self._reach[name]
+
+    def _make_room(self, now: int) -> None:
+        """All whose time is over, and more of the oldest where that leaves no room."""
         old = []
         for name, (until, _) in self._reach.items():
             if until > now:
                 break
             old.append(name)
+        if len(self._reach) - len(old) >= self._capacity:
+            old = list(self._reach)[: max(1, self._capacity // AT_ONCE)]
         for name in old:
             del self._reach[name]
         self._next_look = now + self._lifetime_ns // OFTEN

@@ -116,9 +116,9 @@ def read_request(data: bytes, stamp: bytes, rest: bytes) -> tuple[int, RawKey, H
 class Answer:
     """A Response with hops, as the broker reads it that it was sent to."""
 
-    __slots__ = ("data", "is_marked", "key", "path", "size")
+    __slots__ = ("data", "is_marked", "key", "path", "size", "valid_end")
 
-    def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey) -> None:
+    def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey, valid_end: int) -> None:
         self.data = data
         """The datagram, but for a mark at its end."""
         self.size = size
@@ -128,6 +128,7 @@ class Answer:
         self.is_marked = is_marked
         """Whether it ended in a mark, so that this broker is to keep a replica."""
         self.key = key
+        self.valid_end = valid_end
 
     def replica(self) -> Replica:
         _, _, _, provider, _, _, _, begin, end, _ = self.data.split(b"|", 9)
@@ -138,10 +139,10 @@ def answer_of(message: ContextResponse) -> Answer:
     last = len(message.hops) - 1
     content = encode(replace(message, hops=(), marks=frozenset()))
     data, path = with_hops(content, message.hops, message.marks - {last}), write_hops(message.hops).encode()
-    return Answer(data, len(content), path, last in message.marks, raw_key(message.key))
+    return Answer(data, len(content), path, last in message.marks, raw_key(message.key), message.valid_end)
 
 
-def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey] | None:
+def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey, int] | None:
     """What an ``Answer`` holds. Its path is unread: it is one of hops only if a request was sent with it."""
     try:
         _, stamp, size, provider, first, second, third, begin, end, rest = data.split(b"|", 9)
@@ -173,7 +174,7 @@ def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey] | None:
                 if at <= 0 or path[:at].count(b"|") % 2 or path.count(b"*") > 1:
                     return None
                 path = path[:at] + path[at + 2 :]
-        return data, whole, path, is_marked, key
+        return data, whole, path, is_marked, key, int(end)
     except (ValueError, IndexError):
         return None
 

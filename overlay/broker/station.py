@@ -13,6 +13,7 @@ from overlay.broker.config import BrokerConfig
 from overlay.broker.events import LimitReached
 from overlay.broker.messages import OPERATIONS, Hops, Nack, Status
 from overlay.broker.opennet import OpenNetwork
+from overlay.broker.quotas import stranger
 from overlay.broker.tracing import make_tracer
 from overlay.broker.wire import CODES, AnyMessage, encode, encode_ack
 from overlay.chance import Chances
@@ -34,6 +35,8 @@ COUNTERS = (
     "replicas",  # replicas stored on a neighbour's mark
     "refreshes_sent",  # newer values told to a broker that was asked to keep a replica
     "refreshed",  # replicas that took a newer value
+    "confirms_sent",  # confirmations that the value is the newest, to a broker that was asked to keep a replica
+    "replicas_lapsed",  # replicas dropped since their original confirmed them no more, or had a newer value
     "dht_lookups",  # structured arm: requests that other brokers were asked for
     "dht_rounds",  # and the questions one after the other that these took
     "dht_messages",  # questions to other brokers for requests (28) and updates (26, 30), asked again or not
@@ -44,6 +47,9 @@ COUNTERS = (
     "stored",  # updates and advertisements that changed the table
     "outdated",  # those that were older than what was there, or expired already
     "table_full",  # those that found no room
+    "over_share",  # those whose provider or source had its share of the table
+    "over_share_requests",  # requests that could not be sent on, since who sent them had its share of those that wait
+    "over_share_joins",  # uninvited joins from a host that had its share of the neighbours
     "hop_repeats",  # messages to a broker sent again, since no acknowledgement came
     "hop_duplicates",  # those received that were here before
     "hop_lost",  # those given up after all tries
@@ -122,8 +128,16 @@ class Station:
         """Whether it is a broker that is or was a neighbour or is to be one."""
         return self._is_exempt(address)
 
+    def payer(self, source: Address) -> Address:
+        """Who pays for what is kept for ``source``; see ``quotas``."""
+        return source if self._trusted_hosts(source[0]) else stranger(source[0])
+
     def send(self, code: int, data: bytes, to: Address, now: int, *, exempt: bool = False) -> bool:
-        """Put a datagram on the way out; ``exempt`` for brokers' answers. ``False`` if a stranger is owed no more."""
+        """Put a datagram on the way out. ``False`` if a stranger is owed no more: three times its bytes at most.
+
+        ``exempt`` is what no datagram of a stranger brings about: farewells to those who were neighbours, and pings to
+        those whom a controller has named as candidates.
+        """
         if not (
             exempt
             or self._trusted_hosts(to[0])
@@ -155,7 +169,7 @@ class Station:
 
     def nack_query(self, status: int, timestamp: int, consumer: Address, hops: Hops, to: Address, now: int) -> None:
         """Refuse a query on its way back: ``hops`` as ``to`` sent them, empty when ``to`` is the consumer."""
-        self.send_message(Nack(timestamp, status, OPERATIONS[3], consumer, hops), to, now, exempt=bool(hops))
+        self.send_message(Nack(timestamp, status, OPERATIONS[3], consumer, hops), to, now)
 
     def counted(self) -> dict[str, int]:
         """All counters by name."""

@@ -2,24 +2,23 @@
 
 Rules (wire-protocol section 3, Store): of two messages of one provider about the same entity and scope the later header
 timestamp wins, the first of two equal ones; data not valid now is never found; expired data is dropped and makes room.
-Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the prototype's scan, which ``Reckoned``
-stands for in simulations.
+Nobody's data take more than a share of it (``quotas``), and replicas make room for what providers say here, the oldest
+first. Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the prototype's scan.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum, auto
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from heapq import heapify, heappop, heappush
-from itertools import count
-from operator import attrgetter
 from sys import intern
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from overlay.addresses import Address
+from overlay.broker.config import BrokerConfig
+from overlay.broker.linear import Linear, Reckoned, latest_valid
 from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement, Key, RawKey, key_of, raw_key
+from overlay.broker.quotas import TableShares
 from overlay.broker.wire import encode
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _DAY_MS = 86_400_000
 class Entry:
     """One provider's data about one entity and scope, as the Response that answers with it (without hops)."""
 
-    __slots__ = ("key", "provider", "response", "valid_begin", "valid_end")
+    __slots__ = ("key", "provider", "response", "source", "valid_begin", "valid_end")
 
     def __init__(self, key: RawKey, provider: str, valid_begin: int, valid_end: int, response: bytes) -> None:
         self.key = key
@@ -39,6 +38,8 @@ class Entry:
         self.valid_begin = valid_begin
         self.valid_end = valid_end
         self.response = response
+        self.source: Address | None = None
+        """Who pays for it, where somebody told it to this broker."""
 
     @classmethod
     def of(cls, message: ContextUpdateAdvertisement | ContextResponse | Record) -> Self:
@@ -67,12 +68,18 @@ class Replica(Entry):
 
 
 class Stored(Enum):
-    """What became of a message about data."""
+    """What became of a message about data; the value is the counter of ``station.COUNTERS`` for it."""
 
-    STORED = auto()
-    UNCHANGED = auto()
+    STORED = "stored"
+    UNCHANGED = "outdated"
     """Older than what is there, or expired already."""
-    FULL = auto()
+    FULL = "table_full"
+    OVER_SHARE = "over_share"
+    """There is room, of which its provider or source has its share."""
+
+    @property
+    def is_refused(self) -> bool:
+        return self in (Stored.FULL, Stored.OVER_SHARE)
 
 
 class Kind(Protocol):
@@ -140,7 +147,7 @@ class Indexed:
         newest = self.index.get(key)
         if newest is None or newest.is_valid(wall_ms):
             return newest
-        return _latest_valid(self._several.get(key, {}).values(), wall_ms)
+        return latest_valid(self._several.get(key, {}).values(), wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
         for key, newest in self.index.items():
@@ -150,162 +157,47 @@ class Indexed:
                 yield newest
 
 
-def djb2(text: bytes) -> int:
-    """Bernstein's hash, 32 bits: the prototype's key."""
-    value = 5381
-    for byte in text:
-        value = (value * 33 + byte) & 0xFFFFFFFF
-    return value
-
-
-class Linear:
-    """The prototype's table: a map under the DJB hash of the four names run together, searched from end to end.
-
-    The cost of the search is its point. What is not kept is the silent overwriting where two hashes agree
-    (``sensorEz`` and ``sensorFY``, or ``ab``+``c`` and ``a``+``bc``): such entries share a slot.
-    """
-
-    index: Mapping[RawKey, Entry] = MappingProxyType({})
-
-    def __init__(self) -> None:
-        self._map: dict[int, list[Entry]] = {}
-        self._scanned = self._matched = 0
-
-    @property
-    def compared(self) -> tuple[int, int]:
-        return self._scanned, self._matched
-
-    def get(self, key: RawKey, provider: str) -> Entry | None:
-        for entry in self._map.get(self._hash(key, provider), ()):
-            if entry.key == key and entry.provider == provider:
-                return entry
-        return None
-
-    def put(self, entry: Entry) -> None:
-        slot = self._map.setdefault(self._hash(entry.key, entry.provider), [])
-        for position, other in enumerate(slot):
-            if other.key == entry.key and other.provider == entry.provider:
-                slot[position] = entry
-                return
-        slot.append(entry)
-
-    def remove(self, entry: Entry) -> None:
-        hashed = self._hash(entry.key, entry.provider)
-        self._map[hashed].remove(entry)
-        if not self._map[hashed]:
-            del self._map[hashed]
-
-    def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
-        matching = [entry for slot in self._map.values() for entry in slot if entry.key == key]
-        self._scanned += len(self._map)
-        self._matched += len(matching)
-        return _latest_valid(matching, wall_ms)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return (entry for slot in self._map.values() for entry in slot)
-
-    @staticmethod
-    def _hash(key: RawKey, provider: str) -> int:
-        return djb2(provider.encode() + key.replace(b"|", b""))
-
-
-class Reckoned(Linear):
-    """What ``Linear`` finds, and counts as compared, without the search: in virtual time a model says what that takes.
-
-    With a thousand providers of one entity the searches themselves would be half of what a simulation costs.
-    """
-
-    _hash = staticmethod(lru_cache(1 << 12)(Linear._hash))
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._about: Counter[RawKey] = Counter()
-        """How many entries there are of a key."""
-        self._latest: dict[RawKey, Entry] = {}
-        """Of a key, the first of those with the latest timestamp, valid or not; no entry where that is not known."""
-        self._places: dict[int, int] = {}
-        """Of each slot, a number that grows in the order in which a scan comes to them."""
-        self._made = count()
-
-    def put(self, entry: Entry) -> None:
-        key, latest = entry.key, self._latest.get(entry.key)
-        self._about[key] += self.get(key, entry.provider) is None
-        slot = self._hash(key, entry.provider)
-        if slot not in self._places:
-            self._places[slot] = next(self._made)
-        super().put(entry)
-        if self._about[key] == 1 or (latest is not None and self._goes_before(entry, latest)):
-            self._latest[key] = entry
-
-    def remove(self, entry: Entry) -> None:
-        super().remove(entry)
-        slot = self._hash(entry.key, entry.provider)
-        if slot not in self._map:
-            del self._places[slot]
-        self._about[entry.key] -= 1
-        if not self._about[entry.key]:
-            del self._about[entry.key]
-        if self._latest.get(entry.key) is entry:
-            del self._latest[entry.key]
-
-    def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
-        if key not in self._about:
-            self._scanned += len(self._map)
-            return None
-        latest = self._latest.get(key)
-        if latest is None:
-            about = (entry for entry in self if entry.key == key)
-            latest = self._latest[key] = max(about, key=attrgetter("timestamp"))
-        if not latest.is_valid(wall_ms):
-            return super().newest(key, wall_ms)
-        self._scanned += len(self._map)
-        self._matched += self._about[key]
-        return latest
-
-    def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books are not those of what it keeps."""
-        assert self._about == Counter(entry.key for entry in self)
-        assert list(self._map) == sorted(self._places, key=self._places.__getitem__)
-        for key, latest in self._latest.items():
-            assert latest is max((entry for entry in self if entry.key == key), key=attrgetter("timestamp"))
-
-    def _goes_before(self, entry: Entry, latest: Entry) -> bool:
-        if entry.timestamp != latest.timestamp:
-            return entry.timestamp > latest.timestamp
-        one, other = (self._hash(each.key, each.provider) for each in (entry, latest))
-        if one == other:
-            return self._map[one].index(entry) < self._map[one].index(latest)
-        return self._places[one] < self._places[other]
-
-
-def _latest_valid(entries: Iterable[Entry], wall_ms: int) -> Entry | None:
-    """The first of those with the latest timestamp. A loop, as this is what a linear table spends its time on."""
-    latest, at = None, -1
-    for entry in entries:
-        if entry.is_valid(wall_ms) and (stamp := entry.timestamp) > at:
-            latest, at = entry, stamp
-    return latest
-
-
 KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": Linear}
 
 
 class Table:
     """Entries of one broker. Times are wall-clock Unix milliseconds."""
 
-    __slots__ = ("_expiries", "_kind", "_most_bytes", "_most_entries", "bytes", "entries", "expired")
+    __slots__ = (
+        "_config",
+        "_expiries",
+        "_kind",
+        "_replica_bytes",
+        "_replicas",
+        "_shares",
+        "bytes",
+        "entries",
+        "evicted",
+        "expired",
+    )
 
-    def __init__(self, kind: str, most_entries: int, most_bytes: int) -> None:
-        self._kind: Kind = KINDS[kind]()
-        self._most_entries = most_entries
-        self._most_bytes = most_bytes
+    def __init__(self, config: BrokerConfig) -> None:
+        self._kind: Kind = KINDS[config.table]()
+        self._config = config
+        self._shares: TableShares | None = None
+        """Opened with the first entry that somebody told; many brokers of a large network never have one."""
+        self._replicas: dict[Entry, None] = {}
+        """The one that was stored first first."""
+        self._replica_bytes = 0
         self.entries = 0
         self.bytes = 0
         """Of the stored Responses: payloads, names and validity."""
         self.expired = 0
         """How many entries were dropped after their ValidEnd, ever."""
+        self.evicted = 0
+        """How many replicas made room for what a provider said, ever."""
         self._expiries: list[tuple[int, RawKey, str]] = []
         """A heap of when to look at an entry again: too early is harmless, too late never happens."""
+
+    @property
+    def replicas(self) -> int:
+        """How many entries are kept for another broker."""
+        return len(self._replicas)
 
     def spare_scans(self) -> None:
         """Find what a scan would and count what it would look at, without looking. To be called while it is empty."""
@@ -337,20 +229,26 @@ class Table:
         return None if entry is None or entry.valid_end <= wall_ms else entry
 
     def store(self, entry: Entry, wall_ms: int) -> Stored:
-        """Store by the rule above; ``UNCHANGED`` and ``FULL`` change nothing that is valid."""
+        """Store by the rule above; what is not stored changes nothing that is valid."""
         if entry.valid_end <= wall_ms:
             return Stored.UNCHANGED
         known = self._live(entry, wall_ms)
         if known is not None and known.timestamp >= entry.timestamp:
             return Stored.UNCHANGED
-        if not self._fits(entry, known):
-            while not self._fits(entry, known) and self.expire(wall_ms):
-                pass
-            if not self._fits(entry, known):
-                return Stored.FULL
+        while (refusal := self._refusal(entry, known)) and self.expire(wall_ms):
+            pass
+        if refusal is not None:
+            return refusal
+        self._evict_for(entry, known)
         self._kind.put(entry)
-        self.entries += known is None
-        self.bytes += len(entry.response) - (len(known.response) if known else 0)
+        if known is None:
+            self._book(entry)
+        elif self._shares is None or isinstance(known, Replica) or isinstance(entry, Replica):
+            self._unbook(known)
+            self._book(entry)
+        else:
+            self.bytes += len(entry.response) - len(known.response)
+            self._shares.exchange(known, entry)
         if known is None or entry.valid_end < known.valid_end:
             self._watch(entry, wall_ms)
         return Stored.STORED
@@ -389,16 +287,61 @@ class Table:
             return None
         return known
 
+    def _refusal(self, entry: Entry, known: Entry | None) -> Stored | None:
+        """Why there is no place for it, were it to take that of ``known``."""
+        if isinstance(entry, Replica):
+            return None if self._fits(entry, known) else Stored.FULL
+        old = None if isinstance(known, Replica) else known
+        if not self._fits_among_own(entry, old):
+            return Stored.FULL
+        if self._shares is None:
+            self._shares = TableShares(self._config)
+        return None if self._shares.permit(entry, old) else Stored.OVER_SHARE
+
     def _fits(self, entry: Entry, known: Entry | None) -> bool:
         entries = self.entries + (known is None)
         size = self.bytes + len(entry.response) - (len(known.response) if known else 0)
-        return entries <= self._most_entries and size <= self._most_bytes
+        return entries <= self._config.table_entries and size <= self._config.table_bytes
+
+    def _fits_among_own(self, entry: Entry, old: Entry | None) -> bool:
+        """Whether it would fit if there were no replicas."""
+        entries = self.entries - len(self._replicas) + (old is None)
+        size = self.bytes - self._replica_bytes + len(entry.response) - (len(old.response) if old else 0)
+        return entries <= self._config.table_entries and size <= self._config.table_bytes
+
+    def _evict_for(self, entry: Entry, known: Entry | None) -> None:
+        """Remove replicas, the oldest first, until it fits in the place of ``known``."""
+        while not self._fits(entry, known):
+            replica = next(replica for replica in self._replicas if replica is not known)
+            self.remove(replica)
+            self.evicted += 1
 
     def _drop(self, entry: Entry) -> None:
+        self.remove(entry)
+        self.expired += 1
+
+    def remove(self, entry: Entry) -> None:
+        """Drop an entry that is here, before its time."""
         self._kind.remove(entry)
+        self._unbook(entry)
+
+    def _book(self, entry: Entry) -> None:
+        self.entries += 1
+        self.bytes += len(entry.response)
+        if isinstance(entry, Replica):
+            self._replicas[entry] = None
+            self._replica_bytes += len(entry.response)
+        elif self._shares is not None:
+            self._shares.charge(entry)
+
+    def _unbook(self, entry: Entry) -> None:
         self.entries -= 1
         self.bytes -= len(entry.response)
-        self.expired += 1
+        if isinstance(entry, Replica):
+            del self._replicas[entry]
+            self._replica_bytes -= len(entry.response)
+        elif self._shares is not None:
+            self._shares.refund(entry)
 
     def _watch(self, entry: Entry, wall_ms: int) -> None:
         """Look again at ValidEnd, but within a day, so that no timer is absurdly far away."""
@@ -410,10 +353,14 @@ class Table:
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where the books do not balance."""
         kept = list(self._kind)
-        assert self.entries == len(kept) == len({(e.key, e.provider) for e in kept}) <= self._most_entries
-        assert self.bytes == sum(len(e.response) for e in kept) <= self._most_bytes
-        assert len(self._expiries) <= 2 * self._most_entries + 64
+        assert self.entries == len(kept) == len({(e.key, e.provider) for e in kept}) <= self._config.table_entries
+        assert self.bytes == sum(len(e.response) for e in kept) <= self._config.table_bytes
+        assert len(self._expiries) <= 2 * self._config.table_entries + 64
         watched = {item[1:]: item[0] for item in sorted(self._expiries, reverse=True)}
         assert all(watched[e.key, e.provider] <= e.valid_end for e in kept)
+        assert set(self._replicas) == {e for e in kept if isinstance(e, Replica)}
+        assert self._replica_bytes == sum(len(e.response) for e in self._replicas)
+        if self._shares is not None:
+            self._shares.check_invariants([e for e in kept if not isinstance(e, Replica)])
         if isinstance(self._kind, Reckoned):
             self._kind.check_invariants()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from typing import ClassVar
 
 from overlay.addresses import Address
 from overlay.chance import Chance
@@ -21,6 +22,13 @@ FEW = 8
 
 
 class WalkPolicy(ABC):
+    """Keeps nothing: one object serves all brokers of a process. What learns is a strategy (``search``)."""
+
+    summary: ClassVar[str]
+    """What it chooses, in a few words for forms and the documentation."""
+    steps = 0.6
+    """Until a walk meets the one of n brokers that has the data, over n, as seen among 100 of mean degree 4; those that
+    end at dead ends make fewer."""
     is_exhaustive = False
     """Whether a refusal leads to the next neighbour, so that a not-found is proved; else it ends the walk."""
 
@@ -54,6 +62,8 @@ class Avoid(WalkPolicy):
     the queries for one holder among ten brokers of mean degree 2 (``docs/results/search-strategies.md``).
     """
 
+    summary = "one not yet on the path"
+
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
         fresh = pick_other(neighbours, path if len(path) < FEW else frozenset(path), chance)
         return pick_other(neighbours, path[-1:], chance) if fresh is None else fresh
@@ -62,12 +72,17 @@ class Avoid(WalkPolicy):
 class Uniform(WalkPolicy):
     """Any neighbour, the sender too, as the prototype of seed 000."""
 
+    summary = "any, as the prototype did"
+    steps = 3.5
+
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
         return pick(neighbours, chance)
 
 
 class NoBack(WalkPolicy):
     """Any but the sender."""
+
+    summary = "any but the sender"
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
         return pick_other(neighbours, path[-1:], chance)
@@ -79,10 +94,11 @@ class Backtrack(WalkPolicy):
     Brokers remember a query for a while and refuse it when it comes again, so that no link carries it more than twice.
     """
 
+    summary = "one after the other until none is left, which proves that data are nowhere"
     is_exhaustive = True
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
-        return pick_other(neighbours, frozenset(path), chance)
+        return pick_other(neighbours, path if len(path) < FEW else frozenset(path), chance)
 
 
 POLICIES: dict[str, WalkPolicy] = {

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from overlay.addresses import Address
 from overlay.broker.messages import Nack, Status
+from overlay.broker.tracing import is_sampled
 from overlay.broker.wire import AnyMessage, parse
 from overlay.clients.questions import Question
 from overlay.clients.replies import stamp_of
@@ -68,6 +69,29 @@ class Timestamps:
         return self._last
 
 
+class TracedTimestamps(Timestamps):
+    """Timestamps of queries that brokers trace when they trace one in ``one_in``: of one port, and so used once.
+
+    A later one is taken instead of the present one, at most ``AHEAD_MS``; where there is none so near, the present one.
+    """
+
+    __slots__ = ("_one_in", "_port")
+
+    AHEAD_MS = 10_000
+    """Well within the 30 s by which a sealed broker's clock and a consumer's may differ."""
+
+    def __init__(self, wall: WallClock, port: int, one_in: int) -> None:
+        super().__init__(wall)
+        self._port = port
+        self._one_in = one_in
+
+    def next(self, now: int) -> int:
+        plain = super().next(now)
+        ahead = range(plain, plain + self.AHEAD_MS)
+        self._last = next((stamp for stamp in ahead if is_sampled(stamp, self._port, self._one_in)), plain)
+        return self._last
+
+
 class Exchange:
     """A ``Node`` at one address, used once. It asks on creation; see ``outcome`` and ``is_over`` after each call."""
 
@@ -116,6 +140,11 @@ class Exchange:
     def first_stamp(self) -> int:
         """The header timestamp of the first sending, Unix ms."""
         return self._stamps[0]
+
+    @property
+    def last_stamp(self) -> int:
+        """The header timestamp of the last sending, Unix ms."""
+        return self._stamps[-1]
 
     @property
     def reply(self) -> AnyMessage | None:

@@ -39,6 +39,8 @@ MAX_RUNS = 5_000
 """Of one definition: the published matrix ten times over is 2,510. More is more often a slip than a wish."""
 MAX_THRESHOLDS, MAX_THRESHOLD = 20, 200
 """Of one definition; characters of one."""
+MAX_NAME = 100
+"""Characters of a name, of an experiment or a topology: what a heading and a row of a table hold."""
 
 FindTopology = Callable[[str], dict[str, Any] | None]
 """A topology's document by its id."""
@@ -147,8 +149,7 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 def _check_frame(definition: Mapping[str, Any]) -> System:
     name = definition["name"]
-    if not isinstance(name, str) or not name.strip() or len(name) > 200 or not name.isprintable():
-        raise InvalidSetting("name", "must be 1 to 200 printable characters")
+    checked_name("name", name)
     if not isinstance(definition["system"], str) or definition["system"] not in SYSTEMS:
         raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {definition['system']!r:.60}")
     system = SYSTEMS[definition["system"]]
@@ -218,3 +219,10 @@ def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:
     if document is None:
         raise InvalidSetting("topology", f"there is no topology with the id {topology_id!r:.60}")
     return document
+
+
+def checked_name(field: str, name: Any) -> str:
+    """``name`` if it can be one of an experiment or a topology. Raises ``InvalidSetting``."""
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidSetting(field, f"must be 1 to {MAX_NAME} printable characters")
+    return name

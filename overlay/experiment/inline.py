@@ -15,7 +15,7 @@ from typing import Any
 
 from overlay.engines import ENGINES, LIVE, SIMULATED
 from overlay.errors import InvalidSetting
-from overlay.experiment.definition import Checked, FindTopology, checked
+from overlay.experiment.definition import Checked, FindTopology, checked, checked_name
 from overlay.experiment.files import parse_definition
 from overlay.topologies import Graph, Limits, generate
 
@@ -87,7 +87,7 @@ class _Topologies:
         graph = self._graph(field, kind, brokers, params, value.get("seed", 0), value.get("links"))
         return {
             "id": "",
-            "name": str(value.get("name") or f"{kind}-{brokers}")[:100],
+            "name": checked_name(f"{field}.name", value.get("name") or f"{kind}-{brokers}"),
             "kind": kind,
             "brokers": graph.brokers,
             "links": [link.to_json() for link in graph.links],

@@ -28,6 +28,9 @@ from overlay.systems import RECORD, SYSTEMS
 
 Configuration = dict[str, Any]
 
+MAX_CHANGED_NAME = 200
+"""Characters of the name of a topology that was changed again and again: its end says the latest changes."""
+
 
 def changed(configuration: Mapping[str, Any], change: Any) -> Configuration:
     """``configuration`` with this one change, checked whole. Raises ``InvalidSetting``."""
@@ -75,7 +78,7 @@ def _cut_link(configuration: Mapping[str, Any], value: Any) -> Configuration:
 
 def _with_links(configuration: Mapping[str, Any], links: list[dict[str, Any]], words: str) -> Configuration:
     topology = configuration["topology"]
-    name = f"{topology.get('name', '')}, {words}".strip(", ")
+    name = f"{topology.get('name', '')}, {words}".strip(", ")[-MAX_CHANGED_NAME:]
     return {**configuration, "topology": {**topology, "links": links, "name": name}}
 
 

@@ -20,9 +20,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from overlay.addresses import Address
-from overlay.runtime.datagrams import FEW, LOOK, UDP_SEGMENT, Datagram, PlainSocket, trains
+from overlay.runtime.datagrams import BATCH, FEW, LOOK, UDP_SEGMENT, Datagram, PlainSocket, trains
 
-BATCH = 32
 HEAD_BYTES = 2048 + 64
 """Not a power of two: the beginnings of slots are then in different sets of a cache."""
 REST_BYTES = 65_536

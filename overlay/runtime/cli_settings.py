@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from overlay.profiles import PROFILE, PROFILES, SUMMARIES
 from overlay.runtime.cli import OneLineParser
-from overlay.settings import SettingInfo, Value
+from overlay.settings import SettingInfo, Value, help_lines
 from overlay.systems import SYSTEMS
 
 SETTINGS = tuple(info for info in SYSTEMS["context-broker"].settings if info is not PROFILE)
@@ -18,9 +18,10 @@ SETTINGS = tuple(info for info in SYSTEMS["context-broker"].settings if info is 
 HEAD = """\
 # Settings
 
-Made from the code by `python -m overlay settings --markdown`; a test holds the two together. A profile is a named set
-of settings and nothing else: what it does not set has its default, which is the value of `plain`, and what is given
-beside it goes before it. Values that differ from the default are bold.
+Made from the code by `python -m overlay settings --markdown`, which also lists the strategies and policies that you
+add; a test holds the two together. A profile is a named set of settings and nothing else: what it does not set has its
+default, which is the value of `plain`, and what is given beside it goes before it. Values that differ from the default
+are bold.
 """
 
 
@@ -51,7 +52,11 @@ def _markdown() -> Iterator[str]:
         yield f"| `{info.name}` | {info.unit} | {' | '.join(values)} |"
     yield "\n## What each is\n"
     for info in SETTINGS:
-        yield f"- **`{info.name}`** ({_range(info)}): {info.help}"
+        sentence, *choices = help_lines(info.help)
+        yield f"- **`{info.name}`**{'' if choices else f' ({_range(info)})'}: {sentence}"
+        for choice in choices:
+            name, _, summary = choice.rstrip(".;").partition(": ")
+            yield f"  - `{name}`: {summary}"
 
 
 def _cell(info: SettingInfo, profile: str) -> str:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from overlay.addresses import Address, format_address
 from overlay.broker.messages import (
@@ -22,7 +23,7 @@ from overlay.broker.messages import (
 )
 from overlay.broker.wire import AnyMessage
 from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
 from overlay.clients.payload import parse_pairs
 from overlay.clients.questions import Question
 from overlay.errors import WaxwingError
@@ -31,11 +32,26 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 
 
-class NotFound(WaxwingError):
+@dataclass(frozen=True, slots=True)
+class QueryName:
+    """What a query is known by at every broker, with its entity."""
+
+    consumer: Address
+    timestamp: int
+    """Unix milliseconds."""
+
+
+class Unanswered(WaxwingError):
+    """``query`` names what was asked in vain, where it was asked of one broker."""
+
+    query: QueryName | None = None
+
+
+class NotFound(Unanswered):
     """No broker that was reached has valid data."""
 
 
-class Refused(WaxwingError):
+class Refused(Unanswered):
     """A broker answered NACK; ``status`` is 201 or 301."""
 
     def __init__(self, broker: Address, status: int, sentence: str) -> None:
@@ -43,7 +59,7 @@ class Refused(WaxwingError):
         self.status = status
 
 
-class NoAnswer(WaxwingError):
+class NoAnswer(Unanswered):
     """Nothing came within the deadline."""
 
 
@@ -63,6 +79,7 @@ class Answer:
     """When the provider sent it."""
     valid_begin: int
     valid_end: int
+    query: QueryName | None = None
 
     @property
     def payload(self) -> dict[str, str] | None:
@@ -77,7 +94,8 @@ class Answer:
 class ContextClient:
     """Talks to the first of ``addresses`` that answers, all within ``deadline_s`` seconds."""
 
-    def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0) -> None:
+    def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0, trace_one_in: int = 0) -> None:
+        """``trace_one_in`` is that of brokers which are to trace what ``ask`` asks; 0 leaves it to chance."""
         if not addresses:
             raise ValueError("a client needs the address of a broker")
         self.addresses = tuple(addresses)
@@ -86,6 +104,7 @@ class ContextClient:
         self._wall = WallClock()
         self._timestamps = Timestamps(self._wall)
         self._lock = threading.Lock()
+        self._trace_one_in = trace_one_in
 
     def provide(
         self, provider: str, key: tuple[str, str, str], payload: bytes, valid_ms: int, *, flag: str = "A"
@@ -95,10 +114,12 @@ class ContextClient:
 
     def ask(self, key: tuple[str, str, str]) -> Answer:
         """Valid data about (type, id, scope). Raises ``NotFound``, ``Refused``, ``NoAnswer``."""
-        broker, reply = self._ask(questions.request(key))
+        exchange, query = self._ask_any(questions.request(key), self._trace_one_in)
+        reply = exchange.reply
         assert isinstance(reply, ContextResponse)
         text = reply.payload.decode()
-        return Answer(broker, reply.provider_id, text, reply.timestamp, reply.valid_begin, reply.valid_end)
+        times = reply.timestamp, reply.valid_begin, reply.valid_end
+        return Answer(exchange.broker, reply.provider_id, text, *times, query)
 
     def ping(self) -> Address:
         """The address by which a broker that answers knows itself."""
@@ -131,41 +152,56 @@ class ContextClient:
         return dict(reply.counters)
 
     def _ask(self, question: Question) -> tuple[Address, AnyMessage]:
-        """The broker that answered, and its answer. Each address gets an equal share of the time that is left."""
+        """The broker that answered, and its answer."""
+        exchange, _ = self._ask_any(question)
+        assert exchange.reply is not None
+        return exchange.broker, exchange.reply
+
+    def _ask_any(self, question: Question, trace_one_in: int = 0) -> tuple[Exchange, QueryName]:
+        """The exchange that was answered. Each address gets an equal share of the time that is left."""
+        query = None
         deadline = time.monotonic_ns() + round(self.deadline_s * SECOND)
         for position, broker in enumerate(self.addresses):
             left = len(self.addresses) - position
             until = time.monotonic_ns() + (deadline - time.monotonic_ns()) // left
-            exchange = self._exchange(question, broker, until, is_last=left == 1)
+            exchange, query = self._exchange(question, broker, until, trace_one_in, is_last=left == 1)
             if exchange.outcome == "answered" and exchange.reply is not None:
-                return broker, exchange.reply
+                return exchange, query
             if exchange.outcome == "not_found":
-                raise NotFound(f"{format_address(broker)} found no valid data")
+                raise _named(NotFound(f"{format_address(broker)} found no valid data"), query)
             if isinstance(exchange.reply, Nack):
                 sentence = REFUSALS.get(exchange.status, "no reason known")
-                raise Refused(broker, exchange.status, sentence)
+                raise _named(Refused(broker, exchange.status, sentence), query)
         asked = ", ".join(map(format_address, self.addresses))
-        raise NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
+        silent = NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
+        raise _named(silent, query if len(self.addresses) == 1 else None)
 
-    def _exchange(self, question: Question, broker: Address, until: int, *, is_last: bool) -> Exchange:
+    def _exchange(
+        self, question: Question, broker: Address, until: int, trace_one_in: int, *, is_last: bool
+    ) -> tuple[Exchange, QueryName]:
         """Ask one broker on a fresh port until it answers, or ``until``, or it is known not to be there."""
         with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            now = time.monotonic_ns()
-            with self._lock:
-                self._wall.offset_ns = wall_offset_ns()
-                exchange = Exchange(question, broker, now, self._timestamps, self._retry)
+            has_route = True
             try:
                 sock.connect(broker)
             except OSError:  # no route to it at all
-                return exchange
-            while not exchange.outcome and now < until:
+                has_route = False
+            own = sock.getsockname()[:2]
+            now = time.monotonic_ns()
+            with self._lock:
+                self._wall.offset_ns = wall_offset_ns()
+                exchange = Exchange(question, broker, now, self._timestamps_of(own[1], trace_one_in), self._retry)
+            while has_route and not exchange.outcome and now < until:
                 is_there = self._turn(exchange, sock, min(exchange.next_timer() or until, until) - now)
                 if not is_there and not is_last:
                     break
                 now = time.monotonic_ns()
                 with self._lock:
                     exchange.handle_timer(now)
-            return exchange
+            return exchange, QueryName(own, exchange.last_stamp)
+
+    def _timestamps_of(self, port: int, trace_one_in: int) -> Timestamps:
+        return TracedTimestamps(self._wall, port, trace_one_in) if trace_one_in else self._timestamps
 
     @staticmethod
     def _turn(exchange: Exchange, sock: socket.socket, wait_ns: int) -> bool:
@@ -183,3 +219,11 @@ class ContextClient:
             return False
         exchange.receive_datagram(data, exchange.broker, time.monotonic_ns())
         return True
+
+
+Why = TypeVar("Why", bound=Unanswered)
+
+
+def _named(error: Why, query: QueryName | None) -> Why:
+    error.query = query
+    return error

@@ -31,6 +31,7 @@ from overlay.runtime.usage import kernel_drops
 
 if TYPE_CHECKING:
     from overlay.recording import Recorder
+    from overlay.runtime.tracelog import TraceLog
 
 MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
 """Of whom it shapes what goes to, how, and by what chance."""
@@ -56,6 +57,7 @@ class BrokerProcess:
         make_shaper: MakeShaper = plain_shaper,
         seed: int,
         journal: Path | None = None,
+        traces: Path | None = None,
         process: str = "broker",
         zero_ns: int = 0,
         lifeline_fd: int | None = None,
@@ -67,11 +69,18 @@ class BrokerProcess:
 
         ``links`` shapes what goes to these neighbours, each by what ``make_shaper`` makes. With a ``journal`` there is
         one tick a second in it, in time since ``zero_ns``, and beside it the recording of this ``life`` with up to
-        ``record_mb``. Raises ``CannotBind``, and ``OSError`` when the journal cannot be written.
+        ``record_mb``. Without one, what is traced goes to ``traces``. Raises ``CannotBind``, and ``OSError`` when the
+        journal cannot be written.
         """
         self._process, self._zero_ns = process, zero_ns
         self._recorder: Recorder | None = None
-        if journal is None and config.trace_one_in:  # nobody reads what would be traced
+        self._traces: TraceLog | None = None
+        if traces and config.trace_one_in:
+            # Only here: other brokers would carry it.
+            from overlay.runtime.tracelog import TraceLog
+
+            self._traces = TraceLog(traces)
+        elif journal is None and config.trace_one_in:  # nobody reads what would be traced
             config = replace(config, trace_one_in=0)
         self._journal = prepare_journal(journal) if journal else None
         self._sock = open_socket(bind)
@@ -104,7 +113,12 @@ class BrokerProcess:
             for neighbour, shape in (links or {}).items()
         }
         self._driver = NodeDriver(
-            self._broker, self._sock, shapers=shapers, lifeline_fd=lifeline_fd, on_second=self._report
+            self._broker,
+            self._sock,
+            shapers=shapers,
+            lifeline_fd=lifeline_fd,
+            on_second=self._report,
+            knows=self._broker.knows,
         )
         self.descriptors = (self._sock.fileno(),)
         """What it holds open already."""
@@ -123,6 +137,8 @@ class BrokerProcess:
         broker, driver, journal = self._broker, self._driver, self._journal
         if journal is not None:
             journal.begin(make_start(self._process, self._zero_ns, broker.address))
+        if self._traces is not None:
+            self._traces.begin(make_start(self._process, self._zero_ns, broker.address))
         on_ready(broker.address)
         driver.run(until)
         end = time.monotonic_ns()
@@ -133,6 +149,9 @@ class BrokerProcess:
             self._report(time.monotonic_ns())
             journal.write(make_holdings(self._process, (end - self._zero_ns) // 1000, held))
             journal.close()
+        if self._traces is not None:
+            self._traces.write(make_traces(self._process, broker.traces(), self._zero_ns))
+            self._traces.close()
         if self._recorder is not None:
             self._recorder.close()
         self._sock.close()
@@ -143,6 +162,8 @@ class BrokerProcess:
         broker, journal = self._broker, self._journal
         broker.set_wall_clock(wall_offset_ns())
         events = broker.events()
+        if self._traces is not None:
+            self._traces.write(make_traces(self._process, broker.traces(), self._zero_ns))
         if journal is None:
             return
         at_us = (now - self._zero_ns) // 1000

@@ -35,8 +35,8 @@ CHOICE = "WAXWING_DATAGRAMS"
 """The environment variable that names one of ``KINDS``, to compare them."""
 
 MAX_DATAGRAM_BYTES = 65_535
-PLAIN_BATCH = 16
-"""Datagrams received in a row before they are handled."""
+BATCH = 32
+"""Datagrams received at once, before they are handled; so many tell of a backlog."""
 LOOK = 64
 """One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
 TRAIN, TRAIN_BYTES = 32, 65_000
@@ -99,7 +99,7 @@ class PlainSocket:
             self._alone_for -= 1
         else:
             try:
-                while len(batch) < PLAIN_BATCH:
+                while len(batch) < BATCH:
                     batch.append(recvfrom(MAX_DATAGRAM_BYTES, socket.MSG_DONTWAIT))
             except OSError:  # no more, or an ICMP error, by which nothing is lost either
                 self._alone_for = LOOK if len(batch) == 1 else 0

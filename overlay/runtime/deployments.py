@@ -16,6 +16,8 @@ from typing import Protocol
 
 from overlay.addresses import Address
 from overlay.deployment import RUN, Deployment
+from overlay.errors import WaxwingError, describe_os_error
+from overlay.fleet import RESTARTED
 from overlay.runtime.control import Refusal, Reply, Request
 from overlay.runtime.hosted import Hosted
 from overlay.runtime.kept import Kept, KeptNetworks
@@ -46,6 +48,7 @@ class Deployments:
             "status": lambda request: self._find(request).status(),
             "forget": self._forget,
             "fault": self._fault,
+            "restart": self._restart,
         }
 
     def all(self) -> Collection[Hosted]:
@@ -63,12 +66,12 @@ class Deployments:
         """Bring back the networks that ran here before. What cannot be read is said, and harms no other."""
         networks, wrong = self._kept.read()
         if wrong:
-            sys.stderr.write(f"supervisor: WARNING {wrong}\n")
+            _warn(wrong)
         for kept in networks:
             try:
                 self._host(kept, ran_before=True).note("deployed again: the supervisor was started anew")
             except OSError as error:
-                sys.stderr.write(f"supervisor: WARNING {kept.deployment.id} cannot be deployed again: {error}\n")
+                _warn(f"{kept.deployment.id} cannot be deployed again: {error}")
 
     def _host(self, kept: Kept, *, ran_before: bool = False) -> Hosted:
         id = kept.deployment.id
@@ -109,7 +112,7 @@ class Deployments:
             raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
         known.adopt(deployment.epoch)
         known.renew(time.monotonic_ns())
-        self._keep()
+        self._keep_if_there_is_room()
         return known.status()
 
     def _refuse_second_run(self, deployment: Deployment) -> None:
@@ -123,6 +126,13 @@ class Deployments:
             Kept(hosted.deployment, hosted.addresses) for hosted in self._hosted.values() if hosted.is_kept
         )
 
+    def _keep_if_there_is_room(self) -> None:
+        """Of what goes, or has another owner: should this be forgotten, whoever wants it so says it again."""
+        try:
+            self._keep()
+        except OSError as error:
+            _warn(describe_os_error(error))
+
     def _renew(self, request: Request) -> Reply:
         hosted = self._find_owned(request)
         hosted.renew(time.monotonic_ns())
@@ -131,7 +141,7 @@ class Deployments:
     def _stop(self, request: Request) -> Reply:
         hosted = self._find_owned(request)
         hosted.stop(str(request.get("reason") or "stopped")[:500])
-        self._keep()
+        self._keep_if_there_is_room()
         return hosted.status()
 
     def _forget(self, request: Request) -> Reply:
@@ -139,20 +149,29 @@ class Deployments:
         if hosted.is_active:
             raise Refusal("conflict", f"{hosted.deployment.id} has not ended; stop it first")
         self._hosted.pop(hosted.deployment.id).close()
-        self._keep()
+        self._keep_if_there_is_room()
         return {"id": hosted.deployment.id, "forgotten": True}
 
     def _fault(self, request: Request) -> Reply:
         hosted = self._find_owned(request)
-        broker, kind = request.get("broker"), request.get("kind")
+        kind = request.get("kind")
         if kind != "kill":
             raise Refusal("bad-request", f"kind must be kill, not {kind!r:.60}")
-        if not isinstance(broker, int) or not 0 <= broker < hosted.deployment.brokers:
-            raise Refusal(
-                "bad-request", f"broker must be from 0 to {hosted.deployment.brokers - 1}, not {broker!r:.60}"
-            )
+        broker = _broker_of(request, hosted)
         if not hosted.kill_broker(broker):
             raise Refusal("conflict", f"broker {broker} has no process just now")
+        return hosted.status()
+
+    def _restart(self, request: Request) -> Reply:
+        hosted = self._find_owned(request)
+        broker, restarts = _broker_of(request, hosted), request.get("restarts")
+        if not isinstance(restarts, int) or isinstance(restarts, bool):
+            raise Refusal("bad-request", f"restarts must be a whole number, not {restarts!r:.60}")
+        by = str(request.get("by") or "an operator")[:200]
+        try:
+            hosted.restart_broker(broker, restarts, f"{RESTARTED} by {by}", time.monotonic_ns())
+        except WaxwingError as error:
+            raise Refusal("conflict", str(error)) from None
         return hosted.status()
 
     def _find(self, request: Request) -> Hosted:
@@ -170,6 +189,18 @@ class Deployments:
             raise _stale(epoch, hosted)
         hosted.adopt(epoch)
         return hosted
+
+
+def _warn(text: str) -> None:
+    with suppress(OSError):  # the log may lie on a full disk
+        sys.stderr.write(f"supervisor: WARNING {text}\n")
+
+
+def _broker_of(request: Request, hosted: Hosted) -> int:
+    broker, brokers = request.get("broker"), hosted.deployment.brokers
+    if not isinstance(broker, int) or isinstance(broker, bool) or not 0 <= broker < brokers:
+        raise Refusal("bad-request", f"broker must be from 0 to {brokers - 1}, not {broker!r:.60}")
+    return broker
 
 
 def _stale(epoch: int, hosted: Hosted) -> Refusal:

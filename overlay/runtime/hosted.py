@@ -21,8 +21,8 @@ from overlay.addresses import Address, format_address, parse_address
 from overlay.assembly import Assembly, Order
 from overlay.broker.membership import GIVEN
 from overlay.churn import CRASH, CRASHED, LEAVE, UP, Change, schedule
-from overlay.deployment import NETWORK, Deployment
-from overlay.errors import WireError, describe_os_error
+from overlay.deployment import NETWORK, RUN, Deployment
+from overlay.errors import WaxwingError, WireError, describe_full_disk, describe_os_error
 from overlay.facts import Event
 from overlay.faults import Course
 from overlay.journal import JournalWriter
@@ -30,14 +30,18 @@ from overlay.node import SECOND
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.orders import Orders
-from overlay.runtime.processes import Child, Work, describe_exit_code, fork_all, last_words
-from overlay.runtime.reporting import open_journal
+from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
+from overlay.runtime.reporting import ForgivingJournal, open_journal
+from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
+from overlay.silence import Silence
 from overlay.workload import ramp_s
 
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32
 """A fork takes about 2 ms, and somebody may be waiting for an answer."""
+NOT_ANSWERING = "not answering"
+"""How a broker is shown whose process runs and gives no sign of life."""
 AWAY = "away"
 """How a broker is shown that is away by churn."""
 SHOWN_STATES = {
@@ -70,7 +74,8 @@ class Hosted:
         """Where each broker is or will be bound, over all its restarts."""
         self.phase = phases.LAUNCHING
         self.reason = ""
-        self._since = self._renewed = self._zero = now
+        self._since = self._zero = now
+        self._unrenewed = Silence(now)
         self._times: dict[str, int] = {}
         self._stop_reason: str | None = None
         self._workload_start: int | None = None
@@ -92,10 +97,15 @@ class Hosted:
         self._directory = Path(deployment.directory)
         self._journal = self._open_journal()
         self._flushed = now
+        self._pings = Pings() if deployment.kind == NETWORK else None
+        self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
 
-    def _open_journal(self) -> JournalWriter:
+    def _open_journal(self) -> JournalWriter | ForgivingJournal:
         (self._directory / "words").mkdir(parents=True, exist_ok=True)
-        return open_journal(self._journal_path("supervisor"), "supervisor", self._zero)
+        path = self._journal_path("supervisor")
+        if self.deployment.kind == NETWORK:  # which answers whether or not there is room to say so
+            return ForgivingJournal(path, "supervisor", self._zero)
+        return open_journal(path, "supervisor", self._zero)
 
     def _journal_path(self, process: str) -> Path:
         return self._directory / "journal" / f"{process}.journal"
@@ -114,7 +124,7 @@ class Hosted:
         return self.deployment.kind == NETWORK and wanted
 
     def renew(self, now: int) -> None:
-        self._renewed = now
+        self._unrenewed.hear(now)
 
     def adopt(self, epoch: int) -> None:
         """A new owner speaks for it."""
@@ -140,6 +150,21 @@ class Hosted:
         os.kill(child.pid, signal.SIGKILL)
         return True
 
+    def restart_broker(self, index: int, restarts: int, reason: str, now: int) -> None:
+        """Another process in the place of one that was restarted ``restarts`` times so far; later ones are left alone,
+        so that the same may be said twice. Raises ``WaxwingError``.
+        """
+        name = self.deployment.broker_names[index]
+        process, child = self._processes[name], self._children.get(name)
+        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
+            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so none of its brokers is restarted")
+        if process.restarted != restarts or process.state not in (fleet.UP, fleet.GIVEN_UP):
+            return
+        if child is not None:
+            os.kill(child.pid, signal.SIGTERM)
+        self._processes[name] = process.restart_asked(now, reason)
+        self._tell("restart_asked", {"broker": index, "reason": reason})
+
     def child_ready(self, name: str, text: str, now: int) -> None:
         self._processes[name] = self._processes[name].ready(now)
         with suppress(WireError):
@@ -154,14 +179,20 @@ class Hosted:
         child = self._children.pop(name)
         code = os.waitstatus_to_exitcode(status)
         process = self._processes[name]
-        reason = describe_exit_code(code, last_words(child.words) if code else "")
+        words = last_words(child.words) if code else ""
+        if code == DISK_FULL and not words:
+            words = describe_full_disk(str(self._journal_path(name)))
+        reason = describe_exit_code(code, words)
         self._processes[name] = process = process.ended(now, reason, well=code == 0)
+        if code == DISK_FULL and self.deployment.kind == RUN:  # another in its place could not write either
+            self._fail(words, now)
         self._tell("process_ended", {"process": name, "pid": child.pid, "reason": process.reason, "was": process.state})
 
     # --- the turn -----------------------------------------------------------------------------------------------------
 
     def turn(self, now: int) -> int:
         """Do what is due; the monotonic instant (ns) at which to come back."""
+        self._watch.look(self._addresses_up(), now)
         try:
             while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
                 self._move(move, now)
@@ -181,15 +212,19 @@ class Hosted:
             processes=self._processes,
             is_assembled=self._assembly.is_complete(self._up()),
             trouble=self._assembly.trouble,
-            renewed=self._renewed,
+            renewed=now - self._unrenewed.look(now),
             stop_reason=self._stop_reason,
             workload_start=self._workload_start,
+            silent=self._watch.silent,
         )
 
     def _up(self) -> dict[int, int]:
         """The incarnation of each broker that is up, by index."""
         processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.broker_names))
         return {index: process.launches for index, process in processes if process.state == fleet.UP}
+
+    def _addresses_up(self) -> dict[str, Address]:
+        return {self.deployment.broker_names[index]: self.addresses[index] for index in self._up()}
 
     def _move(self, move: phases.Move, now: int) -> None:
         self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
@@ -315,6 +350,8 @@ class Hosted:
         """Nothing more will happen. Whoever is left is ended by the lifeline."""
         if self._link_faults is not None:
             self._link_faults.close()
+        if self._pings is not None:
+            self._pings.close()
         with suppress(OSError):  # a full disk was told in the status
             self._journal.close()
 
@@ -345,8 +382,9 @@ class Hosted:
 
     def _broker_status(self, index: int, name: str) -> dict[str, Any]:
         status = self._process_status(name)
-        is_away = index in self._course.away and phases.is_alive(self.deployment, self.phase)
-        return status | {"state": AWAY} if is_away else status
+        if index in self._course.away and phases.is_alive(self.deployment, self.phase):
+            return status | {"state": AWAY}
+        return status | {"state": NOT_ANSWERING} if name in self._watch.silent else status
 
     def _process_status(self, name: str) -> dict[str, Any]:
         process, child = self._processes[name], self._children.get(name)
@@ -354,7 +392,7 @@ class Hosted:
             "pid": child.pid if child else None,
             "state": self._shown_state(process),
             "reason": process.reason,
-            "restarts": max(process.launches - 1, 0),
+            "restarts": process.restarted,
             "since_unix_ms": unix_ms(process.since),
         }
 

@@ -14,7 +14,7 @@ from mmap import mmap
 from overlay.addresses import Address
 from overlay.chance import Chance
 from overlay.deployment import Deployment
-from overlay.faults import Ends, Fault, are_separated, shape_under
+from overlay.faults import Direction, Fault, are_separated, shape_under
 from overlay.links import LinkShape, Shaper
 
 
@@ -40,11 +40,11 @@ class SharedFaults:
 class FaultyShaper(Shaper):
     """A direction between two brokers, whose shape is that of its link under the faults of the moment."""
 
-    __slots__ = ("_base", "_ends", "_flags", "_shared")
+    __slots__ = ("_base", "_flags", "_shared", "_way")
 
-    def __init__(self, base: LinkShape, chance: Chance, ends: Ends, shared: SharedFaults) -> None:
+    def __init__(self, base: LinkShape, chance: Chance, way: Direction, shared: SharedFaults) -> None:
         super().__init__(base, chance)
-        self._base, self._ends, self._shared = base, ends, shared
+        self._base, self._way, self._shared = base, way, shared
         self._flags = b""
 
     def transmit(self, data: bytes, now: int) -> list[tuple[int, bytes]]:
@@ -55,18 +55,18 @@ class FaultyShaper(Shaper):
         return super().transmit(data, now)
 
     def _take(self, faults: list[Fault]) -> None:
-        shape = shape_under(self._base, self._ends, faults)
-        self.shape = replace(shape, partition=True) if are_separated(*self._ends, faults) else shape
+        shape = shape_under(self._base, self._way, faults)
+        self.shape = replace(shape, partition=True) if are_separated(*self._way, faults) else shape
 
 
-def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Ends]:
+def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Direction]:
     """Where what a broker sends may meet a fault: links that one strikes, and whom a partition cuts it off from.
 
     What it sends elsewhere is not to pay for looking.
     """
-    ends = [link.ends for link in deployment.links if broker in link.ends]
-    others = {other for fault in deployment.faults for both in ends if fault.strikes(both) for other in both}
+    linked = {other for link in deployment.links if broker in link.ends for other in link.ends}
+    others = {other for fault in deployment.faults for other in linked if fault.strikes((broker, other))}
     for fault in deployment.faults:
         if any(broker in island for island in fault.islands):
             others.update(other for island in fault.islands if broker not in island for other in island)
-    return {addresses[other]: (min(broker, other), max(broker, other)) for other in others - {broker}}
+    return {addresses[other]: (broker, other) for other in others - {broker}}

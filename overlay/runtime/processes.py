@@ -100,7 +100,7 @@ def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> li
     prepared = []
     try:
         for work, words in works:
-            said = os.open(words, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+            said = _open_words(words)
             try:
                 ready, tell = os.pipe()
             except OSError:  # no descriptor left
@@ -128,6 +128,16 @@ def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> li
         for work, _ in works:
             work.close()
     return [Child(pid, ready, words) for pid, (_, _, ready, *_), (_, words) in zip(pids, prepared, works, strict=False)]
+
+
+def _open_words(path: Path) -> int:
+    """Without room for another file a child's last words are lost, and it may do its work all the same."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 class _Signals:

@@ -16,6 +16,7 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.usage import memory, processor_us
 
 if TYPE_CHECKING:
+    from overlay.facts import Fact
     from overlay.journal import JournalWriter
 
 
@@ -24,6 +25,40 @@ def open_journal(path: Path, process: str, zero_ns: int) -> JournalWriter:
     from overlay.journal import JournalWriter
 
     return JournalWriter(path, make_start(process, zero_ns))
+
+
+class ForgivingJournal:
+    """The journal of what must not end for want of room: what a full disk refuses is lost, and what follows is kept.
+
+    After a refusal it is opened again with the next fact, as that of a process that was started again.
+    """
+
+    def __init__(self, path: Path, process: str, zero_ns: int) -> None:
+        self._path, self._process, self._zero_ns = path, process, zero_ns
+        self._writer: JournalWriter | None = None
+
+    def write(self, fact: Fact) -> None:
+        try:
+            self._writer = self._writer or open_journal(self._path, self._process, self._zero_ns)
+            self._writer.write(fact)
+        except OSError:
+            self._give_up()
+
+    def flush(self) -> None:
+        try:
+            if self._writer is not None:
+                self._writer.flush()
+        except OSError:
+            self._give_up()
+
+    def close(self) -> None:
+        self.flush()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        if self._writer is not None:
+            self._writer.abandon()
+            self._writer = None
 
 
 def prepare_journal(path: Path) -> JournalWriter:

@@ -208,7 +208,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _supervise(socket_path: Path, state: Path) -> int:
-    socket_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.umask(0o077)  # state, journals and captured words are their owner's alone
+    socket_path.parent.mkdir(parents=True, exist_ok=True)
     with lock_path(socket_path).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

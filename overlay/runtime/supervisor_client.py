@@ -77,6 +77,10 @@ class SupervisorClient:
         """Do to a broker what misfortune would."""
         return self._ask(do="fault", id=id, epoch=epoch, broker=broker, kind=kind)
 
+    def restart(self, id: str, epoch: int, broker: int, restarts: int, by: str) -> Status:
+        """Another process in the place of a broker that was restarted ``restarts`` times so far; twice is as once."""
+        return self._ask(do="restart", id=id, epoch=epoch, broker=broker, restarts=restarts, by=by)
+
     def shutdown(self) -> dict[str, Any]:
         """End the supervisor and all it runs. Networks stay desired, and come back with it."""
         return self._ask(do="shutdown")

@@ -6,6 +6,10 @@ event loop of the language (asyncio by four times), and a kernel time-out (``SO_
 ``settimeout`` costs a ``poll`` before each call. What one call received is one batch: its datagrams share a ``now``,
 then the node is drained and its timers are looked at: no backlog keeps a timer waiting longer than a batch takes.
 
+Beyond a backlog, whatever has come is read before it is worked on, and its senders take turns (``overlay.admission``):
+the kernel's buffer, in which whoever sends most leaves no room for others, is kept empty. Reading takes at most half of
+the time, so that no flood, however fast, is read and never answered.
+
 ::
 
     receive ─> node.receive_datagrams ─> node.datagrams_to_send ─┬─ clear link ──> send
@@ -22,15 +26,22 @@ from select import select
 from time import monotonic_ns
 
 from overlay.addresses import Address, format_address
+from overlay.admission import BACKLOG, Admission
 from overlay.links import Shaper
 from overlay.node import MILLISECOND, NEVER, SECOND, Node
-from overlay.runtime.datagrams import Datagram, choose, open_datagrams
+from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
 """Asked of the kernel, which may grant less: its usual 208 kB holds 92 datagrams of 1 kB; more vanish."""
 
 IDLE_NS = 200 * MILLISECOND
 """Longest sleep: a closed lifeline or a SIGTERM is noticed within this."""
+
+ROW = BACKLOG // BATCH
+"""After so many full batches in a row the driver looks for a backlog."""
+
+MOST_READ = 2_048
+"""Datagrams that are read before some are served: 2 ms of reading."""
 
 MAX_HELD = 100_000
 """Datagrams that shaped links may hold back in all; above it they are dropped and counted."""
@@ -77,13 +88,17 @@ class NodeDriver:
         shapers: Mapping[Address, Shaper] | None = None,
         lifeline_fd: int | None = None,
         on_second: Callable[[int], None] = lambda now: None,
+        knows: Callable[[Address], bool] = lambda source: True,
         datagrams: str | None = None,
     ) -> None:
-        """``datagrams`` is one of ``datagrams.KINDS``; else what this machine does best. Raises ``InvalidSetting``."""
+        """``knows`` says whose datagrams go before those of strangers, under a backlog.
+
+        ``datagrams`` is one of ``datagrams.KINDS``; else what this machine does best. Raises ``InvalidSetting``.
+        """
         self.is_stopping = False
         """Set by ``stop``; to run once more, set it back."""
         self.lifeline_closed = False
-        self.counters = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0}
+        self.counters = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0}
         self.datagrams = datagrams or choose()
         """How it receives and sends."""
         self._node = node
@@ -92,6 +107,10 @@ class NodeDriver:
         self._shapers = shapers or {}
         self._lifeline_fd = lifeline_fd
         self._on_second = on_second
+        self._admission = Admission(knows)
+        """What waits beyond a backlog."""
+        self._reads_at = 0
+        """When to read on while there is one."""
         self._held: list[tuple[int, int, bytes, Address]] = []
         self._held_count = 0
         self._arm(MILLISECOND)
@@ -106,19 +125,24 @@ class NodeDriver:
         node, receive, send = self._node, self._io.receive, self._io.send
         take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
         are_clear = not self._shapers  # and then nothing is ever held
+        full = ROW if self._admission else 0
+        """Full batches in a row."""
         now = monotonic_ns()
         self._send_all(now)
         due = self._handle_due(now, until)
         self._arm(due - now)  # a socket blocks for ever until it is told otherwise
         while not self.is_stopping and now < until:
             try:
-                if are_clear and due - now >= self._armed_ns:
+                if full >= ROW:
+                    batch = self._take_turns()
+                elif are_clear and due - now >= self._armed_ns:
                     batch = receive(True)
                 else:
                     batch = self._wait_for_datagrams(due - now)
             except OSError:  # an ICMP error of some earlier send; nothing was received
                 self.counters["receive_errors"] += 1
                 batch = ()
+            full = full + 1 if len(batch) == BATCH else 0
             now = monotonic_ns()
             if batch:
                 take(batch, now)
@@ -145,6 +169,33 @@ class NodeDriver:
         if wait_ns < self._armed_ns:
             self._arm(wait_ns // 2)  # half: under load a nearing timer then costs few of these calls
         return self._io.receive(True)
+
+    def _take_turns(self) -> Sequence[Datagram]:
+        """Read what has come; whose turn it is, or everything where that is no backlog."""
+        admission, now = self._admission, monotonic_ns()
+        if now >= self._reads_at:
+            come = self._read_all()
+            if len(come) <= BACKLOG and not admission:
+                return come
+            admission.admit(come)
+            self.counters["backlog_dropped"] = admission.dropped
+            after = monotonic_ns()
+            self._reads_at = after + (after - now)
+        return admission.take(BATCH)
+
+    def _read_all(self) -> Sequence[Datagram]:
+        """What is there, up to ``MOST_READ``."""
+        come: list[Datagram] = []
+        while len(come) < MOST_READ:
+            try:
+                batch = self._io.receive(False)
+            except OSError:  # as in ``run``
+                self.counters["receive_errors"] += 1
+                break
+            come += batch
+            if len(batch) < BATCH:
+                break
+        return come
 
     def _arm(self, wait_ns: int) -> None:
         """Let the kernel end a ``recvfrom`` after this long; without this it would wait for ever."""

@@ -6,7 +6,7 @@ that needs it, so that brokers do not carry it; a broker is made before the fork
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from overlay.addresses import Address, format_address
@@ -36,13 +36,11 @@ class Job:
     def broker(self, incarnation: int) -> Work:
         """Be the broker ``name``, whose socket is open from now on.
 
-        Only runs are journalled: a network would grow its journal for ever.
+        Only runs are journalled: a network would grow its journal for ever. Of what its brokers trace the newest stays.
         """
         index = self.deployment.broker_names.index(self.name)
         config = self.deployment.settings.among(self.deployment.brokers)
         is_journalled = self.deployment.kind == RUN
-        if not is_journalled:
-            config = replace(config, trace_one_in=0)
         try:
             process = BrokerProcess(
                 config,
@@ -51,6 +49,7 @@ class Job:
                 make_shaper=self._make_shaper(index),
                 seed=derive_seed(self.deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
+                traces=None if is_journalled else traces_path(self.journal),
                 process=self.name,
                 zero_ns=self.zero_ns,
                 lifeline_fd=self.lifeline,
@@ -108,6 +107,11 @@ class Job:
             )
 
         return Work(do)
+
+
+def traces_path(journal: Path) -> Path:
+    """Where a broker of a network writes what it traced; next to where it would write its journal."""
+    return journal.parents[1] / "traces" / journal.name
 
 
 def _failing(error: Exception) -> Work:

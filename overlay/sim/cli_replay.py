@@ -9,14 +9,15 @@ from pathlib import Path
 from overlay.recording import BadRecording, What, recordings_in
 from overlay.sim.replay import Replayed, replay_all
 
-IDENTICAL, DIFFERENT, WRONG_USAGE = 0, 1, 2
+IDENTICAL, DIFFERENT, WRONG_USAGE, INCOMPLETE = 0, 1, 2, 3
 
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="overlay replay",
         description="Feed what recorded brokers received to fresh ones, and compare what they send byte for byte.",
-        epilog="Exit codes: 0 identical, 1 different, 2 nothing there that can be replayed.",
+        epilog="Exit codes: 0 identical, 1 different, 2 nothing there that can be replayed, 3 no difference, but some "
+        "recording ends before its broker did.",
     )
     parser.add_argument(
         "directory", type=Path, metavar="DIRECTORY", help="with recordings in it, or in its directory journal"
@@ -25,7 +26,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str]) -> int:
-    """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference; the exit code."""
+    """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference; the exit code.
+
+    Where a recording ends before its broker did, what is missing was not compared: it says ``incomplete`` instead.
+    """
     directory: Path = make_parser().parse_args(argv).directory
     try:
         found = replay_all(directory if recordings_in(directory) else directory / "journal")
@@ -38,18 +42,23 @@ def main(argv: list[str]) -> int:
     if (difference := found[-1].difference) is not None:
         sys.stdout.write(f"different: {difference}\n")
         return DIFFERENT
-    for note in filter(None, map(_note, found)):
+    notes = list(filter(None, map(_note, found)))
+    for note in notes:
         sys.stderr.write(f"{note}\n")
     inputs, datagrams = (sum(getattr(one, name) for one in found) for name in ("inputs", "datagrams"))
     brokers = len({one.begin.address for one in found})
-    sys.stdout.write(f"identical: {brokers} brokers, {inputs} inputs, {datagrams} datagrams\n")
-    return IDENTICAL
+    verdict = "incomplete, no difference in what was recorded" if notes else "identical"
+    sys.stdout.write(f"{verdict}: {brokers} brokers, {inputs} inputs, {datagrams} datagrams\n")
+    return INCOMPLETE if notes else IDENTICAL
 
 
 def _note(one: Replayed) -> str:
-    """What was not recorded of a broker."""
+    """What is missing from the recording of a broker."""
     if one.end == What.FULL:
-        return f"{one.begin.name}: recorded until its room was used up, after {one.inputs} inputs"
+        return f"{one.begin.name}: the recording reached its limit after {one.inputs} inputs"
     if one.end is None:
-        return f"{one.begin.name}: recorded until it died, after {one.inputs} inputs"
+        return (
+            f"{one.begin.name}: the recording has no end; it stops after {one.inputs} inputs, since the broker was "
+            "killed or the file was cut"
+        )
     return ""

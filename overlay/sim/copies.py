@@ -31,6 +31,8 @@ STRATEGIES: dict[str, Mapping[str, str | int]] = {
     "path, refreshed": {"replication": "path", "replica_refresh": True},
 }
 """What is compared, by name: settings of the brokers."""
+WALKS = {"walk_policy": "avoid"}
+"""How all of them walk, as in ``docs/results/replication.md``."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Found:
 def steady_copies(settings: Mapping[str, str | int], scene: Scene, seed: int) -> list[float]:
     """Copies of each entity, its provider's included: the mean over the instants counted."""
     graph = generate("random-regular", scene.brokers, {"degree": scene.degree, "delay_ms": 1}, seed=seed)
-    overlay = Overlay(graph, build(BrokerConfig, settings), seed, monitoring=False)
+    overlay = Overlay(graph, build(BrokerConfig, {**WALKS, **settings}), seed, monitoring=False)
     overlay.start()
     end_s = scene.settled_s + scene.measured_s
     _provide(overlay, scene, seed, end_s)

@@ -23,8 +23,8 @@ from overlay.clients.scheduled import Fleet, ScheduledClient, Windows
 from overlay.clients.tally import Tally
 from overlay.deployment import RUN, Deployment
 from overlay.errors import WaxwingError
-from overlay.faults import Course
-from overlay.links import Link, LinkShape
+from overlay.faults import Course, Direction
+from overlay.links import LinkShape
 from overlay.node import MILLISECOND, SECOND
 from overlay.search_draws import SETTLING, STRUCTURED
 from overlay.services import ServiceModel
@@ -138,7 +138,7 @@ class _Run:
         self._next_tick = 0
         churned = schedule(self._workload, deployment.brokers, deployment.seed)
         self._course = Course(churned, deployment.faults, ramp_s(self._workload))
-        self._struck: dict[Link, LinkShape] = {}
+        self._struck: dict[Direction, LinkShape] = {}
         """The links that are not as they were laid."""
         self._unfinished: list[ScheduledClient] = []
 
@@ -271,10 +271,11 @@ class _Run:
 
     def _lay_links(self) -> None:
         for link in self._deployment.links:
-            known, wanted = self._struck.get(link, link.shape()), self._course.shape(link)
-            if known != wanted:
-                self._overlay.lay(link.a, link.b, wanted)
-                self._struck[link] = wanted
+            for way, back in (((link.a, link.b), False), ((link.b, link.a), True)):
+                wanted = self._course.shape(link, back=back)
+                if wanted != self._struck.get(way, link.shape()):
+                    self._overlay.lay_one_way(*way, wanted)
+                    self._struck[way] = wanted
 
 
 def _overlay(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> Overlay:

@@ -259,6 +259,10 @@ class Overlay:
     def lay(self, a: int, b: int, shape: LinkShape) -> None:
         self.simulator.network.lay(broker_address(a), broker_address(b), shape)
 
+    def lay_one_way(self, source: int, to: int, shape: LinkShape) -> None:
+        """Shape what ``source`` sends to ``to``, and not the way back."""
+        self.simulator.network.lay_one_way(broker_address(source), broker_address(to), shape)
+
     def at(self, time: int, action: Callable[[], None]) -> None:
         """Do something to this overlay at ``time`` (ns)."""
         self.simulator.at(time, action)

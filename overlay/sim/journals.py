@@ -27,7 +27,7 @@ TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
 SUPERVISOR = "supervisor"
 
-IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "kernel_drops": 0}
+IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0, "kernel_drops": 0}
 """What only sockets count."""
 
 
@@ -132,7 +132,7 @@ class RunJournal:
         actor.history.clear()
         for trace in make_traces(process, broker.traces(), 0):
             self._writer.write(trace)
-        counters = broker.statistics(now) | IDLE_DRIVER
+        counters = broker.statistics(now) | IDLE_DRIVER | {"backlog_dropped": actor.backlog_dropped}
         return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
 
     def _summed(self, ticks: Iterator[Tick]) -> Tick:
@@ -171,7 +171,7 @@ class _FleetReporter:
                 yield sample
             client.samples.clear()
         counters = {**self._fleet.tally.counters, **IDLE_DRIVER}
-        del counters["held_dropped"]  # which no client has
+        del counters["held_dropped"], counters["backlog_dropped"]  # which no client has
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
         busy_us = self._clients[0].busy_us()  # they share a core
         yield Tick(self.process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)

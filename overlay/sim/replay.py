@@ -121,7 +121,8 @@ class _Again:
         self._waiting: deque[Datagram] = deque()
         """What the fresh one has sent and the recording has not, yet."""
         self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
-        self._now = begin.zero_ns
+        self._now: int | None = None
+        """Of the last input; ``None`` before the first."""
         self._is_drained = False
         """Whether the last record was a datagram that was sent: before the next input all of them are."""
 
@@ -131,7 +132,8 @@ class _Again:
             self._is_drained = True
             at, host, port, data = fields
             return self._compare(at, (data, (host, port)))
-        assert what in INPUTS, f"{what} is neither input nor output"
+        if what not in INPUTS:
+            raise BadRecording(f"the recording of {self._begin.name} begins again, at input {self.inputs}.")
         if self._is_drained and self._waiting:
             return self.surplus()
         self._is_drained = False
@@ -140,7 +142,7 @@ class _Again:
 
     def surplus(self) -> Difference | None:
         """What the fresh broker sends and the first one did not."""
-        return self._difference(self._now, None, self._waiting[0]) if self._waiting else None
+        return self._difference(self._at, None, self._waiting[0]) if self._waiting else None
 
     def _compare(self, at: int, recorded: Datagram) -> Difference | None:
         replayed = self._waiting.popleft() if self._waiting else None
@@ -151,22 +153,30 @@ class _Again:
 
     def _feed(self, what: int, fields: list[Any]) -> None:
         broker = self._broker
-        if what == What.RECEIVED:
-            self._now, host, port, data = fields
-            broker.receive_datagram(data, (host, port), self._now)
-        elif what == What.TRACED:
+        if what == What.TRACED:
             broker.traces()
         elif what == What.CLOCK:
             broker.set_wall_clock(fields[0])
         else:
-            self._now = fields[0]
-            {What.TIMER: broker.handle_timer, What.COUNTED: broker.statistics, What.LEAVING: broker.leave}[What(what)](
-                self._now
-            )
+            now, *rest = fields
+            if self._now is not None and now < self._now:
+                raise BadRecording(f"the recording of {self._begin.name} goes back in time, at input {self.inputs}.")
+            self._now = now
+            if what == What.RECEIVED:
+                host, port, data = rest
+                broker.receive_datagram(data, (host, port), now)
+            else:
+                {What.TIMER: broker.handle_timer, What.COUNTED: broker.statistics, What.LEAVING: broker.leave}[
+                    What(what)
+                ](now)
         broker.events()
         self._waiting.extend(broker.datagrams_to_send())
         self.inputs += 1
-        self._before.append((self._now, (what, *fields)))
+        self._before.append((self._at, (what, *fields)))
+
+    @property
+    def _at(self) -> int:
+        return self._begin.zero_ns if self._now is None else self._now
 
     def _difference(self, at: int, recorded: Datagram | None, replayed: Datagram | None) -> Difference:
         zero = self._begin.zero_ns

@@ -2,7 +2,8 @@
 
 Counterparts: ``overlay.services`` says how long everything takes; ``actors`` are the same without time. An actor's
 inputs are collected while it wakes or is busy, and served as one batch, as ``overlay.runtime.udp`` does: they share a
-``now``, which is when service begins, and what a broker makes of them leaves when it ends::
+``now``, which is when service begins, and what a broker makes of them leaves when it ends. Beyond a backlog, those who
+sent to a broker take turns, as there (``overlay.admission``)::
 
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
@@ -18,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 
 from overlay.addresses import Address
+from overlay.admission import BACKLOG, Admission
 from overlay.broker.broker import Broker
 from overlay.broker.wire import CODES
 from overlay.chance import Chance, Stream, derive_seed
@@ -126,11 +128,11 @@ class Served(ABC):
             self._begins = core.free_at
         if self._begins is not None and self._begins > now:
             return ()
-        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        batch = self._next_batch()
         outgoing = self._serve(batch, now)
         if self._begins is not None or outgoing:
             self._take_time(self._cost_ns(batch, outgoing, max(0, now - core.free_at)), now)
-        self._begins = core.free_at if self._waiting else None
+        self._begins = core.free_at if self._is_behind() else None
         return outgoing
 
     def next_timer(self) -> int | None:
@@ -141,6 +143,15 @@ class Served(ABC):
 
     def busy_us(self) -> int:
         return self._core.busy // 1000
+
+    def _next_batch(self) -> Sequence[Incoming]:
+        """What is served next, in the order in which it came."""
+        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        return batch
+
+    def _is_behind(self) -> bool:
+        """Whether something waits to be served."""
+        return bool(self._waiting)
 
     def _read_at(self, delays: Delays, now: int) -> int:
         """When it has read what arrives now: at once after what it is busy with, else once it is awake."""
@@ -177,7 +188,26 @@ class ServedBroker(Served, NodeActor):
         self._model = model
         self._brokers = brokers
         self._broker = broker
+        self._admission: Admission | None = None
+        """Made with the first backlog, which few brokers ever have."""
         self._compared = (0, 0)
+
+    @property
+    def backlog_dropped(self) -> int:
+        return 0 if self._admission is None else self._admission.dropped
+
+    def _next_batch(self) -> Sequence[Incoming]:
+        """Beyond a backlog senders take turns."""
+        if len(self._waiting) <= BACKLOG and not self._admission:
+            return super()._next_batch()
+        if self._admission is None:
+            self._admission = Admission(self._broker.knows)
+        self._admission.admit([(data, source) for data, source, _ in self._waiting])
+        self._waiting = []
+        return [(data, source, self.address) for data, source in self._admission.take(BATCH)]
+
+    def _is_behind(self) -> bool:
+        return super()._is_behind() or bool(self._admission)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, _ in batch:

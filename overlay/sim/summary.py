@@ -13,7 +13,8 @@ from statistics import quantiles
 from typing import Any
 
 from overlay.costs import costs, growth
-from overlay.facts import OUTCOMES, Fact, Sample, Tick
+from overlay.facts import OUTCOMES, Event, Fact, Sample, Tick
+from overlay.phases import MEASURING
 
 PERCENTILES = (50, 95, 99)
 
@@ -24,6 +25,10 @@ class Summary:
 
     requests: int
     outcomes: dict[str, int]
+    answer_ratio: float | None
+    """Share of the requests that were answered, 0 to 1."""
+    per_s: float | None
+    """Answers per second of measuring; the waits for the last of them are none of it."""
     p50_us: float | None
     p95_us: float | None
     p99_us: float | None
@@ -42,6 +47,7 @@ def summarise(facts: Iterable[Fact]) -> Summary:
     outcomes: Counter[str] = Counter()
     response_us: list[int] = []
     counters: dict[str, list[dict[str, int]]] = defaultdict(list)
+    phases: dict[str, int] = {}
     for fact in facts:
         if isinstance(fact, Sample) and fact.role == "consumer" and fact.phase == "measuring":
             outcomes[fact.outcome] += 1
@@ -49,18 +55,31 @@ def summarise(facts: Iterable[Fact]) -> Summary:
                 response_us.append(fact.ended_us - fact.intended_us)
         elif isinstance(fact, Tick):
             counters[fact.process].append(fact.counters)
+        elif isinstance(fact, Event) and fact.name == "phase":
+            phases[fact.detail["phase"]] = fact.at_us
+    measured_us = _measured_us(phases)
     asked = sum(_grown(rows, "requests") for name, rows in counters.items() if name.startswith("consumers-"))
     spent = costs(_of_brokers(counters), asked)
     p50_us, p95_us, p99_us = _percentiles(response_us)
     return Summary(
         requests=sum(outcomes.values()),
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
+        answer_ratio=len(response_us) / outcomes.total() if outcomes else None,
+        per_s=len(response_us) * 1e6 / measured_us if measured_us else None,
         p50_us=p50_us,
         p95_us=p95_us,
         p99_us=p99_us,
         hops=spent["hops"],
         messages_per_query=spent["messages_per_query"],
     )
+
+
+def _measured_us(phases: dict[str, int]) -> int | None:
+    """From the beginning of measuring to the phase that came next, by the instants at which phases began."""
+    if MEASURING not in phases:
+        return None
+    later = [at_us for at_us in phases.values() if at_us > phases[MEASURING]]
+    return min(later) - phases[MEASURING] if later else None
 
 
 def _of_brokers(counters: dict[str, list[dict[str, int]]]) -> dict[str, int]:

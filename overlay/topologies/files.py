@@ -9,7 +9,6 @@ the rest is ignored. Of links delay, jitter and loss are always written, the res
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -23,6 +22,7 @@ from overlay.errors import InvalidSetting
 from overlay.links import LINK_SETTINGS, Link
 from overlay.topologies import layout
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits, Position, require
+from overlay.untrusted import Unreadable, read_json
 
 Node = Mapping[str, Any]
 """A node or an edge as the file has it."""
@@ -227,11 +227,11 @@ def _listed(items: object, field: str, limit: int) -> Sequence[Any]:
 def _parse_json(text: str | bytes, limits: Limits) -> object:
     require_size(text, limits)
     try:
-        return json.loads(text)
-    except RecursionError:
-        raise InvalidSetting("file", "is nested too deeply") from None
-    except ValueError as error:
-        raise InvalidSetting("file", f"is not JSON: {error}") from None
+        return read_json(text if isinstance(text, str) else text.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidSetting("file", f"is not text in UTF-8: {error.reason} at byte {error.start}") from None
+    except Unreadable as error:
+        raise InvalidSetting("file", str(error)) from None
 
 
 def _parse_xml(text: str | bytes, limits: Limits) -> Element:

@@ -44,8 +44,11 @@ class Estimate:
     """The mean is that, give or take this, with 95 % confidence."""
 
 
-def estimate(graph: Graph, policy: str = "avoid", share: float = HOLDERS) -> Estimate:
-    """Of a checked graph. Raises ``InvalidSetting`` for a policy there is not."""
+def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float = HOLDERS) -> Estimate:
+    """Of a checked graph; the policy is the brokers' default unless another is given.
+
+    Raises ``InvalidSetting`` for a policy there is not.
+    """
     if policy not in POLICIES:
         raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {policy!r:.40}")
     holders = max(1, round(share * graph.brokers))

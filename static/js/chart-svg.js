@@ -5,7 +5,7 @@ import { colour } from "./format.js";
 import { lookOf, timeOf } from "./marks.js";
 import { NS, node } from "./svg.js";
 
-const DASHES = { dashed: "6 4", dotted: "2 3" };
+const DASHES = { dashed: "6 4", dotted: "2 3", dashdot: "9 3 2 3" };
 const LINE = 16, PAD = 12, TITLE = 24;
 
 const round = (value) => Math.round(value * 100) / 100;

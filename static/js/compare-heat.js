@@ -1,5 +1,6 @@
-// A figure over two parameters: a cell for each pair, darker where it is more. In it stands what there is room for: the
-// number, below it its interval and n; the table below the picture has all of them.
+// A figure over two parameters: a cell for each pair, darker where it is more, from nothing on; all of one tint where the
+// differences are within noise. In it stands what there is room for: the number, below it its interval and n; the table
+// below the picture has all of them.
 import { EChart, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { UNKNOWN, brief, colour } from "./format.js";
@@ -45,8 +46,8 @@ export class HeatChart extends EChart {
     const text = textStyle();
     const write = format(value);
     const shade = (cell) => (this.log ? Math.log10(cell[2]) : cell[2]);
-    const shades = cells.map(shade);
-    const [least, most] = [Math.min(...shades), Math.max(...shades)];
+    const { within_noise: withinNoise, ...shades } = this.chart.shades;
+    const [least, most] = this.log ? shades.log.map(Math.log10) : shades.linear;
     const back = (number) => brief(write(this.log ? 10 ** number : number));
     const numbers = this.cellWidth > NUMBER_WIDTH;
     const axis = (one) => ({ type: "category", data: one.categories, name: one.label, nameTextStyle: text, axisLabel: { ...text, width: 220, overflow: "truncate" }, axisLine: { show: false }, axisTick: { show: false } });
@@ -59,10 +60,10 @@ export class HeatChart extends EChart {
       tooltip: tooltip(({ data }) => about(data.cell)),
       xAxis: { ...axis(x), nameLocation: "middle", nameGap: 28, ...(this.isAslant ? { name: "", axisLabel: { ...text, interval: 0, rotate: 40, width: 110, overflow: "truncate" } } : {}) },
       yAxis: { ...axis(y), inverse: true, nameLocation: "start", nameTextStyle: { ...text, align: "left" } },
-      visualMap: { dimension: 2, min: least, max: most > least ? most : least + 1, calculable: false, orient: "horizontal", left: "center", bottom: 0, itemHeight: 160, itemWidth: 12, textStyle: text,
-        text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour("heat-most")] } },
+      visualMap: { show: !withinNoise, dimension: 2, min: least, max: most > least ? most : least + 1, calculable: false, orient: "horizontal", left: "center", bottom: 0, itemHeight: 160, itemWidth: 12, textStyle: text,
+        text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour(withinNoise ? "heat-least" : "heat-most")] } },
       series: [{ type: "heatmap", data: cells.map((cell) => ({ value: [cell[0], cell[1], shade(cell)], cell,
-        label: { color: colour((shade(cell) - least) / (most - least || 1) > 0.55 ? "heat-on-most" : "heat-on-least") } })),
+        label: { color: colour(!withinNoise && (shade(cell) - least) / (most - least || 1) > 0.55 ? "heat-on-most" : "heat-on-least") } })),
         label: { show: numbers, fontSize: 12, lineHeight: 16, rich: { beside: { fontSize: 11, lineHeight: 16 } }, formatter: ({ data }) => brief(write(data.cell[2])) + (this.isWhole ? `\n{beside|${this.beside(data.cell, write)}}` : "") },
         itemStyle: { borderColor: colour("surface"), borderWidth: 2 }, emphasis: { itemStyle: { borderColor: colour("ink") } } }],
     };

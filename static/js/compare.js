@@ -53,7 +53,7 @@ class Comparison {
   }
 
   clear() {
-    this.plot?.plot.dispose();
+    this.plot?.dispose();
     this.plot = null;
     figure.querySelector("[data-plot]").style.height = "";
     figure.querySelector("[data-legend]").replaceChildren();

@@ -1,5 +1,7 @@
 // What the ECharts of all pages share: a legend of buttons that isolate, a scale, and the picture and its data to take away.
 import { colour, saveAs, toCsv } from "./format.js";
+import { keyOf } from "./looks.js";
+import { ZoomReset, dragToZoom } from "./zoom.js";
 
 // With single quotes about the names of fonts: ECharts writes them into attributes of the SVG as they are.
 export const textStyle = () => ({ color: colour("ink-soft"), fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily.replaceAll('"', "'") });
@@ -19,25 +21,41 @@ const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-12);
 export const above = (value) => decade(value) * STEPS.find((step) => step * decade(value) >= value * (1 - 1e-9));
 const below = (value) => decade(value) * STEPS.findLast((step) => step * decade(value) <= value * (1 + 1e-9));
 
-// A log axis from one such bound to another, with ticks at all of them where they are few.
-export function decades(low, high) {
-  const [min, max] = [below(low), above(high) > below(low) ? above(high) : below(low) * 10];
-  const wide = Math.log10(max / min) > 3;
-  const ticks = [];
-  for (let power = decade(min); power <= max; power *= 10) ticks.push(...(wide ? [power] : [power, 2 * power, 5 * power]));
-  const customValues = ticks.filter((tick) => tick >= min * (1 - 1e-9) && tick <= max * (1 + 1e-9));
-  return { min, max, axisLabel: { customValues }, axisTick: { customValues } };
+// Ticks of a log axis: as many as it takes to read a value, at the roundest numbers that are so many.
+const LEAST_TICKS = 4;
+const ROUND = [[1], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
+const WIDE = 3;
+
+export function logTicks(min, max) {
+  for (const steps of Math.log10(max / min) > WIDE ? ROUND : ROUND.slice(1)) {
+    const ticks = [];
+    for (let power = decade(min); power <= max; power *= 10) ticks.push(...steps.map((step) => step * power));
+    const within = ticks.filter((tick) => tick >= min * (1 - 1e-9) && tick <= max * (1 + 1e-9));
+    if (within.length >= LEAST_TICKS) return within;
+  }
+  const step = above((max - min) / LEAST_TICKS) / 2;
+  return Array.from({ length: 20 }, (_, at) => (Math.ceil(min / step) + at) * step).filter((tick) => tick <= max);
 }
 
+const ticked = (min, max) => { const customValues = logTicks(min, max); return { min, max, axisLabel: { customValues }, axisTick: { customValues } }; };
+
+// A log axis from one such bound to another.
+export function decades(low, high) {
+  return ticked(below(low), above(high) > below(low) ? above(high) : below(low) * 10);
+}
+
+// An axis of which a part was dragged over; a log one has its own ticks, of another the ends are no round numbers.
+export const zoomedAxis = ([min, max], log) => (log ? ticked(min, max) : { min, max, axisLabel: { showMinLabel: false, showMaxLabel: false } });
+
 // Bars from the lower to the upper ends of intervals, all of a series as one path, since a browser takes long over
-// thousands of lines: along y, or along x where they lie, `below` their rows by so much. `rows` are a series' data: where
+// thousands of lines: along y, or along x where they lie, `below` their rows by so much; half as wide as `half`. `rows` are a series' data: where
 // each stands, its ends as drawn, and its ends. One that runs out of the chart ends without a cap, as a bar that goes on.
-export function intervals(tone, rows, lies = false, below = 0) {
+export function intervals(tone, rows, lies = false, below = 0, half = 5) {
   return (params, api) => {
     if (params.dataIndex) return undefined;
     const place = (at, end) => (lies ? api.coord([end, at]).map((one, axis) => one + axis * below) : api.coord([at, end]));
     const line = ([x1, y1], [x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`;
-    const cap = ([x, y]) => (lies ? line([x, y - 5], [x, y + 5]) : line([x - 5, y], [x + 5, y]));
+    const cap = ([x, y]) => (lies ? line([x, y - half], [x, y + half]) : line([x - half, y], [x + half, y]));
     const bars = rows.map(([at, low, high, least, most]) => {
       const [start, end] = [place(at, low), place(at, high)];
       return line(start, end) + (low === least ? cap(start) : "") + (high === most ? cap(end) : "");
@@ -75,24 +93,50 @@ export function paths(tone, dash, lines) {
   return { type: "custom", silent: true, clip: true, encode: { x: 0, y: 1 }, data, renderItem };
 }
 
+// A legend wraps; only one of hundreds of lines scrolls.
+const MANY_KEYS = 48;
+
 // Subclasses have `keys()` (the legend), `option()` and `table()` (the data as [header, rows]).
 export class EChart {
   constructor(figure, name) {
     this.figure = figure;
     this.name = name;
     this.alone = null;
-    this.plot = echarts.init(figure.querySelector("[data-plot]"), null, { renderer: "svg" });
+    this.zoomed = null;
+    const place = figure.querySelector("[data-plot]");
+    this.plot = echarts.init(place, null, { renderer: "svg" });
+    this.reset = new ZoomReset(figure.querySelector(".panel-head .actions"), () => this.zoomTo(null));
+    if (this.canZoom()) {
+      dragToZoom(place, { inside: (point) => this.plot.containPixel({ gridIndex: 0 }, point), select: (from, to) => this.select(from, to), reset: () => this.zoomTo(null) });
+    }
+  }
+
+  // Charts whose two axes are numbers, or have places as numbers, say yes.
+  canZoom() { return false; }
+
+  // What was dragged over, in pixels, becomes the ends of both axes.
+  select(from, to) {
+    const [one, other] = [from, to].map((point) => this.plot.convertFromPixel({ gridIndex: 0 }, point));
+    const ends = (axis) => [Math.min(one[axis], other[axis]), Math.max(one[axis], other[axis])];
+    this.zoomTo({ x: ends(0), y: ends(1) });
+  }
+
+  zoomTo(zoomed) {
+    this.zoomed = zoomed;
+    this.reset.show(zoomed !== null);
+    this.draw();
   }
 
   get width() { return Math.max(this.figure.clientWidth - 120, 200); }
 
   buildLegend() {
-    this.figure.querySelector("[data-legend]").replaceChildren(this.hint(), ...this.keys().map(({ words, name, tone, edge, shape, hollow }, at) => {
+    const keys = this.keys(), legend = this.figure.querySelector("[data-legend]");
+    legend.classList.toggle("many", keys.length > MANY_KEYS);
+    legend.replaceChildren(this.hint(), ...keys.map(({ words, name, tone, shape, hollow, look }, at) => {
       const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}; again to show all` });
-      const key = Object.assign(document.createElement("span"), { className: `key key-${shape}` });
-      if (hollow) key.style.boxShadow = `inset 0 0 0 2px ${tone}`;
-      else key.style.background = tone;
-      if (edge) key.style.outline = `2px solid ${edge}`;
+      const key = look ? keyOf(look) : Object.assign(document.createElement("span"), { className: `key key-${shape}` });
+      if (!look && hollow) key.style.boxShadow = `inset 0 0 0 2px ${tone}`;
+      else if (!look) key.style.background = tone;
       button.append(key, words);
       button.setAttribute("aria-pressed", String(this.alone === null || this.alone === at));
       button.addEventListener("click", () => this.isolate(at));
@@ -120,6 +164,11 @@ export class EChart {
   resize() {
     this.plot.resize();
     this.draw();
+  }
+
+  dispose() {
+    this.reset.button.remove();
+    this.plot.dispose();
   }
 
   save(kind) {

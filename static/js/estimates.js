@@ -1,8 +1,9 @@
 // Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
-// what was simulated is hollow and dotted.
-import { above, band, decades, EChart, intervals, lines, paths, ring, textStyle, tooltip } from "./echart.js";
+// what was simulated is hollow. Each series has a mark and a dash of its own (looks.js).
+import { above, band, decades, EChart, intervals, lines, paths, ring, textStyle, tooltip, zoomedAxis } from "./echart.js";
 import { brief, colour, sig3, size, us } from "./format.js";
+import { lookOf } from "./looks.js";
 
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
 const FORMATS = { "µs": us, ms: (value) => us(value * 1000), kB: (value) => size(value * 1000), bytes: size, "%": (value) => `${sig3(value)}\u202f%`, "/s": (value) => `${sig3(value)}/s` };
@@ -14,8 +15,6 @@ export const axisTitle = (axis) => (axis.unit && !SAID_BY_VALUES.includes(axis.u
 // no hue of its own takes the next of some that stand for nothing else.
 const isNamed = (series) => Boolean(series.topology && colour(`series-${series.topology}`));
 const OTHERS = 8;
-const DASHES = ["solid", [10, 4], [8, 3, 2, 3], [4, 4]];
-const SYMBOLS = ["circle", "rect", "triangle", "roundRect"];
 
 function toneOf(chart, series) {
   if (isNamed(series)) return colour(`series-${series.topology}`);
@@ -25,11 +24,13 @@ function toneOf(chart, series) {
   return colour(`other-${(unnamed.indexOf(series) % OTHERS) + 1}`) || colour("series-structured");
 }
 
-// Lines of one hue differ by their dashes and marks.
-function variantOf(chart, series) {
-  if (!chart.told || !isNamed(series)) return 0;
-  return chart.series.filter((one) => one.role === series.role && one.topology === series.topology && isNamed(one)).indexOf(series);
+// Which of those that would look alike a series is: of one hue and one metric, or without a hue of their own.
+function turnOf(chart, series) {
+  const alike = (one) => one.role !== "published" && one.metric === series.metric && (isNamed(series) ? one.topology === series.topology : !isNamed(one));
+  return Math.max(chart.series.filter(alike).indexOf(series), 0);
 }
+
+const looksLike = (chart, series) => lookOf(series, turnOf(chart, series));
 
 const known = (point) => point.y !== null && point.y !== undefined;
 const counts = (series) => {
@@ -45,11 +46,30 @@ function legendName(chart, series) {
   return about.length ? `${series.name} (${about.join(", ")})` : series.name;
 }
 
-// Series of one chart that share a place on a category axis stand beside each other.
-function shift(chart, at) {
-  if (!chart.x.categories) return 0;
-  const crowded = Math.max(...chart.x.categories.map((_, x) => chart.series.filter((series) => series.points.some((point) => point.x === x)).length), 1);
-  return crowded < 2 ? 0 : (at - (chart.series.length - 1) / 2) * Math.min(0.16, 0.6 / chart.series.length);
+// Series that share places along the axis stand next to each other, so that no interval covers another: by so many
+// pixels; what was published stays where it is.
+const NEXT_PX = 9, SPREAD_PX = 36, OF_CATEGORY = 0.6, CAP_PX = 5;
+const CURVE = 12; // a line of more points stays where it is: its intervals alone stand next to each other
+
+function dodges(chart, shown, width) {
+  const side = shown.filter((series) => series.role !== "published");
+  const places = new Map();
+  for (const series of side) for (const point of series.points) places.set(point.x, (places.get(point.x) || 0) + 1);
+  const crowded = Math.max(0, ...places.values());
+  if (crowded < 2) return { step: 0, reach: 0, of: () => 0, cap: CAP_PX };
+  const step = chart.x.categories ? Math.min(16, (OF_CATEGORY * width) / chart.x.categories.length / side.length) : Math.min(NEXT_PX, SPREAD_PX / side.length);
+  return { step, reach: (step * side.length) / 2, of: (series) => (side.includes(series) ? (side.indexOf(series) - (side.length - 1) / 2) * step : 0), cap: Math.max(Math.min(CAP_PX, step / 2 - 0.5), 1) };
+}
+
+// A place so many pixels to the right of another. How wide the axis is need not be known exactly for that.
+const aside = ([low, high], log, width) => (log ? (x, px) => x * (high / low) ** (px / width) : (x, px) => x + (px * (high - low || 1)) / width);
+
+// The ends of the axis along x: where it has its own, those; else all that is drawn, and room for what stands aside.
+function endsOf(chart, sides) {
+  if (chart.x.categories) return [-0.5, chart.x.categories.length - 0.5];
+  if (sides.min !== undefined) return [sides.min, sides.max];
+  const xs = chart.series.flatMap((series) => series.points.map((point) => point.x));
+  return [chart.x.zero ? Math.min(0, ...xs) : Math.min(...xs), Math.max(...xs)];
 }
 
 // Published values are black diamonds, dashed; where topologies are told apart, their line and edge have its hue.
@@ -67,7 +87,7 @@ const isCrowded = (all) => all.filter(joins).length > MANY_LINES;
 const MOST_REPLICATES = 2_000;
 const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.points.reduce((inner, point) => inner + (point.replicates?.length || 0), 0), 0) > MOST_REPLICATES;
 
-const typeOf = (chart, series) => (series.role === "published" ? "dashed" : series.role === "simulated" || series.metric === "uss_bytes" ? "dotted" : DASHES[variantOf(chart, series) % DASHES.length]);
+const typeOf = (chart, series) => { const { dash } = looksLike(chart, series); return dash.length ? dash : "solid"; };
 const lineTone = (chart, series) => (series.role === "published" && isNamed(series) ? toneOf(chart, series) : keyTone(chart, series));
 
 // Hundreds of lines: those that look alike are one.
@@ -79,25 +99,23 @@ function together(chart, all) {
     if (!alike.has(key)) alike.set(key, [look, []]);
     alike.get(key)[1].push(series.points.map((point) => [point.x, known(point) ? point.y : NaN]));
   }
-  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, type === "dotted" ? [2, 3] : type, lines));
+  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, type === "solid" ? null : type, lines));
 }
 
-function drawn(chart, series, at, limits) {
+function drawn(chart, series, limits, place, cap) {
   const published = series.role === "published";
   const simulated = series.role === "simulated";
-  const [tone, hue, name, variant] = [keyTone(chart, series), toneOf(chart, series), legendName(chart, series), variantOf(chart, series)];
-  const moved = shift(chart, at);
-  const place = (point) => point.x + moved;
-  const symbol = SYMBOLS[variant % SYMBOLS.length];
-  const estimates = { name, type: "line", symbol: published ? "diamond" : symbol, symbolSize: published ? 10 : 7, connectNulls: false,
+  const [tone, hue, name, { mark }] = [keyTone(chart, series), toneOf(chart, series), legendName(chart, series), looksLike(chart, series)];
+  const own = series.line && series.points.length > CURVE ? (point) => point.x : place;
+  const estimates = { name, type: "line", symbol: `path://${mark}`, symbolSize: published ? 11 : 9, connectNulls: false, clip: true,
     showSymbol: !series.line || series.points.length < 40, z: published ? 4 : 3,
-    data: series.points.map((point) => ({ value: [place(point), known(point) ? point.y : null], point })),
+    data: series.points.map((point) => ({ value: [own(point), known(point) ? point.y : null], point })),
     itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : simulated ? ring(tone) : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
   const ranges = series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
     .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]);
-  const whiskers = { name, type: "custom", renderItem: intervals(tone, ranges), silent: true, z: 2, encode: { x: 0, y: [1, 2] }, data: ranges };
+  const whiskers = { name, type: "custom", renderItem: intervals(tone, ranges, false, 0, cap), silent: true, clip: true, z: 2, encode: { x: 0, y: [1, 2] }, data: ranges };
   const ends = series.points.filter((point) => known(point) && Number.isFinite(point.x_low) && Number.isFinite(point.x_high));
-  const area = { name, type: "custom", renderItem: band(tone, ends), silent: true, z: 1, encode: { x: 0, y: 1 },
+  const area = { name, type: "custom", renderItem: band(tone, ends), silent: true, clip: true, z: 1, encode: { x: 0, y: 1 },
     data: ends.flatMap((point) => [[point.x_low, point.y], [point.x_high, point.y]]) };
   const replicates = { name, type: "scatter", symbolSize: 5, itemStyle: { color: tone, opacity: 0.35 }, silent: true, z: 1,
     data: (tooMany(chart) ? [] : series.points).flatMap((point) => (point.replicates || []).filter((y) => y !== null).map((y) => [place(point), y])) };
@@ -158,7 +176,7 @@ function about(point, write, across) {
   return `\n${range}n = ${point.n}`;
 }
 
-function option(chart, log, width, shown) {
+function option(chart, log, width, shown, zoomed) {
   const text = textStyle();
   const title = (axis) => ({ name: axisTitle(axis), nameTextStyle: text });
   const categories = chart.x.categories;
@@ -166,24 +184,27 @@ function option(chart, log, width, shown) {
   const across = format(chart.x);
   const tick = (value) => (value === 0 ? "0" : brief(write(value)));
   const logs = { y: log && chart.y.log, x: log && chart.x.log };
-  const limits = bounds(chart, logs.y);
+  const limits = zoomed ? zoomedAxis(zoomed.y, logs.y) : bounds(chart, logs.y);
   const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
-  const sides = logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
+  const sides = zoomed ? zoomedAxis(zoomed.x, logs.x) : logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
   const isCrowd = isCrowded(shown);
+  const beside = dodges(chart, isCrowd ? [] : shown, width), ends = endsOf(chart, sides), move = aside(ends, logs.x, width);
+  if (beside.step && !categories && !zoomed) Object.assign(sides, { min: move(ends[0], -beside.reach), max: move(ends[1], beside.reach), axisLabel: { ...sides.axisLabel, showMinLabel: false, showMaxLabel: false } });
+  const at = (series) => (point) => (beside.step ? move(point.x, beside.of(series)) : point.x);
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {
     animation: false,
     aria: { enabled: true },
     textStyle: text,
     grid: { left: 8, right: 16, top: 34, bottom: categories && !areNumbered(chart, width) ? 20 : 26, containLabel: true },
-    tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
+    tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(data.point ? data.point.x : value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
         ...(chart.told ? valuesOf(chart.x, text, width) : configurationsOf(chart, text, width)),
-        axisTick: { show: false } } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero ? { min: 0 } : {}) }) },
+        axisTick: { show: false }, ...(zoomed ? { min: zoomed.x[0], max: zoomed.x[1] } : {}) } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero && sides.min === undefined ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: [...(isCrowd ? together(chart, shown.filter(joins)) : []),
-      ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, chart.series.indexOf(series), limits))],
+      ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, limits, at(series), beside.cap))],
   };
 }
 
@@ -196,9 +217,11 @@ export class EstimateChart extends EChart {
     this.redraw();
   }
 
+  canZoom() { return true; }
+
   keys() {
-    return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, tone: keyTone(this.chart, series),
-      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", shape: series.role === "published" ? "diamond" : "dot", hollow: series.role === "simulated" }));
+    return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, look: { ...looksLike(this.chart, series), tone: keyTone(this.chart, series),
+      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", hollow: series.role === "simulated", line: series.line } }));
   }
 
   hint() {
@@ -207,7 +230,7 @@ export class EstimateChart extends EChart {
 
   option() {
     const shown = this.alone === null ? this.chart.series : [this.chart.series[this.alone]];
-    return option(this.chart, this.log, this.width, shown);
+    return option(this.chart, this.log, this.width, shown, this.zoomed);
   }
 
   table() {

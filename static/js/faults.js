@@ -2,7 +2,7 @@
 import { toast } from "./toast.js";
 
 const rows = document.getElementById("fault-rows");
-const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all", lossy: "links: 0-1, 1-2 or all", impaired: "links: 0-1, 1-2 or all" };
+const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all; one way: 0>1", lossy: "links: 0-1, 1-2 or all; one way: 0>1", impaired: "links: 0-1, 1-2 or all; one way: 0>1" };
 const AMOUNTS = { slow: "Added ms", lossy: "Loss, share" };
 
 function explain(row) {

@@ -39,6 +39,13 @@ export function size(value) {
 export const perSecond = (value) => (known(value) ? `${sig3(value)}/s` : UNKNOWN);
 export const percent = (value) => (known(value) ? `${Math.round(value * 100)}\u202f%` : UNKNOWN);
 
+// As three figures, but no whole of what lacks something: 99.97 and 100 are not the same.
+export function share(value) {
+  if (!known(value)) return UNKNOWN;
+  const rounded = sig3(value * 100);
+  return `${value < 1 && Number(rounded) >= 100 ? Math.floor(value * 1e4) / 100 : rounded}\u202f%`;
+}
+
 export function duration(value) {
   if (!known(value)) return UNKNOWN;
   const seconds = Math.round(value);
@@ -57,7 +64,7 @@ export function timeLeft(seconds, now = new Date()) {
   return `ends ${end.toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" })}`;
 }
 
-export const FORMATS = { us, size, perSecond, count, percent, sig3 };
+export const FORMATS = { us, size, perSecond, count, percent, share, sig3 };
 
 // Of the theme that is on, each looked up once: charts ask thousands of times, between changes of the page.
 const colours = new Map();

@@ -3,8 +3,8 @@ import { colour } from "./format.js";
 import { addTools } from "./overlay-tools.js";
 
 const STATE_TONES = { up: "state-green", running: "state-green", starting: "state-blue", restarting: "state-violet",
-  failed: "state-red", stopped: "state-grey", away: "state-grey" };
-const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", stopped: "dashed", away: "dashed" };
+  failed: "state-red", "not answering": "state-amber", stopped: "state-grey", away: "state-grey" };
+const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", "not answering": "dashed", stopped: "dashed", away: "dashed" };
 
 const EDGE = 28; // pixels kept free around all of it
 const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // how far and near one comes, and how large a few brokers are drawn
@@ -137,8 +137,8 @@ export class Graph {
     this.onSelect?.(index);
   }
 
-  // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load; fills go from the least memory to the
-  // most, because brokers of one kind differ by little of what they have.
+  // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load and fills at no memory: brokers that
+  // differ by little of what they have look alike.
   show(looks) { this.looks = looks; this.dress(); }
 
   select(index) { this.cy.nodes().forEach((node) => { node[node.data("index") === index ? "select" : "unselect"](); }); }
@@ -153,15 +153,14 @@ export class Graph {
     const values = [...this.looks.values()];
     const most = (key) => Math.max(...values.map((look) => look[key] || 0), 1e-9);
     const [load, memory] = [most("load"), most("memory")];
-    const least = Math.min(...values.map((look) => look.memory || memory), memory);
     const [low, high] = [colour("accent-soft"), colour("accent")];
     const base = this.many ? 9 : 20, tones = {};
     this.cy.batch(() => {
       this.cy.nodes().forEach((node) => {
         const look = this.looks.get(node.data("index")) || {};
         const dress = {
-          size: Math.round(10 * base * (0.8 + (look.load ? 1.1 * Math.sqrt(look.load / load) : 0.2))) / 10,
-          fill: look.memory ? mix(low, high, memory > least ? 0.1 + 0.9 * ((look.memory - least) / (memory - least)) : 0.5) : low,
+          size: Math.round(10 * base * (0.8 + (look.load === undefined ? 0.2 : 1.1 * Math.sqrt(look.load / load)))) / 10,
+          fill: look.memory ? mix(low, high, look.memory / memory) : low,
           ring: look.state ? tones[look.state] ??= tone(look.state) : high,
           line: STATE_LINES[look.state] || "solid",
         };

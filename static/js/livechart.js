@@ -1,15 +1,20 @@
 // One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
 import { svgOf } from "./chart-svg.js";
 import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
+import { drawMarks as drawLooks, keyOf, markOf } from "./looks.js";
 import { HEAD, drawMarks, shadeMarks, withList } from "./marks.js";
 
 const STEPS = [1, 2, 5, 10];
 const NAME_HEIGHT = 18;
-const DASHES = { dashed: [6, 4], dotted: [2, 3] };
+const LEAST_DRAG = 6;
+const LEAST_NAMES = 4;
+const clock = (t, exact = true) => new Date(t * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, ...(exact ? { second: "2-digit" } : {}) });
+export const DASHES = { dashed: [6, 4], dotted: [2, 3], dashdot: [9, 3, 2, 3] };
 
 export class LiveChart {
-  // spec: {format, log, series: [{key, column, label, colour, width, dash, bandTo}]}. Where nothing is at the cursor the
-  // legend tells the newest values, if this follows what goes on.
+  // spec: {format, log, clock, top, series: [{key, column, label, colour, width, dash, bandTo}]}. Where nothing is at the cursor the
+  // legend tells the newest values, if this follows what goes on. Times are seconds of a run, or with `clock` Unix
+  // seconds that are written as the time of day; `top` is where a linear axis ends.
   constructor(element, spec, follows = true) {
     this.element = element;
     this.spec = spec;
@@ -19,6 +24,7 @@ export class LiveChart {
     this.marks = [];
     this.chosen = null;
     this.isolated = null;
+    this.zoom = null;
     this.format = FORMATS[spec.format];
     this.legend = element.parentElement.querySelector("[data-legend]");
     element.toggleAttribute("data-empty", true);
@@ -30,6 +36,9 @@ export class LiveChart {
 
   box() { return { width: Math.max(this.element.clientWidth, 100), height: this.element.clientHeight }; }
 
+  // A mark for each line; a chart of one line, or a band, needs none.
+  markOf(at) { return this.spec.series.length > 1 && !this.spec.series[at].bandTo ? markOf(at) : ""; }
+
   stroke(series) { return series.colour.startsWith("#") ? series.colour : colour(series.colour); }
 
   buildLegend() {
@@ -37,11 +46,9 @@ export class LiveChart {
     this.time = Object.assign(document.createElement("span"), { className: "cursor-time" });
     this.keys = this.spec.series.map((series, at) => {
       const button = document.createElement("button");
-      const key = Object.assign(document.createElement("span"), { className: "key" });
-      key.style.background = this.stroke(series);
-      key.style.height = `${Math.max(1, Math.round(series.width ?? 1.5))}px`;
-      if (series.dash) key.classList.add("key-dashed");
-      if (series.bandTo) { key.style.height = "10px"; key.style.opacity = "0.35"; }
+      const key = series.bandTo ? Object.assign(document.createElement("span"), { className: "key key-band" })
+        : keyOf({ tone: this.stroke(series), dash: DASHES[series.dash], width: series.width ?? 1.5, mark: this.markOf(at) });
+      if (series.bandTo) key.style.background = this.stroke(series);
       const value = Object.assign(document.createElement("span"), { className: "value" });
       button.append(key, series.label, value);
       button.type = "button";
@@ -66,7 +73,7 @@ export class LiveChart {
 
   readout(at) {
     const nowhere = at === null || at === undefined;
-    this.time.textContent = nowhere ? "" : `at ${this.data[0][at]}\u202fs`;
+    this.time.textContent = nowhere ? "" : this.spec.clock ? `at ${clock(this.data[0][at])}` : `at ${this.data[0][at]}\u202fs`;
     this.spec.series.forEach((series, i) => {
       const value = nowhere ? this.data[i + 1].findLast((one) => one !== null && one !== undefined) : this.data[i + 1][at];
       const text = value === null || value === undefined ? UNKNOWN : this.format(value);
@@ -86,10 +93,10 @@ export class LiveChart {
       ...this.box(),
       legend: { show: false },
       padding: [HEAD, 14, 0, 0],
-      cursor: { sync: { key: "run" }, points: { size: 5 } },
-      scales: { x: { time: false }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
+      cursor: { sync: { key: "run" }, points: { size: 5 }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { this.onZoom?.(null); return null; } } },
+      scales: { x: { time: Boolean(spec.clock), range: (u, min, max) => this.zoom || [min, max] }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
       axes: [
-        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, values: (u, splits) => splits.map((t) => `${t} s`) },
+        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, values: (u, splits, axis, space, apart) => splits.map((t) => (spec.clock ? clock(t, apart < 60) : `${t} s`)) },
         { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
           ...(this.log ? { filter: this.named } : {}), values: (u, splits) => splits.map((y) => (y === null ? "" : brief(this.format(y)))) },
       ],
@@ -97,8 +104,26 @@ export class LiveChart {
         show: this.isShown(at), label: series.label, stroke: this.stroke(series), width: series.width ?? 1.5, dash: DASHES[series.dash], spanGaps: false,
         points: { show: (u, seriesAt) => this.alone(seriesAt), size: 4 } }))],
       bands,
-      hooks: { drawAxes: [(u) => shadeMarks(u, this.marks)], draw: [(u) => drawMarks(u, this.marks, this.chosen)], setCursor: [(u) => this.readout(u.cursor.idx)] },
+      hooks: { drawAxes: [(u) => shadeMarks(u, this.marks)], draw: [(u) => this.drawLooks(u), (u) => drawMarks(u, this.marks, this.chosen)], setSelect: [(u) => this.selected(u)], setCursor: [(u) => this.readout(u.cursor.idx)] },
     }, this.data, this.element);
+  }
+
+  drawLooks(u) {
+    drawLooks(u, this.spec.series.map((series, at) => ({ mark: this.markOf(at), tone: this.stroke(series), values: this.data[at + 1], shown: this.isShown(at) })));
+  }
+
+  // What a mouse dragged over becomes the time that all charts of the page show (`onZoom`). Of one drag each chart tells.
+  selected(u) {
+    const { left, width } = u.select;
+    if (width < LEAST_DRAG) return;
+    this.onZoom?.([u.posToVal(left, "x"), u.posToVal(left + width, "x")]);
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+
+  // Seconds from, to; null shows all. It stays while data come.
+  zoomTo(range) {
+    this.zoom = range;
+    this.plot.setData(this.data);
   }
 
   // Points are drawn where there are too few for a line to be seen.
@@ -112,15 +137,17 @@ export class LiveChart {
     return [low, Math.max(high, low * 5)];
   }
 
-  linearRange(min, max) { return [min < 0 ? min * 1.1 : 0, max > 0 ? max * 1.1 : 1]; }
+  linearRange(min, max) { return [min < 0 ? min * 1.1 : 0, this.spec.top ?? (max > 0 ? max * 1.1 : 1)]; }
 
-  // Of a log axis the ends are named, then powers of ten, then 2 and 5 times these, as far as they have room.
+  // Of a log axis the ends are named, then powers of ten, then 2 and 5 times these, as far as they have room; where these
+  // are too few to read a value by, the numbers between them.
   named(u, splits) {
     const { min, max } = u.scales.y;
     const step = (value) => STEPS.find((one) => Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - one) < 1e-6);
-    const rank = (value) => ([min, max].some((end) => Math.abs(value / end - 1) < 1e-6) ? 0 : step(value));
+    const rank = (value) => ([min, max].some((end) => Math.abs(value / end - 1) < 1e-6) ? 0 : step(value) ?? STEPS.at(-1) + 1);
     const found = [];
-    for (const value of splits.filter(step).sort((one, other) => rank(one) - rank(other))) {
+    for (const value of [...splits].sort((one, other) => rank(one) - rank(other))) {
+      if (!step(value) && found.length >= LEAST_NAMES) break;
       if (found.every((other) => Math.abs(u.valToPos(value, "y") - u.valToPos(other, "y")) >= NAME_HEIGHT)) found.push(value);
     }
     return splits.map((value) => (found.includes(value) ? value : null));
@@ -165,6 +192,6 @@ export class LiveChart {
 
   saveData(name) {
     const rows = this.data[0].map((t, i) => [t, ...this.spec.series.map((_, s) => this.data[s + 1][i])]);
-    saveAs(`${name}.csv`, toCsv(["t_s", ...this.spec.series.map((series) => series.column || series.key)], rows));
+    saveAs(`${name}.csv`, toCsv([this.spec.clock ? "unix_s" : "t_s", ...this.spec.series.map((series) => series.column || series.key)], rows));
   }
 }

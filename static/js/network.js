@@ -1,6 +1,8 @@
 // The page of a network: its overlay with the load and memory of each broker, and one broker opened beside it. What it
 // shows comes with the list of brokers, which asks for itself.
 import { showFigures } from "./figures.js";
+import { NetworkCharts } from "./network-charts.js";
+import { drawQuery } from "./query-picture.js";
 import { BrokerPanel } from "./run-broker.js";
 import { RunOverlay, looksOf, writeScales } from "./run-overlay.js";
 
@@ -16,5 +18,8 @@ function show() {
   showFigures(byId("broker"), frame);
 }
 
+new NetworkCharts(byId("course"));
 document.addEventListener("htmx:afterSwap", show);
+// The walk of what was asked comes once the brokers have reported it.
+document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "context-walk" && byId("walk-data")) drawQuery(); });
 show();

@@ -6,6 +6,12 @@ import "./guard.js";
 import "./keep.js";
 import "./session.js";
 
+// A browser that goes back puts into a filter what was typed last; the list below it is that of the address. On a page
+// opened in any other way, what was typed before it was loaded stays.
+const isGoneBackTo = ({ persisted }) => persisted || performance.getEntriesByType("navigation")[0].type === "back_forward";
+addEventListener("pageshow", (event) => isGoneBackTo(event) && document.querySelectorAll('form[method="get"][role="search"] input[type="search"]')
+  .forEach((field) => { field.value = field.defaultValue; }));
+
 const DISTANCES = [[90, 1, "s"], [5400, 60, "min"], [172800, 3600, "h"], [Infinity, 86400, "d"]];
 
 export function ago(moment, now = new Date()) {
@@ -58,6 +64,19 @@ document.addEventListener("keydown", (event) => {
   toggleRail(toggle, false);
   toggle.focus();
 });
+
+// What somebody opened or closed in this browser stays so.
+for (const details of document.querySelectorAll("details[data-remember]")) {
+  const kept = `open-${details.dataset.remember}`;
+  if (localStorage.getItem(kept)) details.open = localStorage.getItem(kept) === "yes";
+  details.addEventListener("toggle", () => { if (details.dataset.toggled) localStorage.setItem(kept, details.open ? "yes" : "no"); });
+  details.addEventListener("click", () => { details.dataset.toggled = "yes"; });
+}
+
+// What a link leads to is opened, where it is folded.
+function unfold() { document.querySelector(`details[id="${CSS.escape(location.hash.slice(1))}"]`)?.setAttribute("open", ""); }
+window.addEventListener("hashchange", unfold);
+unfold();
 
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm || event.target.dataset.confirm;

@@ -122,7 +122,7 @@ export class Sequence {
     }
   }
 
-  // Within its own box: the page stays, for the picture above tells of the same message.
+  // Within its own box: the page stays, for the picture below tells of the same message.
   reveal(group) {
     const [inner, outer] = [group.getBoundingClientRect(), this.box.getBoundingClientRect()];
     const by = (low, high, least, most) => (low < least ? low - least : Math.max(0, Math.min(high - most, low - least)));

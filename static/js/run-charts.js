@@ -1,6 +1,7 @@
 // The live charts of a run: what each of them draws, and its buttons. All share one cursor, and the time at it.
 import { colour } from "./format.js";
 import { LiveChart } from "./livechart.js";
+import { ZoomReset } from "./zoom.js";
 
 function specs(kind) {
   const main = colour(`series-${kind}`) ? `series-${kind}` : "series-custom";
@@ -8,13 +9,13 @@ function specs(kind) {
     latency: { format: "us", log: true, series: [
       { key: "p50", column: "p50_us", label: "p50", colour: main, width: 2.5 },
       { key: "p95", column: "p95_us", label: "p50–p95", colour: main, width: 0, bandTo: "p50" },
-      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1.5 },
+      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1.5, dash: "dotted" },
       { key: "mean", column: "mean_us", label: "mean", colour: "ink-soft", width: 1, dash: "dashed" }] },
     outcomes: { format: "perSecond", series: [
       { key: "answered", column: "answered_per_s", label: "answered", colour: "state-blue", width: 2 },
       { key: "not_found", column: "not_found_per_s", label: "not found", colour: "state-amber", width: 1.5, dash: "dashed" },
       { key: "timed_out", column: "timed_out_per_s", label: "timed out", colour: "state-red", width: 1.5, dash: "dotted" },
-      { key: "refused", column: "refused_per_s", label: "refused", colour: "state-slate", width: 1.5, dash: "dashed" }] },
+      { key: "refused", column: "refused_per_s", label: "refused", colour: "state-slate", width: 1.5, dash: "dashdot" }] },
     updates: { format: "perSecond", series: [{ key: "updates", column: "updates_per_s", label: "updates stored", colour: "state-violet", width: 2 }] },
     memory: { format: "size", series: [
       { key: "rss_bytes", column: "rss_bytes", label: "RSS", colour: "ink-soft", width: 1.5, dash: "dashed" },
@@ -35,10 +36,18 @@ export class RunCharts {
     this.shown = [...document.querySelectorAll("[data-chart]")].map((figure) => this.make(figure, live));
     this.series = null;
     this.marks = [];
+    this.resets = this.shown.map(({ figure }) => new ZoomReset(figure.querySelector(".panel-head .actions"), () => this.zoomTo(null)));
+  }
+
+  // All charts are of the same time: one is dragged over, all show that part of it.
+  zoomTo(range) {
+    this.shown.forEach(({ chart }) => chart.zoomTo(range));
+    this.resets.forEach((reset) => reset.show(range !== null));
   }
 
   make(figure, live) {
-    const one = { spec: figure.dataset.chart, chart: new LiveChart(figure.querySelector("[data-plot]"), this.specs[figure.dataset.chart], !live.ended) };
+    const one = { figure, spec: figure.dataset.chart, chart: new LiveChart(figure.querySelector("[data-plot]"), this.specs[figure.dataset.chart], !live.ended) };
+    one.chart.onZoom = (range) => this.zoomTo(range);
     figure.addEventListener("click", ({ target }) => {
       const { scale, save, view } = target.dataset;
       const name = `run-${live.run}-${live.engine === "simulated" ? "simulated-" : ""}${one.spec}`;

@@ -1,5 +1,5 @@
 // The overlay of a run: each broker's load as its size, its memory as its fill, its state as its ring; links as thick as
-// what went over them. Positions stay. What the sizes and fills stand for is written below, from the least to the most.
+// what went over them. Positions stay. What the sizes and fills stand for is written below: from nothing to the most.
 import { colour, perSecond, size } from "./format.js";
 import { Graph, graphData } from "./graph.js";
 
@@ -43,12 +43,13 @@ export class RunOverlay extends Graph {
   }
 }
 
-// "0 to 41.2 per second" beside each key; a scale is nothing where nobody is known.
+// "0 to 41.2/s, the least 38.9/s" beside each key; a scale is nothing where nobody is known.
 export function writeScales(looks) {
   const all = [...looks.values()];
   for (const [id, key, write] of [["load-scale", "load", perSecond], ["memory-scale", "memory", size]]) {
     const values = all.map((look) => look[key]).filter((value) => value !== undefined && value !== null);
-    const words = values.length ? `${write(Math.min(...values))} to ${write(Math.max(...values))}` : "nothing known";
+    const [least, most] = [write(Math.min(...values)), write(Math.max(...values))];
+    const words = values.length ? `0 to ${most}${least === most ? "" : `, the least ${least}`}` : "nothing known";
     const place = document.getElementById(id);
     if (place && place.textContent !== words) place.textContent = words;
   }

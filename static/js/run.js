@@ -38,7 +38,7 @@ function show(next) {
   ]);
 }
 
-// Of a run that was collected memory is that of its summary, as everywhere; a frame tells of its last second.
+// Of a run that was collected memory is that of its summary, as everywhere; a frame tells of its end.
 function measured(last) {
   const known = live.memory.map((row) => row.uss_bytes ?? row.rss_bytes).filter((bytes) => bytes !== null);
   const all = known.length ? known.reduce((sum, bytes) => sum + bytes, 0) : null;

@@ -36,6 +36,7 @@ local MESSAGES = {
   [31] = {"DataStored", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name", "nothing"},
   [32] = {"QuietRequest", "timestamp:time entity_type:name entity_id:name scope:name", "hops"},
   [33] = {"ReplicaRefresh", "timestamp:time payload_size:size provider_id:name entity_type:name entity_id:name scope:name valid_begin:time valid_end:time payload:payload", "nothing"},
+  [34] = {"ReplicaConfirm", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name stored:time", "nothing"},
 }
 
 local STATUSES = {

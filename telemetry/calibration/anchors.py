@@ -120,6 +120,15 @@ def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Respo
     return Compared(anchor.name, _over(live), _over(simulated))
 
 
+def compared_again(row: Mapping[str, Any]) -> Compared:
+    """An anchor as a document has it, with intervals from its replicates: its own may be by the method of an earlier
+    version.
+    """
+    kinds = (row["live"], row["simulated"])
+    live, simulated = ({name: interval(one[name]["replicates"]) for name in RANKS} for one in kinds)
+    return Compared(row["anchor"], live, simulated)
+
+
 def responses(files: RunFiles) -> Responses:
     """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` where nothing was answered."""
     times = [sample.ended_us - sample.intended_us for sample in _answered(files)]

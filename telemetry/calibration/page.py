@@ -15,7 +15,7 @@ from typing import Any
 
 from overlay.runtime.calibrated import REFERENCE
 from overlay.services import ServiceModel
-from telemetry.calibration.anchors import CLOSE, GROWTH, Compared
+from telemetry.calibration.anchors import CLOSE, GROWTH, Compared, compared_again
 
 Row = Mapping[str, Any]
 """An anchor as the document has it."""
@@ -39,24 +39,31 @@ def residuals_of(compared: Sequence[Compared], model: ServiceModel) -> dict[str,
     """The document: every anchor live and simulated in microseconds, and the model's costs and provenance."""
     return {
         "close": CLOSE,
-        "anchors": [{**asdict(one), "off": one.off, "is_close": one.is_close} for one in compared],
+        "anchors": [_row_of(one) for one in compared],
         "model": {name: value for name, value in model.to_json().items() if name.endswith("_us")},
         "memory": asdict(model.memory),
         "measured": dict(model.measured),
     }
 
 
+def _row_of(one: Compared) -> dict[str, Any]:
+    return {**asdict(one), "off": one.off, "is_close": one.is_close}
+
+
 def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
     """The Markdown at ``path`` and the chart beside it, under the same name."""
     picture = path.with_suffix(".svg")
-    anchors, growth = _parted(residuals["anchors"])
+    rows = [_row_of(compared_again(row)) for row in residuals["anchors"]]
+    anchors, growth = _parted(rows)
     picture.write_text(chart(anchors), encoding="utf-8")
     parts = [
         "# Calibration: the simulator beside live runs",
         _how(residuals["measured"]),
         f"![Median response times, live and simulated, with 95 % intervals]({picture.name})",
-        *_anchors(anchors, residuals["close"]),
+        "## Anchors",
+        _compared(anchors),
         *_growth(growth),
+        *_believed(rows, residuals["close"]),
         f"{READING}\n\n{_written(path)}\n\n{READING}",
         *_costs(residuals),
         *_stages(residuals["measured"]),
@@ -113,21 +120,23 @@ def _compared(rows: Sequence[Row]) -> str:
     )
 
 
-def _anchors(anchors: Sequence[Row], close: float) -> Iterator[str]:
-    yield "## Anchors"
-    yield _compared(anchors)
-    wrong = [one["anchor"] for one in anchors if not one["is_close"]]
+def _believed(rows: Sequence[Row], close: float) -> Iterator[str]:
+    """Of every configuration that was compared, those of the growth as well."""
+    yield "## How many are near"
+    wrong = [f"{one['anchor']} ({100 * one['off']:+.0f} %)" for one in rows if not one["is_close"]]
     bound = f"{100 * close:.0f} %"
     if wrong:
         yield (
-            f"**Not within {bound} of the live median: {'; '.join(wrong)}.** Response times simulated for the like of "
-            "these are to be doubted by as much."
+            f"{len(rows) - len(wrong)} of {len(rows)} simulated medians are within {bound} of the live ones. "
+            f"**Not within {bound}: {'; '.join(wrong)}.** Response times simulated for the like of these are to be "
+            "doubted by as much."
         )
     else:
-        yield f"All simulated medians are within {bound} of the live ones."
+        yield f"All {len(rows)} simulated medians are within {bound} of the live ones."
     yield (
-        f"Response times run from the intended sending. n = {anchors[0][LIVE]['p50']['n']} runs of each, with the same "
-        "seeds live and simulated; in brackets the 95 % interval over runs (Student's t on the logarithm)."
+        f"Response times run from the intended sending. n = {rows[0][LIVE]['p50']['n']} runs of each, with the same "
+        "seeds live and simulated. Values are geometric means over runs; in brackets their 95 % interval (Student's t "
+        "on the logarithm)."
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.runtime.calibrated import FILE, REFERENCE, stored_services
-from telemetry.calibration.anchors import CLOSE, GROWTH
+from telemetry.calibration.anchors import CLOSE, GROWTH, compared_again
 from telemetry.calibration.page import LIVE, SIMULATED, residuals_path
 from telemetry.charts import Chart, axis, chart, estimate, series
 from telemetry.errors import TelemetryError
@@ -56,9 +56,18 @@ class Trust:
     """Of a central broker, with a linear table and an indexed one."""
 
     @property
+    def rows(self) -> list[Compared]:
+        """All configurations that were held against live runs."""
+        return [*self.anchors, *self.growth]
+
+    @property
+    def near(self) -> list[Compared]:
+        return [one for one in self.rows if one.is_close]
+
+    @property
     def wrong(self) -> list[Compared]:
-        """The anchors that are not close."""
-        return [one for one in self.anchors if not one.is_close]
+        """Those that are not close."""
+        return [one for one in self.rows if not one.is_close]
 
     def age_days(self, today: date) -> int:
         """Since it was measured."""
@@ -109,11 +118,11 @@ def chart_of(rows: Sequence[Compared]) -> Chart:
 
 
 def _compared(row: Mapping[str, Any]) -> Compared:
-    pairs = zip(row[LIVE]["p50"]["replicates"], row[SIMULATED]["p50"]["replicates"], strict=False)
+    one = compared_again(row)
+    pairs = zip(one.live["p50"]["replicates"], one.simulated["p50"]["replicates"], strict=False)
     ratios = interval([simulated / live for live, simulated in pairs])
     bounds = {name: None if ratios[name] is None else ratios[name] - 1 for name in ("low", "high")}
-    off = {**ratios, "value": row["off"], **bounds}
-    return Compared(row["anchor"], row[LIVE], row[SIMULATED], off, row["is_close"])
+    return Compared(one.anchor, one.live, one.simulated, {**ratios, "value": one.off, **bounds}, one.is_close)
 
 
 def _document(path: Path) -> dict[str, Any]:

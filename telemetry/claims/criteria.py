@@ -8,9 +8,10 @@ done here (systems.md, section 1.8).
 
 ::
 
-    reproduced   the criterion holds for the whole 95 % interval
-    shape only   the effect has the published direction, with an interval that says so, and not the published size
-    not          neither
+    reproduced     the criterion holds for the whole 95 % interval
+    shape only     it holds for no part of it, and the published direction for the whole interval
+    not            neither holds for any part of it
+    inconclusive   the interval has both in it: so few seeds neither show nor refute it
 
 Response times are simulated with service times of our own machine: it is ratios and directions that can be compared
 with the thesis' twenty machines, microseconds cannot. Nothing in the simulator was fitted to the table.
@@ -36,7 +37,15 @@ LATER = (
     "and were not looked at"
 )
 
-REPRODUCED, SHAPE_ONLY, NOT, UNKNOWN = "reproduced", "shape only", "not", "not known"
+REVISED = "2026-11-23"
+"""When *not* was parted from *inconclusive*, and t put on the logarithm: the runs had been looked at by then."""
+
+REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN = "reproduced", "shape only", "not", "inconclusive", "not known"
+
+ROUNDING = 1e-9
+
+Shown = bool | None
+"""Whether something holds: for the whole interval, for no part of it, or ``None``, for a part."""
 
 Interval = Mapping[str, Any]
 
@@ -65,7 +74,8 @@ class Claim:
     """What is enough for ``shape only``."""
     measure: Callable[[Cells], Quantities]
     """What is looked at, in one seed's runs. Raises ``KeyError`` where a run is missing."""
-    judge: Callable[[Mapping[str, Interval]], str]
+    judge: Callable[[Mapping[str, Interval]], tuple[Shown, Shown]]
+    """Whether the criterion holds, and whether the shape does."""
     written: str = WRITTEN
 
 
@@ -77,9 +87,9 @@ def evaluate(found: Iterable[Found], rare: Iterable[Found] = ()) -> list[Verdict
 
 def _verdict(claim: Claim, seeds: Iterable[Cells]) -> Verdict:
     rows = [row for cells in seeds if (row := _measured(claim, cells))]
-    figures = {name: interval([row[name] for row in rows], is_signed=True) for name in (rows[0] if rows else ())}
+    figures = {name: interval([row[name] for row in rows]) for name in (rows[0] if rows else ())}
     is_known = len(rows) > 1 and all(one["n"] == len(rows) for one in figures.values())
-    verdict = claim.judge(figures) if is_known else UNKNOWN
+    verdict = word(claim, figures) if is_known else UNKNOWN
     return Verdict(claim.name, verdict, figures, _measured(claim, published_cells()) or {})
 
 
@@ -93,54 +103,80 @@ def _measured(claim: Claim, cells: Cells) -> Quantities | None:
 # ---- how it is judged
 
 
-def _at_least(figure: Interval, bound: float) -> bool:
-    return bool(figure["low"] >= bound)
+def word(claim: Claim, figures: Mapping[str, Interval]) -> str:
+    """The verdict that these intervals give, in the claim's order of them."""
+    criterion, shape = claim.judge(figures)
+    if criterion:
+        return REPRODUCED
+    if criterion is None or shape is None:
+        return INCONCLUSIVE
+    return SHAPE_ONLY if shape else NOT
 
 
-def _within(figure: Interval, share: float) -> bool:
-    """Whether the whole interval of a ratio is within ``share`` of 1."""
-    return bool(figure["low"] >= 1 - share and figure["high"] <= 1 + share)
+def _all(parts: Iterable[Shown]) -> Shown:
+    """Refuted as soon as one is; shown once all are."""
+    found = set(parts)
+    return False if False in found else None if None in found else True
 
 
-def _grows(figures: Mapping[str, Interval], bound: float, shape: float) -> str:
+def _any(parts: Iterable[Shown]) -> Shown:
+    found = set(parts)
+    return True if True in found else None if None in found else False
+
+
+def _not(part: Shown) -> Shown:
+    return None if part is None else not part
+
+
+def _at_least(figure: Interval, bound: float) -> Shown:
+    return True if figure["low"] >= bound else False if figure["high"] < bound else None
+
+
+def _above(one: Interval, other: Interval) -> Shown:
+    """Whether one is above another, intervals apart; what is equal but for rounding is not."""
+    return True if one["low"] > other["high"] else False if one["high"] <= other["low"] * (1 + ROUNDING) else None
+
+
+def _within(figure: Interval, share: float) -> Shown:
+    """Whether a ratio is within ``share`` of 1."""
+    low, high = 1 - share, 1 + share
+    if figure["low"] >= low and figure["high"] <= high:
+        return True
+    return False if figure["high"] < low or figure["low"] > high else None
+
+
+def _grows(figures: Mapping[str, Interval], bound: float, shape: float) -> tuple[Shown, Shown]:
     [figure] = figures.values()
-    if _at_least(figure, bound):
-        return REPRODUCED
-    return SHAPE_ONLY if _at_least(figure, shape) else NOT
+    return _at_least(figure, bound), _at_least(figure, shape)
 
 
-def _stays(figures: Mapping[str, Interval], share: float, shape: float) -> str:
-    if all(_within(figure, share) for figure in figures.values()):
-        return REPRODUCED
-    return SHAPE_ONLY if all(_within(figure, shape) for figure in figures.values()) else NOT
+def _stays(figures: Mapping[str, Interval], share: float, shape: float) -> tuple[Shown, Shown]:
+    ratios = figures.values()
+    return _all(_within(one, share) for one in ratios), _all(_within(one, shape) for one in ratios)
 
 
-def _separate(figures: Mapping[str, Interval], share: float) -> str:
-    """Whether each pair's ratio is wholly further than ``share`` from 1; one pair's is enough for the shape."""
-    apart = [figure["high"] < 1 - share or figure["low"] > 1 + share for figure in figures.values()]
-    return REPRODUCED if all(apart) else SHAPE_ONLY if any(apart) else NOT
+def _separate(figures: Mapping[str, Interval], share: float) -> tuple[Shown, Shown]:
+    """Whether each pair's ratio is further than ``share`` from 1; one pair's is enough for the shape."""
+    apart = [_not(_within(figure, share)) for figure in figures.values()]
+    return _all(apart), _any(apart)
 
 
-def _parts(figures: Mapping[str, Interval]) -> str:
+def _parts(figures: Mapping[str, Interval]) -> tuple[Shown, Shown]:
     few, some, most = figures.values()
-    is_rising = few["high"] < some["low"] and some["high"] < most["low"]
-    if is_rising and _at_least(most, 3.0):
-        return REPRODUCED
-    return SHAPE_ONLY if few["high"] < most["low"] and _at_least(most, 1.0) else NOT
+    criterion = _all((_above(some, few), _above(most, some), _at_least(most, 3.0)))
+    return criterion, _all((_above(most, few), _at_least(most, 1.0)))
 
 
-def _weighs(figures: Mapping[str, Interval]) -> str:
+def _weighs(figures: Mapping[str, Interval]) -> tuple[Shown, Shown]:
     few, most, over_idle = figures.values()
-    if _within(few, 0.15) and _at_least(over_idle, 1.5) and _at_least(most, 1.5):
-        return REPRODUCED
-    return SHAPE_ONLY if _within(few, 0.15) and _at_least(over_idle, 1.5) else NOT
+    shape = _all((_within(few, 0.15), _at_least(over_idle, 1.5)))
+    return _all((shape, _at_least(most, 1.5))), shape
 
 
-def _is_held(figures: Mapping[str, Interval]) -> str:
+def _is_held(figures: Mapping[str, Interval]) -> tuple[Shown, Shown]:
     few, most, table = figures.values()
-    if not (_within(few, 0.15) and _at_least(table, 1.5)):
-        return NOT
-    return REPRODUCED if _at_least(most, 1.5) else SHAPE_ONLY
+    shape = _all((_within(few, 0.15), _at_least(table, 1.5)))
+    return _all((shape, _at_least(most, 1.5))), shape
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -240,6 +276,6 @@ def effect_of_cut(short: Iterable[Found], long: Iterable[Found]) -> dict[int, In
     return {config: interval(values) for config, values in sorted(ratios.items())}
 
 
-def changes_nothing(ratio: Interval) -> bool | None:
-    """``None`` where one seed says nothing of it."""
+def changes_nothing(ratio: Interval) -> Shown:
+    """``None`` also where one seed says nothing of it."""
     return None if ratio["low"] is None else _within(ratio, CUT)

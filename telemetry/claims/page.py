@@ -11,6 +11,7 @@ from typing import Any
 from telemetry.claims.criteria import (
     CLAIMS,
     CUT,
+    REVISED,
     WRITTEN,
     Claim,
     Interval,
@@ -78,8 +79,12 @@ def page(found: Sequence[Found], long: Sequence[Found], rare: Sequence[Found], n
         f"The criteria were written on {WRITTEN}, before any configuration of the matrix had been run, but for those "
         "that say otherwise; they are data in `telemetry/claims/criteria.py`, from which this page is made (`python -m "
         f"telemetry claims`). {how} The runs are those of {_link(SHORT)}, and where data are rare of {_link(RARE)}.",
-        "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: what stands behind "
-        "that word does. *Not*: neither. *Not known*: runs are missing, or there is one seed only.",
+        "*Reproduced*: the criterion holds for the whole 95 % interval over seeds. *Shape only*: it holds for no part "
+        "of it, and what stands behind that word for the whole. *Not*: neither holds for any part. *Inconclusive*: the "
+        "interval neither shows nor refutes it. *Not known*: runs are missing, or there is one seed only.",
+        "A figure is the geometric mean of a ratio over seeds, its interval Student's t on the logarithm. That, and "
+        f"the word *inconclusive*, are of {REVISED}, after the runs of 2026-11-22 had been looked at; no bound was "
+        "moved.",
         "Response times are means over requests answered, from the intended sending"
         + (", simulated with the service times of one calibrated machine" if engine == "simulated" else "")
         + "; memory is "
@@ -120,12 +125,13 @@ def _cut(ratios: Mapping[int, Interval]) -> Iterator[str]:
     yield f"## Does measuring for {SHORT_S:.0f} s instead of {LONG_S:.0f} change anything?"
     yield (
         f"Nothing, where the 95 % interval of mean response time at {LONG_S:.0f} s / at {SHORT_S:.0f} s, paired by "
-        f"seed, is from {1 - CUT:.2f} to {1 + CUT:.2f}. The runs are those of {_link(LONG)}."
+        f"seed, is from {1 - CUT:.2f} to {1 + CUT:.2f}; something, where no part of it is. The runs are those of "
+        f"{_link(LONG)}."
     )
     if not ratios:
         yield "There are no such runs yet."
         return
-    words = {True: "nothing", False: "**something**", None: "not known"}
+    words = {True: "nothing", False: "**something**", None: "inconclusive"}
     rows = [(str(config), _figure(ratio), words[changes_nothing(ratio)]) for config, ratio in ratios.items()]
     yield _table(("configuration of Table B.1", "ratio, 95 % interval", "it changes"), rows)
 

@@ -97,9 +97,9 @@ def _how(plans: Sequence[Plan], summary: Summary, now: datetime) -> str:
         f"replication, no monitoring, links of {DELAY_MS:g} ms without loss. Settings are the defaults, walks have "
         f"4 x N hops, floods and rings {BrokerConfig().flood_ttl}, k-walkers {BrokerConfig().walkers}, and a shallow "
         f"flood is waited for {WAIT_MS} ms a hop. Messages are all that a query led to, those after its answer "
-        f"included. Intervals are 95 % by bootstrap, with the topology as the unit; ± is half their width, and left "
-        f"out where all topologies came out alike. All figures: [search-strategies.csv](search-strategies.csv). "
-        f"Version {__version__}, {now:%Y-%m-%d}, made by"
+        f"included. Intervals are 95 % with the topology as the unit, by Student's t and of success by Wilson's score; "
+        f"± is half their width, and left out where it is nothing. All figures: "
+        f"[search-strategies.csv](search-strategies.csv). Version {__version__}, {now:%Y-%m-%d}, made by"
     )
     told = [_how_one(plan, {p: found for p, found in summary.items() if p.engine == plan.engine}) for plan in plans]
     return "\n\n".join([*told, common, f"```\n{_command(plans)}\n```"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from telemetry.intervals import interval
+from telemetry.intervals import COUNT, interval
 from telemetry.search_table.draws import Place
 from telemetry.search_table.summary import Summary, figure
 
@@ -98,4 +98,4 @@ def _counted(found: Mapping[str, dict[str, Any]], policy: str) -> Mapping[str, d
     if policy != WITH_STEPS_BACK:
         return found
     pairs = zip(found["datagrams"]["replicates"], found["hops"]["replicates"], strict=True)
-    return {**found, "messages": interval([datagrams - hops for datagrams, hops in pairs])}
+    return {**found, "messages": interval([datagrams - hops for datagrams, hops in pairs], COUNT)}

@@ -6,14 +6,16 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from overlay.search_draws import Draw
-from telemetry.intervals import interval
+from telemetry.intervals import COUNT, SHARE, between, interval
 from telemetry.search_table.draws import LIVE, VIRTUAL, Place, Row
 
+SUCCESS = "success"
 METRICS: dict[str, tuple[str, Callable[[Draw], float | None]]] = {
-    "success": ("answered, % of queries", lambda draw: 100 * draw.answered / draw.queries),
+    SUCCESS: ("answered, % of queries", lambda draw: 100 * draw.answered / draw.queries),
     "messages": ("requests and lookaheads between brokers per query", lambda draw: draw.messages / draw.queries),
     "datagrams": ("all datagrams between brokers per query", lambda draw: draw.datagrams / draw.queries),
     "hops": (
@@ -46,10 +48,18 @@ def _by_place(rows: Sequence[Row]) -> dict[Place, dict[int, Draw]]:
 
 
 def _summary(draws: Sequence[Draw]) -> dict[str, dict[str, Any]]:
-    found = {name: interval([value(draw) for draw in draws]) for name, (_, value) in METRICS.items()}
+    found = {name: _interval(name, draws) for name in METRICS}
     counts = {name: sum(getattr(draw, name) for draw in draws) for name in ("queries", "answered", "not_found", "lost")}
     most = {name: max(getattr(draw, name) for draw in draws) for name in ("most_messages", "longest")}
     return {**found, "counts": {"seeds": len(draws), **counts, **most}}
+
+
+def _interval(name: str, draws: Sequence[Draw]) -> dict[str, Any]:
+    """Costs add up over queries, so it is their mean that counts, and not the geometric one."""
+    values = [METRICS[name][1](draw) for draw in draws]
+    if name != SUCCESS:
+        return interval(values, COUNT)
+    return interval(values, SHARE, requests=[draw.queries for draw in draws], most=100)
 
 
 def figure(found: Mapping[str, Any]) -> str:
@@ -106,12 +116,19 @@ def differences(rows: Sequence[Row]) -> Iterator[Difference]:
         twin = replace(place, engine=VIRTUAL)
         if place.engine != LIVE or twin not in draws:
             continue
+        pairs = [(draws[twin][seed], draws[place][seed]) for seed in draws[place] if seed in draws[twin]]
         for name, (_, value) in METRICS.items():
-            pairs = [
-                (value(draws[twin][seed]), value(draws[place][seed])) for seed in draws[place] if seed in draws[twin]
-            ]
-            both = [(virtual, live) for virtual, live in pairs if virtual is not None and live is not None]
+            both = [pair for pair in pairs if value(pair[0]) is not None and value(pair[1]) is not None]
             if both:
-                virtual, live = (sum(values) / len(both) for values in zip(*both, strict=True))
-                found = interval([live - virtual for virtual, live in both], is_signed=True)
-                yield Difference(place, name, virtual, live, found)
+                yield _difference(place, name, both)
+
+
+def _difference(place: Place, name: str, pairs: Sequence[tuple[Draw, Draw]]) -> Difference:
+    value = METRICS[name][1]
+    virtual, live = ([value(draw) or 0.0 for draw in draws] for draws in zip(*pairs, strict=True))
+    if name == SUCCESS:
+        virtual_made, live_made = ([draw.queries for draw in draws] for draws in zip(*pairs, strict=True))
+        found = between(live, virtual, SHARE, is_paired=True, requests=(live_made, virtual_made), most=100)
+    else:
+        found = between(live, virtual, COUNT, is_paired=True)
+    return Difference(place, name, fmean(virtual), fmean(live), found._asdict())

@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from telemetry.errors import TelemetryError
+from telemetry.spark import EXECUTOR_MEMORY
 from telemetry.spark.java import find_java
 
 MASTER = "local[2]"
@@ -57,6 +58,7 @@ def _start(var: Path, scratch: Path, to_read_bytes: int, master: str) -> SparkSe
     master = os.environ.get("SPARK_MASTER", master)
     settings = {
         "spark.driver.memory": DRIVER_MEMORY,
+        "spark.executor.memory": EXECUTOR_MEMORY,
         "spark.driver.extraJavaOptions": SHORT_OPTIONS if to_read_bytes < LONG_BYTES else JAVA_OPTIONS,
         "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
         "spark.sql.sources.parallelPartitionDiscovery.threshold": LISTED_AT_ONCE,

@@ -53,7 +53,7 @@ def make(given: Namespace, say: Say) -> tuple[str, int]:
     out: Path = given.out or given.var / "sweeps" / given.spec.stem
     try:
         places = Places(out / "runs", out / "lake", given.var)
-        expected = [costs.exchanges(order.configuration) for order in orders]
+        expected = [costs.seconds(order.configuration) for order in orders]
         began = time.monotonic()
         with _alone(out):
             batch = Batch.write(out / "batch", places, orders, expected)

@@ -14,7 +14,7 @@ from telemetry.thresholds import Judged, Threshold, broken, judge, passed
 
 Row = dict[str, Any]
 
-SHOWN = ("requests", "answered", "p50_us", "p95_us", "hops", "messages_per_query")
+SHOWN = ("requests", "answered", "answer_ratio", "per_s", "p50_us", "p95_us", "hops", "messages_per_query")
 """What a row has of a run's summary."""
 FAILED_SHOWN = 20
 

@@ -15,6 +15,7 @@ from overlay.broker.extensions import (
     IndirectPingResponse,
     Lookahead,
     QuietRequest,
+    ReplicaConfirm,
     ReplicaRefresh,
     StoreData,
 )
@@ -96,6 +97,7 @@ messages = st.one_of(
     st.builds(FindBrokers, stamps, targets, st.booleans()),
     st.builds(ClosestBrokers, stamps, targets, hops),
     st.builds(DataStored, stamps, names, names, names, names),
+    st.builds(ReplicaConfirm, stamps, names, names, names, names, stamps),
 )
 
 

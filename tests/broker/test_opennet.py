@@ -5,7 +5,7 @@ import pytest
 from overlay.broker.config import BrokerConfig
 from overlay.broker.opennet import Ledger, OpenNetwork, RateLimit
 from overlay.node import MILLISECOND, SECOND
-from tests.broker.transcript import STRANGER, B, C, K, Talk, hop
+from tests.broker.transcript import STRANGER, B, C, D, K, Talk, hop
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,48 @@ def test_a_stranger_gets_three_times_its_bytes_and_no_more():
     assert got <= 3 * (len(request) + 5 * 3)
 
 
-def test_a_broker_that_forwarded_a_request_is_exempt():
-    talk = Talk()
-    talk.provide(payload="x" * 1000)
-    (answered,) = talk.ask(source=STRANGER, hops=[C])
-    assert len(answered[1]) > 1000
+@pytest.mark.parametrize("settings", [{}, {"hop_ack": True}, {"arm": "structured"}, {"search": "lookahead"}], ids=str)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1|{now}",
+        "3|{now}|room|r1|temp",
+        "3|{now}|room|r1|temp|10.0.0.3|4003",
+        "3|{now}|room|r1|temp" + hop(C, D) * 20,
+        "3|{now}|room|nowhere|temp|10.0.0.3|4003",
+        "16|{now}|1|room|r1|temp|10.0.0.3|4003",
+        "16|{now}|3|room|nowhere|temp|10.0.0.3|4003",
+        "18|{now}",
+        "20|{now}",
+        "22|{now}|1|3|{now}|room|r1|temp|10.0.0.3|4003",
+        "26|{now}|" + "0" * 40,
+        "32|{now}|room|r1|temp",
+        "32|{now}|room|r1|temp|10.0.0.3|4003",
+        "8|{now}|10.0.0.3:4003|*",
+        "nonsense",
+    ],
+)
+def test_no_code_draws_more_than_three_times_its_bytes_for_a_stranger_with_hops_or_without(text, settings):
+    talk = Talk(**settings)
+    talk.provide(payload="x" * 50_000)
+    received = sent = 0
+    for _ in range(5):
+        asked = text.format(now=talk.wall)
+        received += len(asked)
+        sent += sum(len(data) for name, data in talk.hear(STRANGER, asked) if name == "STRANGER")
+        sent += sum(len(data) for _, name, data in talk.wait(1000) if name == "STRANGER")
+        assert sent <= 3 * received
+
+
+@pytest.mark.parametrize("hops", [(), (C,)], ids=["none", "one"])
+def test_a_neighbours_answer_is_passed_back_to_a_stranger_within_its_budget(hops):
+    talk = Talk(B)
+    asked = f"3|{talk.wall}|room|r1|temp{hop(*hops)}"
+    assert talk.hear(STRANGER, asked)[-1] == ("B", asked + hop(STRANGER))
+    withheld = talk.stats()["withheld"]
+    answer = f"4|1|50000|p|room|r1|temp|1|{talk.wall * 2}|{'x' * 50_000}{hop(*hops, STRANGER)}"
+    assert talk.hear(B, answer) == []
+    assert talk.stats()["withheld"] == withheld + 1
 
 
 def test_a_neighbour_outside_the_trusted_networks_is_exempt():
@@ -129,6 +166,14 @@ def test_full_books_give_new_strangers_nothing_until_the_old_fall_silent():
     assert limit.permits(C, 0)
     assert not limit.permits(B, 1)
     assert limit.permits(B, SECOND)
+
+
+def test_the_ports_of_one_host_do_not_fill_the_book_of_strangers():
+    talk = Talk()
+    for port in range(1, 6001):
+        talk.broker.receive_datagram(b"1|7", ("198.51.100.1", port), talk.now)
+    talk.broker.datagrams_to_send()
+    assert talk.hear(STRANGER, f"3|{talk.wall}|room|r1|temp|10.0.0.3|4003") != [], "another stranger is heard"
 
 
 @pytest.mark.parametrize(

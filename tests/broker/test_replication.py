@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from overlay.broker.messages import ContextUpdateAdvertisement
-from overlay.broker.refresh import Replicas
+from overlay.broker.refresh import Leases, Replicas
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.table import Entry
 from overlay.chance import Stream
@@ -63,6 +63,11 @@ def refresh(talk, payload, *, provider="p1", stamp=None, valid=(-1000, 120_000))
     stamp = talk.wall if stamp is None else stamp
     begin, end = (talk.wall + edge for edge in valid)
     return f"33|{stamp}|{len(payload)}|{provider}|room|r1|temp|{begin}|{end}|{payload}"
+
+
+def confirm(talk, *, stored=WALL, stamp=None, provider="p1"):
+    """What the provider's broker says now of the value that it was given at ``stored``."""
+    return f"34|{talk.wall if stamp is None else stamp}|{provider}|room|r1|temp|{stored}"
 
 
 def holder(**changed):
@@ -135,6 +140,7 @@ def test_a_replica_takes_the_newer_value_and_answers_nobody():
 
 def test_a_refreshed_replica_tells_those_that_it_had_keep_one_and_each_value_once():
     talk = replica(replication="requester")
+    talk.hear(B, confirm(talk))
     talk.ask(source=B, hops=[C, E])
     assert talk.hear(B, refresh(talk, "degC=22.5")) == [("E", refresh(talk, "degC=22.5"))]
     assert talk.hear(B, refresh(talk, "degC=22.5")) == []
@@ -181,13 +187,160 @@ def test_who_has_it_switched_off_says_that_it_does_not_know_it():
     assert talk.hear(B, refresh(talk, "x", stamp=77)) == [talk.nack(301, "Unknown", 77, B)]
 
 
+# ---- leases
+
+
+def test_an_original_that_does_not_change_is_confirmed_four_times_in_a_lease_to_those_that_keep_a_replica():
+    talk = holder(replica_lease_ms=4000)
+    sent = talk.wait(2000)
+    assert [(at, name) for at, name, _ in sent] == [(990, "D"), (990, "B"), (1990, "D"), (1990, "B")]
+    assert sent[0][2] == f"34|{WALL + 1000}|p1|room|r1|temp|{WALL}"
+    assert talk.stats()["confirms_sent"] == 4
+
+
+def test_an_update_counts_as_a_confirmation_and_an_expired_original_is_confirmed_no_more():
+    talk = holder(replica_lease_ms=4000)
+    talk.wait(900)
+    talk.provide(payload="degC=22.5", valid=(0, 70_000))
+    assert [at for at, _, _ in talk.wait(1500)] == [1000, 1000]
+    talk.wait(70_000)
+    assert talk.wait(10_000) == []
+
+
+def test_a_replica_is_served_for_one_lease_and_for_another_whenever_it_is_confirmed():
+    talk = replica(replica_lease_ms=4000)
+    talk.wait(3000)
+    assert talk.hear(B, confirm(talk)) == []
+    talk.wait(3990)
+    assert value(talk) == "degC=21.5"
+    talk.wait(10)
+    assert talk.ask(source=E)[1][0] == "B", "dropped, so that the value is looked for again"
+    assert (talk.stats()["entries"], talk.stats()["replicas_lapsed"]) == (0, 1)
+
+
+def test_a_step_of_the_clock_makes_no_lease_longer():
+    talk = replica(replica_lease_ms=4000)
+    talk.broker.set_wall_clock((WALL - 3_600_000) * 1_000_000)
+    talk.wait(4000)
+    assert talk.stats()["entries"] == 0
+
+
+def test_a_replica_that_missed_an_update_is_dropped_by_the_next_confirmation():
+    talk = replica()
+    assert talk.hear(B, confirm(talk, stored=WALL + 5)) == []
+    assert (talk.stats()["entries"], talk.stats()["replicas_lapsed"]) == (0, 1)
+
+
+def test_confirmations_go_down_the_tree_each_once_even_where_it_is_a_circle():
+    talk = replica(replication="requester")
+    said = confirm(talk)
+    talk.hear(B, said)
+    talk.ask(source=B, hops=[C, E])
+    talk.wait(1000)
+    assert talk.hear(B, said) == [], "an old one, come round"
+    said = confirm(talk)
+    assert talk.hear(B, said) == [("E", said)]
+    assert talk.hear(E, said) == []
+
+
+def test_a_replica_that_was_never_confirmed_has_nobody_keep_one():
+    """Else each of a row of brokers could take it at the end of the last one's lease: it would age without bound."""
+    talk = replica(replication="path")
+    assert "*" not in talk.ask(source=B, hops=[C, E])[0][1]
+    talk.hear(B, confirm(talk))
+    assert "*" in talk.ask(source=B, hops=[C, D])[0][1]
+
+
+def test_a_confirmation_of_what_is_no_replica_from_a_stranger_or_from_the_future_changes_nothing():
+    talk = replica(replica_lease_ms=4000)
+    talk.hear(B, confirm(talk, provider="p2"))
+    talk.hear(B, confirm(talk, stamp=talk.wall + 30_001))
+    assert talk.hear(STRANGER, confirm(talk)) == []
+    assert (talk.stats()["rejected_stray"], talk.stats()["rejected_command"]) == (2, 1)
+    talk.wait(4000)
+    assert talk.stats()["entries"] == 0
+    mine = holder()
+    mine.hear(B, confirm(mine, stored=WALL + 5))
+    assert mine.stats()["entries"] == 1, "what its provider gave it"
+
+
+def test_the_latest_keepers_of_an_entry_are_remembered():
+    replicas = Replicas(gap=10)
+    entry = Book.entry("a", WALL + 1000)
+    for port in range(1, 101):
+        replicas.note(entry, [("10.0.0.9", port)], WALL, 0)
+    assert [port for _, port in replicas.renew(entry, WALL, 0)] == list(range(37, 101))
+
+
+def test_leases_of_replicas_that_are_gone_are_forgotten():
+    talk = replica(replica_lease_ms=3_600_000, replication_threshold_ms=0)
+    for number in range(300):
+        stamp = talk.wall + 1000 + number
+        talk.hear(D, f"3|{stamp}|room|s{number}|temp{hop(C)}")
+        talk.hear(B, f"4|{talk.wall}|1|p1|room|s{number}|temp|{talk.wall - 9}|{talk.wall + 50}|x{hop(C, D)}|*")
+        talk.wait(100)
+    assert talk.stats()["replicas"] == 301
+    assert len(talk.broker._storing.leases) < 100
+
+
+class LeaseBook(RuleBasedStateMachine):
+    """Whatever is said of which replica when: each ends one lease after the last that counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leases = Leases(10)
+        self.now = 0
+        self.ends: dict[tuple, int] = {}
+        self.latest: dict[tuple, int] = {}
+
+    names = st.sampled_from([(b"room|a|temp", "p1"), (b"room|b|temp", "p1"), (b"room|a|temp", "p2")])
+
+    @rule(name=names)
+    def begin(self, name: tuple) -> None:
+        self.leases.begin(name, self.now)
+        self.ends[name], self.latest[name] = self.now + 10, 0
+        assert not self.leases.is_confirmed(name)
+
+    @rule(name=names)
+    def refresh(self, name: tuple) -> None:
+        self.leases.refresh(name, self.now)
+        self.ends[name] = self.now + 10
+        assert self.leases.is_confirmed(name)
+
+    @rule(name=names, stamp=st.integers(1, 6))
+    def confirm(self, name: tuple, stamp: int) -> None:
+        is_news = stamp > self.latest.get(name, 0)
+        assert self.leases.confirm(name, stamp, self.now) is is_news
+        if is_news:
+            self.ends[name], self.latest[name] = self.now + 10, stamp
+
+    @rule(by=st.integers(1, 12))
+    def pass_time(self, by: int) -> None:
+        self.now += by
+        over = {name for name, end in self.ends.items() if end <= self.now}
+        assert set(self.leases.due(self.now)) == over
+        for name in over:
+            del self.ends[name]
+            self.latest.pop(name, None)
+
+    @invariant()
+    def is_whole(self) -> None:
+        self.leases.check_invariants()
+        assert len(self.leases) == len(self.ends)
+        assert self.leases.next_timer() == min(self.ends.values(), default=None)
+
+
+TestLeaseBook = LeaseBook.TestCase
+TestLeaseBook.settings = settings(max_examples=40, stateful_step_count=30)
+
+
 class Book(RuleBasedStateMachine):
     """The bounded book of who keeps what, whatever is noted when."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.replicas = Replicas(most=12, most_of_one=5)
-        self.wall = WALL
+        self.replicas = Replicas(gap=10, most=12, most_of_one=5)
+        self.wall, self.now = WALL, 0
         self.told: dict[str, dict] = {}
 
     @staticmethod
@@ -196,17 +349,23 @@ class Book(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from("abcd"), keepers=st.lists(st.integers(1, 9), max_size=7), lives=st.integers(1, 50))
     def note(self, name: str, keepers: list[int], lives: int) -> None:
-        self.replicas.note(self.entry(name, self.wall + lives), [("10.0.0.9", port) for port in keepers], self.wall)
+        self.replicas.note(
+            self.entry(name, self.wall + lives), [("10.0.0.9", port) for port in keepers], self.wall, self.now
+        )
 
     @rule(name=st.sampled_from("abcd"), lives=st.integers(1, 50))
     def renew(self, name: str, lives: int) -> None:
-        told = list(self.replicas.renew(self.entry(name, self.wall + lives), self.wall))
+        told = self.replicas.renew(self.entry(name, self.wall + lives), self.wall, self.now)
         assert len(told) == len(set(told)) <= 5
-        assert list(self.replicas.renew(self.entry(name, self.wall + lives), self.wall + lives)) == []
+        assert self.replicas.renew(self.entry(name, self.wall + lives), self.wall + lives, self.now) == ()
 
     @rule(by=st.integers(1, 40))
     def pass_time(self, by: int) -> None:
         self.wall += by
+        self.now += by
+        assert len(list(self.replicas.due(self.now))) <= 4
+        timer = self.replicas.next_timer()
+        assert timer is None or self.now < timer <= self.now + 10
 
     @invariant()
     def is_whole(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.broker.transcript import A, B, C, D, E, Talk, hop
+from tests.broker.transcript import WALL, A, B, C, D, E, Talk, hop
 
 REQUEST = "ContextRequest"
 
@@ -43,6 +43,24 @@ def test_a_request_with_hops_is_acknowledged_nothing():
     talk = Talk(B)
     talk.provide()
     assert talk.ask(source=B, hops=[C]) == [("B", found(talk, f"{hop(C)}|*"))]
+
+
+@pytest.mark.parametrize("settings", [{}, {"walk_policy": "backtrack"}])
+@pytest.mark.parametrize("mark", ["", "|*"])
+def test_a_consumer_is_told_that_nothing_was_found_where_the_answer_expired_on_its_way(settings, mark):
+    talk = Talk(B, **settings)
+    talk.ask(stamp=WALL + 1)
+    talk.wait(50)
+    expired = f"4|{WALL}|1|p1|room|r1|temp|{WALL - 9}|{WALL + 50}|x{hop(C)}{mark}"
+    assert talk.hear(B, expired) == [talk.nack(202, REQUEST, WALL + 1)]
+
+
+def test_an_answer_that_expired_is_passed_on_to_the_consumers_broker_which_sees_to_it():
+    talk = Talk(B)
+    talk.ask(source=D, hops=[C])
+    talk.wait(50)
+    expired = f"4|{WALL}|1|p1|room|r1|temp|{WALL - 9}|{WALL + 50}|x{hop(C)}"
+    assert talk.hear(B, expired + hop(D)) == [("D", expired)]
 
 
 def test_a_mark_before_the_last_hop_travels_on():

@@ -406,6 +406,15 @@ def test_too_many_lookups_are_refused():
     assert talk.provide() == [talk.ack(101, UPDATE), talk.nack(201, UPDATE, stamp)]
 
 
+def test_one_source_cannot_take_all_lookups():
+    talk = structured(B, pending_capacity=10)
+    for stamp in range(1, 31):
+        sent = talk.ask(source=C, stamp=stamp)
+    assert sent[-1] == talk.nack(201, REQUEST, 30)
+    assert talk.stats()["over_share_requests"] == 21
+    assert questions(talk.ask(source=E, stamp=99), 28)
+
+
 def test_a_request_of_a_broker_of_the_other_arm_is_answered_along_its_hops():
     talk = structured(B)
     asked = questions(talk.ask(source=E, hops=[C], stamp=5), 28)

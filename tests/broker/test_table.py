@@ -5,10 +5,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from overlay.broker.config import BrokerConfig
+from overlay.broker.linear import Linear, djb2
 from overlay.broker.messages import ContextUpdateAdvertisement, raw_key
-from overlay.broker.table import Entry, Linear, Stored, Table, djb2
+from overlay.broker.table import Entry, Replica, Stored, Table
 
 MOST_ENTRIES, MOST_BYTES = 4, 220
+
+
+def table_of(kind, entries, size, **settings):
+    return Table(BrokerConfig(table=kind, table_entries=entries, table_bytes=size, **settings))
 
 
 def entry(key=("t", "i", "s"), provider="p", stamp=1, begin=0, end=100, payload=b"x"):
@@ -20,7 +26,7 @@ class TableAgainstModel(RuleBasedStateMachine):
 
     @initialize(kind=st.sampled_from(["indexed", "linear"]))
     def start(self, kind):
-        self.table = Table(kind, MOST_ENTRIES, MOST_BYTES)
+        self.table = table_of(kind, MOST_ENTRIES, MOST_BYTES)
         self.model = {}
         self.wall = 0
 
@@ -80,6 +86,90 @@ class TableAgainstModel(RuleBasedStateMachine):
             self.table.check_invariants()
 
 
+NEAR, FAR, ELSEWHERE = ("10.0.0.1", 1), ("10.0.0.1", 2), ("10.0.0.2", 1)
+BLOCKS = [("203.0.113.0/24", 0), ("198.51.100.0/24", 0)]
+
+
+class SharesAgainstModel(RuleBasedStateMachine):
+    """A table of 20 entries and 2,000 bytes with quotas, against a dict of what it keeps and sums over all of it."""
+
+    sources = st.sampled_from([NEAR, FAR, ELSEWHERE, *BLOCKS, None])
+
+    @initialize(kind=st.sampled_from(["indexed", "linear"]))
+    def start(self, kind):
+        shares = {"provider_share": 60, "source_share": 50, "stranger_share": 20, "strangers_share": 30}
+        self.table = table_of(kind, 20, 2_000, **shares)
+        self.model = {}
+        self.wall = self.stamp = 0
+
+    @rule(
+        name=st.integers(0, 30),
+        provider=st.sampled_from("pq"),
+        source=sources,
+        size=st.integers(1, 300),
+        length=st.integers(1, 60),
+    )
+    def store(self, name, provider, source, size, length):
+        self.stamp += 1
+        new = entry(("t", f"{name}", "s"), provider, self.stamp, self.wall, self.wall + length, b"x" * size)
+        new.source = source
+        live = {at: e for at, e in self.model.items() if e.valid_end > self.wall and at != (name, provider)}
+        own = [e for e in live.values() if not isinstance(e, Replica)]
+        if len(own) + 1 > 20 or self.bytes(own) + len(new.response) > 2_000:
+            expected = Stored.FULL
+        elif not self.permitted([*own, new], new):
+            expected = Stored.OVER_SHARE
+        else:
+            expected = Stored.STORED
+        assert self.table.store(new, self.wall) is expected
+        self.settle(name, provider, new, expected)
+
+    @rule(name=st.integers(0, 30), provider=st.sampled_from("pq"), size=st.integers(1, 300))
+    def keep_replica(self, name, provider, size):
+        self.stamp += 1
+        told = entry(("t", f"{name}", "s"), provider, self.stamp, self.wall, self.wall + 60, b"x" * size)
+        new = Replica(told.key, provider, told.valid_begin, told.valid_end, told.response)
+        others = [e for at, e in self.model.items() if e.valid_end > self.wall and at != (name, provider)]
+        fits = len(others) < 20 and self.bytes(others) + len(new.response) <= 2_000
+        stored = self.table.store(new, self.wall)
+        assert stored is (Stored.STORED if fits else Stored.FULL), "a replica takes room that is free, and no other"
+        self.settle(name, provider, new, stored)
+
+    @rule(ms=st.integers(1, 30))
+    def pass_time(self, ms):
+        self.wall += ms
+
+    def settle(self, name, provider, new, stored):
+        before = {at: e for at, e in self.model.items() if e.valid_end > self.wall}
+        if stored is Stored.STORED:
+            before[name, provider] = new
+        self.model = {at: e for at, e in before.items() if self.table.held(e.key, e.provider, self.wall) is e}
+        gone = [e for at, e in before.items() if at not in self.model]
+        assert all(isinstance(e, Replica) for e in gone), "only replicas make room"
+        assert not gone or not (isinstance(new, Replica) or stored.is_refused), "and for nothing but what is stored"
+
+    def permitted(self, own, new):
+        of_provider = [e for e in own if e.provider == new.provider]
+        limits = [(of_provider, 60)]
+        if new.source is not None:
+            is_stranger = not new.source[1]
+            limits.append(([e for e in own if e.source == new.source], 20 if is_stranger else 50))
+            if is_stranger:
+                limits.append(([e for e in own if e.source in BLOCKS], 30))
+        return all(
+            len(some) <= 20 * percent / 100 and self.bytes(some) <= 2_000 * percent / 100 for some, percent in limits
+        )
+
+    @staticmethod
+    def bytes(entries):
+        return sum(len(e.response) for e in entries)
+
+    @invariant()
+    def books_balance(self):
+        if hasattr(self, "table"):
+            self.table.check_invariants()
+
+
 class ReckonedAgainstScanned(RuleBasedStateMachine):
     """Two linear tables that are told the same: one scans, the other finds and counts what a scan would."""
 
@@ -88,7 +178,7 @@ class ReckonedAgainstScanned(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.scanned, self.reckoned = Table("linear", 12, 10_000), Table("linear", 12, 10_000)
+        self.scanned, self.reckoned = table_of("linear", 12, 10_000), table_of("linear", 12, 10_000)
         self.reckoned.spare_scans()
         self.wall = 0
 
@@ -122,6 +212,8 @@ class ReckonedAgainstScanned(RuleBasedStateMachine):
 
 
 TestTable = TableAgainstModel.TestCase
+TestShares = SharesAgainstModel.TestCase
+TestShares.settings = settings(max_examples=100, stateful_step_count=30)
 TestReckoned = ReckonedAgainstScanned.TestCase
 TestReckoned.settings = settings(max_examples=200, stateful_step_count=40)
 TestTable.settings = settings(max_examples=200, stateful_step_count=40)
@@ -129,7 +221,7 @@ TestTable.settings = settings(max_examples=200, stateful_step_count=40)
 
 def test_the_prototypes_hash_collides_and_the_linear_table_keeps_both():
     assert djb2(b"sensorEz") == djb2(b"sensorFY")
-    table = Table("linear", 10, 10_000)
+    table = table_of("linear", 10, 10_000)
     for key in [("t", "sensorEz", "s"), ("t", "sensorFY", "s"), ("ta", "b", "s"), ("t", "ab", "s")]:
         assert table.store(entry(key), 0) is Stored.STORED
     assert table.entries == 4
@@ -140,7 +232,7 @@ def test_the_prototypes_hash_collides_and_the_linear_table_keeps_both():
 
 @pytest.mark.parametrize("kind", ["indexed", "linear"])
 def test_endless_updates_leave_no_trace_but_the_last(kind):
-    table = Table(kind, 10, 10_000)
+    table = table_of(kind, 10, 10_000)
     for stamp in range(5000):
         assert table.store(entry(stamp=stamp, end=10_000_000 - stamp), 0) is Stored.STORED
         table.check_invariants()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -72,6 +75,49 @@ def test_nobody_revokes_anothers_token(operator: User, viewer: User) -> None:
     assert theirs.delete(f"/api/tokens/{token}/").status_code == 404
 
 
+def on_the_account_page(user: User) -> None:
+    browser = Client()
+    browser.force_login(user)
+    fresh = {"new_password1": "horse correct", "new_password2": "horse correct"}
+    assert browser.post("/account/password/", {"old_password": "correct horse", **fresh}).status_code == 302
+
+
+def in_the_admin(user: User) -> None:
+    browser = Client()
+    browser.force_login(User.objects.create_superuser("other"))
+    fresh = {"password1": "horse correct", "password2": "horse correct", "usable_password": "true"}
+    assert browser.post(f"/admin/auth/user/{user.pk}/password/", fresh).status_code == 302
+
+
+def by_a_program(user: User) -> None:
+    user.set_password("horse correct")
+    user.save()
+
+
+@pytest.mark.parametrize("changed", [on_the_account_page, in_the_admin, by_a_program])
+def test_a_changed_password_ends_tokens_and_other_sessions(
+    operator: User, viewer: User, changed: Callable[[User], None]
+) -> None:
+    client, theirs = bearer(token_of(operator, "correct horse")), bearer(token_of(viewer, "battery staple"))
+    elsewhere = Client()
+    elsewhere.force_login(operator)
+    changed(User.objects.get(pk=operator.pk))
+    assert client.get("/api/topologies/").status_code == 401
+    assert elsewhere.get("/api/topologies/").status_code == 401
+    assert theirs.get("/api/topologies/").status_code == 200
+    assert bearer(token_of(operator, "horse correct")).get("/api/topologies/").status_code == 200
+
+
+def test_a_password_that_is_hashed_again_at_log_in_ends_nothing(operator: User, settings: Any) -> None:
+    client = bearer(token_of(operator, "correct horse"))
+    first = operator.password
+    newer = "django.contrib.auth.hashers.PBKDF2PasswordHasher"
+    settings.PASSWORD_HASHERS = [newer, *settings.PASSWORD_HASHERS]
+    token_of(operator, "correct horse")
+    assert User.objects.get(pk=operator.pk).password != first
+    assert client.get("/api/topologies/").status_code == 200
+
+
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Bearer a b", "Basic eDp5", "Bearer \xff\xfe"])
 def test_bad_credentials_are_refused_in_the_one_shape(operator: User, header: str) -> None:
     client = APIClient()
@@ -89,6 +135,7 @@ def test_guessing_is_locked_out(operator: User, settings) -> None:
     assert codes[-1] == 429
     right = {"username": "olga", "password": "correct horse"}
     locked = APIClient().post("/api/tokens/", right, format="json")
+    assert int(locked["Retry-After"]) == 15 * 60
     assert (locked.status_code, "try again" in locked.json()["sentence"]) == (429, True)
 
 

@@ -138,6 +138,15 @@ def test_another_kind_draws_new_links(browser: Client, line: Topology) -> None:
     assert (line.links.count(), line.nodes.count(), line.measures["diameter"]) == (6, 4, 1)
 
 
+def test_a_version_made_there_knows_who_made_it(browser: Client, line: Topology) -> None:
+    who = browser.get(reverse("admin:index")).wsgi_request.user.get_username()
+    url = reverse("admin:topologies_topology_change", args=[line.pk])
+    browser.post(url, form_of(line, [(0, 1), (1, 2), (0, 2)]))
+    browser.post(url, form_of(Topology.objects.get(pk=line.pk), [(0, 1), (1, 2)], kind="full-mesh", brokers=4))
+    made = line.versions.order_by("number").values_list("number", "by__username")
+    assert list(made)[-2:] == [(2, who), (3, who)]
+
+
 def test_a_topology_is_made_there(browser: Client) -> None:
     url = reverse("admin:topologies_topology_add")
     made = {"name": "new", "kind": "ring", "brokers": 5, "params": "{}", "seed": 0}

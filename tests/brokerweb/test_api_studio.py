@@ -53,6 +53,21 @@ def test_a_ring_with_other_delays_is_still_a_ring(api: APIClient, ring: dict) ->
     assert [one["delay_ms"] for one in changed] == [0.0, 7.5]
 
 
+def test_a_patch_of_an_older_version_changes_nothing(api: APIClient, ring: dict) -> None:
+    def patch(tag: str, **body: Any) -> Any:
+        headers = {"If-Match": tag} if tag else {}
+        return api.patch(f"/api/topologies/{ring['id']}/", body, format="json", headers=headers)
+
+    assert patch('"1"', seed=5, brokers=5).json()["version"] == 2
+    late = patch('"1"', name="mine")
+    assert late.status_code == 409
+    assert "olga saved version 2 after version 1 was opened. Nothing was saved." in late.content.decode()
+    assert patch('"soon"', name="mine").status_code == 400
+    assert api.get(f"/api/topologies/{ring['id']}/").json()["name"] == ring["name"]
+    assert patch("*", name="mine").json()["name"] == "mine"
+    assert patch("", name="yours").json()["name"] == "yours"
+
+
 def test_what_changes_nothing_makes_no_version(api: APIClient, ring: dict) -> None:
     assert put(api, ring, {**drawing(api, ring), "version": 1}).json()["version"] == 1
     renamed = put(api, ring, {**drawing(api, ring), "version": 1, "name": "renamed"}).json()

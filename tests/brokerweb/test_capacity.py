@@ -22,7 +22,8 @@ INFOS = (*SYSTEM.settings, *SYSTEM.workload)
 
 def configuration(engine: str = "live", brokers: int = 10, **workload: Any) -> dict[str, Any]:
     chosen = {info.name: info.default for info in SYSTEM.workload} | workload
-    return {"engine": engine, "topology": {"brokers": brokers}, "workload": chosen, "settings": {}}
+    topology = {"brokers": brokers, "links": []}
+    return {"system": SYSTEM.name, "engine": engine, "topology": topology, "workload": chosen, "settings": {}}
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ def test_a_build_asks_whether_anything_became_worse(api: APIClient, operator: Us
     assert worse["difference"]["share"] == pytest.approx(1.0)
     assert worse["difference"]["low"] > 0
     assert found["metrics"] == [
-        {"name": "p95", "title": "Response time, 95th percentile", "unit": "us", "better": "lower"}
+        {"name": "p95", "title": "Response time, 95th percentile", "unit": "us", "better": "lower"},
+        {"name": "answer_ratio", "title": "Share of requests answered", "unit": "share", "better": "higher"},
     ]
 
 

@@ -164,6 +164,41 @@ def test_an_unknown_field_and_a_wrong_type_are_named(api: APIClient, change: dic
     assert (answer.status_code, answer.json()["field"]) == (400, field)
 
 
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        ('{"name": "n", "kind": "ring", "brokers": ' + "9" * 100_000 + "}", "brokers", "more than 400 characters"),
+        ('{"name": "n", "params": {"a": [1, 1e999]}}', "params.a.1", "not finite"),
+        ('{"name": "n", "seed": NaN}', "seed", "not finite"),
+        ('{"name": "\\ud800"}', "name", "half a surrogate pair"),
+        ('{"name": [' + "[]," * 1_100_000 + "1]}", "", "more than 1,000,000 values"),
+        ('{"name":\n x}', "", "line 2, column 2"),
+        ('{"a":' * 60 + "1" + "}" * 60, ".".join("a" * 50), "nested too deeply"),
+    ],
+    ids=["digits", "infinite", "nan", "half", "many", "syntax", "deep"],
+)
+def test_json_beyond_the_limits_is_refused_by_its_place(api: APIClient, body: str, field: str, words: str) -> None:
+    answer = api.post("/api/topologies/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert words in answer.json()["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name: e\nseed: " + "9" * 100_000, "more than 400 characters in line 2"),
+        ("name: e\nseed: .inf", "not finite at seed"),
+        ("a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]", "refers to an anchor (*a) in line 2"),
+        ("name: [" + "[]," * 210_000 + "]", "more than 200,000 values by line 1"),
+    ],
+    ids=["digits", "infinite", "laughs", "many"],
+)
+def test_yaml_beyond_the_limits_is_refused_by_its_line(api: APIClient, text: str, words: str) -> None:
+    answer = api.post("/api/experiments/", text, content_type="application/yaml")
+    assert (answer.status_code, answer.json()["field"]) == (400, "document")
+    assert words in answer.json()["sentence"]
+
+
 def test_a_body_too_large_is_refused_as_such(api: APIClient) -> None:
     answer = api.post("/api/topologies/", {"name": "x" * 11_000_000}, format="json")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +13,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
+from brokerweb import traced
+from brokerweb.control import host
 from brokerweb.control.networks import networks_of
 from brokerweb.control.reconcile import reconcile_host
+from brokerweb.networks.models import Host, Network
 from overlay.addresses import parse_address
 from overlay.clients.questions import LONGEST_VALID_MS
 from overlay.runtime.client import ContextClient
@@ -33,15 +37,21 @@ def rounds_until(supervisor: SupervisorClient, holds: Callable[[], bool], limit_
     wait_for(holds_after_a_round, "it came to hold", limit_s, every=0.05)
 
 
-@pytest.fixture
-def five(api: APIClient, ring: dict, supervisor: SupervisorClient) -> Iterator[dict[str, Any]]:
-    """A running network on a ring of four brokers."""
-    made = api.post("/api/networks/", {"name": "n", "topology": ring["id"]}, format="json")
+def running(api: APIClient, ring: dict, supervisor: SupervisorClient, **settings: Any) -> dict[str, Any]:
+    """A network on a ring of four brokers, all of which are up."""
+    body = {"name": "n", "topology": ring["id"], "settings": settings}
+    made = api.post("/api/networks/", body, format="json")
     assert made.status_code == 201, made.content
     assert made.json()["state"] == "starting"
     url = f"/api/networks/{made.json()['id']}/"
     rounds_until(supervisor, lambda: api.get(url).json()["state"] == "running")
     return api.get(url).json() | {"url": url}
+
+
+@pytest.fixture
+def five(api: APIClient, ring: dict, supervisor: SupervisorClient) -> dict[str, Any]:
+    """A running network on a ring of four brokers."""
+    return running(api, ring, supervisor)
 
 
 def test_context_put_through_rest_and_by_a_plain_client_is_found(api: APIClient, five: dict) -> None:
@@ -83,6 +93,23 @@ def test_not_found_is_proved_over_slow_links_too(api: APIClient, supervisor: Sup
     # A search that turns back until every broker was asked goes over twenty links: a second and more.
     answer = api.get(url + "context/room/r1/climate/")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_an_older_value_is_not_answered_where_its_provider_has_gone_to_another_broker(
+    api: APIClient, five: dict
+) -> None:
+    there = five["url"] + "context/room/r1/climate/"
+    first = api.put(there, {"provider": "p1", "payload": {"n": "1"}}, format="json").json()["broker"]
+    network = Network.objects.get(pk=five["id"])
+    up = network.brokers
+    network.brokers = [one for one in up if one["address"] != first]  # for a moment it is not among those that are up
+    network.save(update_fields=["brokers"])
+    second = api.put(there, {"provider": "p1", "payload": {"n": "2"}}, format="json").json()["broker"]
+    assert second != first
+    network.brokers = up
+    network.save(update_fields=["brokers"])
+    found = api.get(there).json()
+    assert (found["payload"], found["broker"]) == ({"n": "2"}, second)
 
 
 def test_a_broker_that_says_nothing_costs_a_part_of_the_time(api: APIClient, five: dict) -> None:
@@ -133,6 +160,47 @@ def test_a_killed_broker_comes_back_with_its_reason(api: APIClient, five: dict, 
     assert "SIGKILL" in back["reason"]
 
 
+def test_one_broker_is_restarted_by_order_and_it_is_told(
+    api: APIClient, five: dict, supervisor: SupervisorClient, viewer: User
+) -> None:
+    before, restart = five["brokers"][1], five["url"] + "brokers/1/restart/"
+    host.beat({})
+    for _ in range(2):  # pressed twice, ordered once
+        answer = api.post(restart)
+        assert (answer.status_code, answer.json()["restarting"]) == (200, [1])
+
+    def is_back() -> bool:
+        now = api.get(five["url"]).json()
+        return now["state"] == "running" and now["brokers"][1]["restarts"] == 1 and not now["restarting"]
+
+    rounds_until(supervisor, is_back)
+    after = api.get(five["url"]).json()["brokers"][1]
+    assert (after["address"], after["reason"]) == (before["address"], "restarted by olga")
+    assert after["pid"] != before["pid"]
+    assert len(ContextClient([parse_address(after["address"])], 3).neighbors()) == 2
+
+    def words() -> list[str]:
+        return [event["words"] for event in api.get(five["url"] + "events/").json()]
+
+    wait_for(lambda: "broker 1 was started again" in words(), "it is told")
+    assert "broker 1: restarted by olga" in words()
+    assert not [said for said in words() if "ended with" in said], "it was meant"
+
+    looking = APIClient()
+    looking.force_authenticate(viewer)
+    assert looking.post(restart).status_code == 403
+    assert api.post(five["url"] + "brokers/4/restart/").status_code == 404
+    Host.objects.all().delete()
+    refused = api.post(restart)
+    assert (refused.status_code, "No worker has answered yet" in refused.json()["sentence"]) == (409, True)
+    api.post(five["url"] + "stop/")
+    refused = api.post(restart)
+    assert (refused.status_code, refused.json()["sentence"]) == (
+        409,
+        "This network is stopping, so none of its brokers can be restarted.",
+    )
+
+
 def test_it_stops_and_starts_again(api: APIClient, five: dict, supervisor: SupervisorClient) -> None:
     assert api.post(five["url"] + "stop/").json()["state"] == "stopping"
     rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "stopped")
@@ -165,3 +233,68 @@ def test_a_deleted_network_leaves_nothing(api: APIClient, five: dict, supervisor
     rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "stopped")
     assert api.delete(five["url"]).status_code == 204
     rounds_until(supervisor, lambda: supervisor.hello()["deployments"] == [])
+
+
+def test_a_chosen_broker_is_asked_and_the_walk_of_the_ask_is_told(
+    api: APIClient, ring: dict, supervisor: SupervisorClient, client: Client, operator: User
+) -> None:
+    four = running(api, ring, supervisor, replication="none")  # so that asking again goes the same way
+    there = four["url"] + "context/room/r1/climate/"
+    given = api.put(f"{there}?broker=2", {"provider": "s", "payload": {"degC": "21.5"}}, format="json").json()
+    assert (given["broker_index"], given["broker"]) == (2, four["brokers"][2]["address"])
+    found = api.get(f"{there}?broker=0&trace=true").json()
+    assert (found["broker_index"], found["broker"]) == (0, four["brokers"][0]["address"])
+
+    def walk() -> dict[str, Any] | None:
+        told = api.get(found["walk"])
+        whole = told.status_code == 200 and traced.is_whole(told.json())
+        return told.json() if whole else None
+
+    told = wait_for(walk, "all brokers on its way reported it", 10)
+    assert (told["asked"], told["outcome"], told["hops"]) == (0, "answered", 2)
+    between = told["passages"][0]["receiver"]
+    assert [one["receiver"] for one in told["passages"]] == [between, 2, between, 0]
+    assert {step["broker"] for step in told["steps"] if step["step"] == "found"} == {2}
+
+    client.force_login(operator)
+    asked = {"do": "ask", "type": "room", "entity": "r1", "scope": "climate", "broker": "2"}
+    page = client.post(f"/networks/{four['id']}/context/", asked).content.decode()
+    assert f"<dt>Asked broker</dt><dd>2 <code>{four['brokers'][2]['address']}</code>" in page
+    (address,) = re.findall(r'hx-get="([^"]*/walks/[^"]*)"', page)
+    wait_for(lambda: "The walk of this query" in client.get(address).content.decode(), "the walk is shown", 10)
+    picture = client.get(address).content.decode()
+    assert "0 hops, 0 messages between brokers" in picture
+    assert 'id="sequence-data"' in picture
+
+    lost = api.get(four["url"] + "context/room/r9/climate/?broker=1&trace=true")
+    assert lost.status_code == 404
+    assert "/walks/" in lost.json()["sentence"]
+    for wrong in ("4", "-1", "x", "1.0"):
+        answer = api.get(f"{there}?broker={wrong}")
+        assert (answer.status_code, answer.json()["field"]) == (400, "broker")
+    assert api.get(f"{there}?trace=perhaps").json()["field"] == "trace"
+    assert api.get(four["url"] + "walks/0123456789abcdef/").status_code == 404
+
+
+def test_a_broker_that_hangs_says_nothing_when_it_is_chosen(api: APIClient, five: dict, settings: Any) -> None:
+    settings.CONTEXT_DEADLINE_SECONDS = 1
+    api.raise_request_exception = False
+    os.kill(five["brokers"][1]["pid"], signal.SIGSTOP)
+    try:
+        answer = api.get(five["url"] + "context/room/r1/climate/?broker=1")
+        assert (answer.status_code, answer.json()["sentence"]) == (504, "Broker 1 does not answer.")
+    finally:
+        os.kill(five["brokers"][1]["pid"], signal.SIGCONT)
+
+
+def test_a_network_that_traces_nothing_says_so(
+    api: APIClient, ring: dict, supervisor: SupervisorClient, client: Client, operator: User
+) -> None:
+    quiet = running(api, ring, supervisor, trace_one_in=0)
+    there = quiet["url"] + "context/room/r1/climate/"
+    api.put(there, {"provider": "s", "payload": {"degC": "21.5"}}, format="json")
+    assert api.get(f"{there}?trace=true").json()["walk"] is None
+    client.force_login(operator)
+    asked = {"do": "ask", "type": "room", "entity": "r1", "scope": "climate"}
+    page = client.post(f"/networks/{quiet['id']}/context/", asked).content.decode()
+    assert "the brokers of this network trace nothing" in page

@@ -287,10 +287,10 @@ def test_the_command_lists_for_people_and_for_scripts(runs: dict[str, Run]) -> N
     assert lines[1][:2] == ["run-slow", "done"]
     assert lines[2][-4:] == ["1.50", "ms", "nightly", "paper"]
     code, out, _ = command("p95 < 2ms", "--json", "--columns=p95,passed")
-    row = {"run": "run-fast", "experiment": "Nightly sweep", "engine": "live", "p95_us": 1500.0, "passed": True}
-    assert json.loads(out) == [row]
+    row = {"run": "run-fast", "experiment": "Nightly sweep", "engine": "live", "changed": ""}
+    assert json.loads(out) == [{**row, "p95_us": 1500.0, "passed": True}]
     code, out, _ = command("state = done", "--csv", "--columns=p95", "--sort=p95", "--limit=1")
-    assert (code, out) == (0, "run,experiment,engine,p95_us\nrun-fast,Nightly sweep,live,1500.0\n")
+    assert (code, out) == (0, "run,experiment,engine,changed,p95_us\nrun-fast,Nightly sweep,live,,1500.0\n")
 
 
 def test_the_command_says_by_its_exit_code_that_nothing_fits_or_what_is_wrong(runs: dict[str, Run]) -> None:

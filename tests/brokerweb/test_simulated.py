@@ -15,11 +15,13 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.control import runs as live_runs
+from brokerweb.experiments.estimates import START_S
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.guarded import ending
 from brokerweb.networks.models import Host
 from brokerweb.reports import queue as reports
 from brokerweb.simulations import job, queue
+from telemetry.sweep import costs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -148,6 +150,21 @@ def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClie
     assert "simulated here" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
     live = api.post("/api/experiments/estimate/", {**body, "engine": "live"}, format="json").json()
     assert (live["basis"], live["estimated_s"] > 1000) == ("", True)
+
+
+def test_an_estimate_follows_from_how_long_runs_took_here(api: APIClient, ring: dict) -> None:
+    """Five times as long as anybody expected: all of it is in what is said of the next ones, and once only."""
+    body = {"name": "e", "topology": ring["id"], "workload": SMALL, "engine": "simulated", "replicates": 40}
+
+    def said() -> dict[str, Any]:
+        return api.post("/api/experiments/estimate/", body, format="json").json()
+
+    rough_s = said()["estimated_s"] - START_S
+    (run,) = launched(api, ring)
+    took_s = 5 * costs.seconds(run.configuration)
+    observed = {"simulation": {"was_kept": False, "computed_s": took_s / 2, "took_s": took_s}}
+    Run.objects.filter(pk=run.pk).update(state=RunState.DONE, observed=observed, ended_at=timezone.now())
+    assert said()["estimated_s"] - START_S == pytest.approx(5 * rough_s, rel=0.02)
 
 
 def test_what_goes_before_is_reckoned_as_the_queue_reckons_it(api: APIClient, ring: dict) -> None:

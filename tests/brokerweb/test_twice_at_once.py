@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
 
 from brokerweb.networks import services as networks
 from brokerweb.notices import services as notices
@@ -17,27 +15,20 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio
 from brokerweb.topologies.models import Topology
 from overlay.errors import InvalidSetting
+from tests.at_once import at_once
 
 
 def outcomes(send: Callable[[], Any], times: int = 6) -> list[str]:
     """What each of so many that send at once is told."""
-    told: list[str] = []
 
-    def one() -> None:
+    def told() -> str:
         try:
             send()
-            told.append("taken")
         except InvalidSetting as refused:
-            told.append(refused.field)
-        finally:
-            connections.close_all()
+            return refused.field
+        return "taken"
 
-    threads = [threading.Thread(target=one) for _ in range(times)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sorted(told)
+    return sorted(at_once(told, times))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -36,6 +36,8 @@ class Picture:
     """A key that opens what is to be seen."""
     until: str = ""
     """A selector of what has to be there first."""
+    brings: str = ""
+    """A selector of what the key brings."""
 
 
 PICTURES: dict[str, Picture] = {
@@ -46,7 +48,7 @@ PICTURES: dict[str, Picture] = {
     "calibration": Picture("calibration"),
     "claims": Picture("experiments:claims"),
     "columns": Picture("runs:columns"),
-    "experiment": Picture("experiment"),
+    "experiment": Picture("experiment", until="[data-experiment-chart] svg"),
     "experiment-new": Picture("experiments:new", "?preset=rare-data"),
     "experiments": Picture("experiments:list"),
     "fields": Picture("runs:fields"),
@@ -57,8 +59,10 @@ PICTURES: dict[str, Picture] = {
     "network-new": Picture("networks:new"),
     "networks": Picture("networks:list"),
     "notifications": Picture("notifications"),
+    "palette": Picture("home", press="Control+k", brings="[role=option]"),
     "password": Picture("password"),
     "queries": Picture("queries"),
+    "query": Picture("query", until="#sequence [data-message]"),
     "replay": Picture("replay"),
     "report-new": Picture("reports:new"),
     "reports": Picture("reports:list"),
@@ -71,6 +75,7 @@ PICTURES: dict[str, Picture] = {
     "schedule": Picture("schedules:detail"),
     "schedule-new": Picture("schedules:new"),
     "schedules": Picture("schedules:list"),
+    "search": Picture("search", "?q=ring"),
     "studio": Picture("topologies:edit"),
     "target": Picture("targets:edit"),
     "thresholds": Picture("experiments:thresholds"),
@@ -123,6 +128,8 @@ def take(page: Page, shown: Shown, picture: Picture, file: Path) -> None:
         page.wait_for_selector(picture.until)
     if picture.press:
         page.keyboard.press(picture.press)
+    if picture.brings:
+        page.wait_for_selector(picture.brings)
     taken = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
     file.write_bytes(base64.b64decode(taken["data"]))
 

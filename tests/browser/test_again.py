@@ -21,13 +21,14 @@ def cancel(page: Page) -> None:
 def test_a_run_is_queued_again_with_its_seed_and_says_of_which_it_is_the_same(page: Page, shown: Shown) -> None:
     asked = answer_yes(page)
     page.goto(shown.url + shown.addresses["run-done"])
-    first, seed = page.url, page.locator("#about dt:text-is('Seed') + dd").inner_text()
+    first, seed = page.url, page.locator("#about dt:text-is('Seed') + dd").text_content() or ""
     page.get_by_role("button", name="Same again exactly").press("Enter")
     expect(page.locator("#state")).to_have_text("queued")
     assert page.url != first
     expect(page.locator("#about dt:text-is('Seed') + dd")).to_have_text(seed)
     again = page.url
     turn_narrow(page)
+    page.locator("#about > summary").click()
     page.locator("#about").get_by_role("link", name=re.compile("^run ")).click()
     page.wait_for_url(first)
     page.goto(again)
@@ -41,7 +42,7 @@ def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
     complaints.expected = "400 (Bad Request)"
     answer_yes(page)
     page.goto(shown.url + shown.addresses["what-if"])
-    run = page.get_by_role("button", name="Run it so")
+    run = page.get_by_role("button", name="Run with this change")
     page.get_by_label("One link less").check()
     less = page.locator(".what", has_text="One link less")
     less.get_by_label("From broker").fill("0")

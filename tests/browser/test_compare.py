@@ -79,10 +79,10 @@ def test_the_key_of_what_was_simulated_is_a_ring(page: Page, shown: Shown) -> No
     page.goto(shown.url + ALL)
     drawn(page, "against topology")
     legend = chart(page).locator("[data-legend]")
-    ring = legend.get_by_role("button", name=re.compile("simulated")).first.locator(".key")
-    expect(ring).to_have_css("background-color", "rgba(0, 0, 0, 0)")
-    dot = legend.get_by_role("button", name=re.compile("shaped")).first.locator(".key")
-    expect(dot).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    ring = legend.get_by_role("button", name=re.compile("simulated")).first.locator("[data-mark]")
+    expect(ring).to_have_attribute("data-mark", "hollow")
+    dot = legend.get_by_role("button", name=re.compile("shaped")).first.locator("[data-mark]")
+    expect(dot).to_have_attribute("data-mark", "filled")
 
 
 def test_by_the_keyboard_alone(page: Page, shown: Shown) -> None:

@@ -92,11 +92,16 @@ def test_from_the_log_in_to_a_compared_sweep_and_the_same_run_again(page: Page, 
     page.keyboard.press("j")
     page.get_by_role("link", name="Run 1,").click()
     figures, digest = page.locator("[data-figure='latency.p95']"), page.get_by_text("events, digest").locator(".mono")
+    about = page.get_by_text("About this run: ")
     expect(figures).to_have_text(re.compile(r"\d"))
+    about.click()
+    expect(digest).to_have_text(re.compile("^[0-9a-f]{32}$"))
     was, told = figures.inner_text(), digest.inner_text()
     first = page.url
     page.get_by_role("button", name="Same again exactly").click()
     expect(page.locator("#state .state")).to_have_text("done", timeout=RUNS_MS)
     assert page.url != first
     expect(figures).to_have_text(was)
+    about.click()
+    expect(digest).to_be_visible()
     expect(digest).to_have_text(told)

@@ -31,7 +31,7 @@ def test_a_schedule_is_made_by_keyboard_and_says_its_hours_as_they_are_typed(pag
     expect(said).to_contain_text("Every day at 03:00, UTC.")
     expect(page.get_by_label("Crontab")).to_be_focused()
     name = f"By keyboard at {page.viewport_size['width'] if page.viewport_size else 0}"
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.locator("[name=experiments]").first.press("Space")
     page.get_by_role("button", name="Make the schedule").press("Enter")
     expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()

@@ -132,7 +132,10 @@ def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
     page.context.clear_cookies(name="sessionid")
     name = "Typed before the log-in ended"
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save the topology").hover()
+    page.mouse.down()
+    expect(page.locator("#toasts .note").last).to_contain_text("You were logged out")  # right over the button
+    page.mouse.up()
     expect(page.get_by_role("heading", name="You were logged out")).to_be_visible()
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Log in in another tab").click()
@@ -145,3 +148,16 @@ def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
     page.get_by_role("button", name="Save the topology").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/runs/", "/topologies/", "/experiments/"])
+def test_back_from_a_filter_brings_back_the_box_with_the_list(page: Page, shown: Shown, address: str) -> None:
+    go(page, address, shown)
+    page.locator("#q").fill("ring")
+    page.locator("#q").press("Enter")
+    page.wait_for_url("**?q=ring*")
+    page.go_back()
+    page.wait_for_url(f"{shown.url}{address}")
+    expect(page.locator("#q")).to_have_value("")
+    page.go_forward()
+    expect(page.locator("#q")).to_have_value("ring")

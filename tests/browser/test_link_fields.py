@@ -13,7 +13,7 @@ from tests.browser.conftest import WIDE, Shown
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_link_is_given_copies_and_a_rate_in_the_studio_and_keeps_them(page: Page, shown: Shown) -> None:
     page.goto(shown.url + "/topologies/new/?kind=star")
-    page.get_by_label("Name").fill("Star with a narrow link")
+    page.get_by_label("Name", exact=True).fill("Star with a narrow link")
     page.get_by_role("button", name="Save and edit by hand").click()
     page.locator("#links-rows button").first.click()
     page.get_by_text("Bursts, copies, order, damage and rate").click()
@@ -42,5 +42,5 @@ def test_the_row_of_impaired_links_shows_what_they_may_do(page: Page, shown: Sho
     row.locator("select[name=fault-what]").select_option("impaired")
     expect(fields.get_by_label(re.compile("^Duplication"))).to_be_visible()
     expect(fields.get_by_label(re.compile("^Partition"))).to_be_visible()
-    expect(row.get_by_label("Where")).to_have_attribute("placeholder", "links: 0-1, 1-2 or all")
+    expect(row.get_by_label("Where")).to_have_attribute("placeholder", "links: 0-1, 1-2 or all; one way: 0>1")
     expect(row.locator("[data-amount]")).to_be_hidden()

@@ -54,6 +54,26 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(answer).to_contain_text("degC=19.5;")
     expect(answer).to_contain_text(re.compile(r"Age\s*[\d.]+\s*(µs|ms|s)"))
 
+    page.get_by_label("Broker", exact=True).select_option("1")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(answer).to_contain_text(re.compile(r"Asked broker\s*1"))
+    walk = page.locator("#context-walk")
+    expect(walk.get_by_role("heading", name="The walk of this query")).to_be_visible(timeout=UP_MS)
+    expect(walk.locator("#sequence svg")).to_contain_text("broker 1")
+    expect(walk.locator("#walk canvas").first).to_be_visible()
+    expect(answer).to_contain_text(re.compile(r"\d hops?, \d+ messages? between brokers"))
+
+    course = page.locator("#course")
+    expect(course.locator("[data-plot]:not([data-empty])")).to_have_count(4, timeout=UP_MS)
+    expect(course.locator("[data-chart=probes] .value").first).to_contain_text(re.compile("µs|ms|s"))
+    course.get_by_label("Of which brokers").select_option("2")
+    expect(course.locator("[data-chart=memory] .value").first).to_contain_text("MB")
+
+    brokers.get_by_role("button", name="Restart broker 0").click()
+    expect(page.locator("#network-events")).to_contain_text("Broker 0: restarted by", timeout=UP_MS)
+    expect(page.locator("#network-events")).to_contain_text("Broker 0 was started again.", timeout=UP_MS)
+    expect(brokers.locator(".state-up")).to_have_count(3, timeout=UP_MS)
+
     expect(page.locator("#memory-scale")).to_contain_text("MB")
     brokers.get_by_role("button", name=re.compile("^Broker 1")).press("Enter")
     expect(page.get_by_role("heading", name="Broker 1")).to_be_visible()
@@ -69,6 +89,8 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     page.wait_for_url(f"{stack.url}/networks/")
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
     assert asked == [
+        "Restart broker 0? The data that it holds in memory are lost, and it joins its neighbours again at the same "
+        "address.",
         f"Stop the network {name}? What its brokers hold in memory is lost.",
         f"Delete the network {name}?",
     ]

@@ -261,7 +261,7 @@ def test_a_thousand_brokers_can_be_edited(wide: Page, shown: Shown, rest: httpx.
 def test_what_falls_into_parts_is_seen_measured_and_warned_of_where_it_is_launched(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/topologies/import/")
     name = f"Islands, {width(page)}"
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Or its text").fill("quay,crane\ncrane,gate\nbuoy\n")
     page.get_by_role("button", name="Import").click()
     told = "It falls into 2 parts that no link joins (3 brokers; broker buoy alone)"

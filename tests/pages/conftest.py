@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ def var(settings: Any, tmp_path: Path) -> Path:
     settings.LAKE = tmp_path / "lake"
     settings.REPORTS = tmp_path / "reports"
     settings.HOST_NAME = "here"
+    settings.REST_RATE = settings.REST_ADDRESS_RATE = 0  # stories of this process share an address
+    settings.WEBHOOK_NETWORKS = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": str(tmp_path)}

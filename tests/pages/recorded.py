@@ -33,7 +33,7 @@ def make_run(owner: User, record_mb: int = 8, faults: Sequence[Mapping[str, Any]
         "name": "Followed message by message",
         "topology": topology.id,
         "engine": SIMULATED,
-        "settings": {"trace_one_in": 1, "replication": "none"},
+        "settings": {"trace_one_in": 1, "replication": "none", "walk_policy": "avoid"},
         "workload": {"providers": 3, "entities": 3, "consumers": 6, "request_interval_s": 0.5, "duration_s": 5},
         "faults": list(faults),
         "record_mb": record_mb,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from statistics import geometric_mean
 from typing import Any
 
 import pytest
@@ -173,9 +174,11 @@ def test_times_and_sizes_are_typed_with_units(olga: Client, ring: Topology) -> N
 def test_what_differs_from_its_default_says_so_and_offers_the_way_back(olga: Client, ring: Topology) -> None:
     page = olga.get("/experiments/new/").content.decode()
     before = page.count("data-changed hidden")
-    assert before == page.count("data-changed")
+    assert before == page.count("data-changed") - 1, "entities, so that brokers search"
     form = olga.get("/experiments/new/").context["form"]
-    changed = olga.post("/experiments/new/", {**as_sent(form), **sweep(ring.id), "do": "look"}).content.decode()
+    changed = olga.post(
+        "/experiments/new/", {**as_sent(form), "workload-entities": "1", **sweep(ring.id), "do": "look"}
+    ).content.decode()
     assert "Back to default 50" in changed
     assert changed.count("data-changed") - changed.count("data-changed hidden") == 3, "providers, consumers, duration"
 
@@ -345,28 +348,47 @@ def test_a_run_that_ends_before_each_consumer_has_asked_is_said_before_launching
     assert "A consumer asks every" not in olga.post("/experiments/estimate/", often).content.decode()
 
 
-def test_topologies_that_will_look_alike_since_nobody_searches_are_said_before_launching(
+def test_a_workload_whose_queries_never_leave_their_broker_is_said_before_launching(
     olga: Client, ring: Topology
 ) -> None:
-    star = topologies.create(name="star", kind="star", brokers=4)
+    said = "No query will leave its broker: raise entities, lower holders or turn replication off."
 
-    def bar(picked: list[str], **fields: Any) -> str:
-        typed = sweep(picked, **{"workload-consumers": "50", "workload-request_interval_s": "0.1", **fields})
+    def bar(**fields: Any) -> str:
+        typed = sweep(ring.pk, **{"workload-consumers": "50", "workload-request_interval_s": "0.1", **fields})
         return str(olga.post("/experiments/estimate/", typed).content.decode())
 
-    assert "searched for" not in bar([ring.pk]), "one topology is compared with nothing"
-    both = [ring.pk, star.pk]
-    assert "At most 0.17 % of the requests are searched for" in bar(both)
-    assert "searched for" not in bar(both, **{"workload-entities": "50", "workload-providers": "50"})
-    assert "searched for" not in bar(both, **{"settings-replication_index": "0"})
+    assert said in bar(**{"workload-providers": "50"})
+    several = {"workload-entities": "50", "workload-providers": "50", "workload-request_interval_s": "5"}
+    assert "leave its broker" not in bar(**several)
+    assert "leave its broker" not in bar(**{"workload-holders": "1", "settings-replication": "none"})
 
 
-def test_the_runs_of_a_launch_are_listed_in_the_order_in_which_they_are_carried_out(
-    olga: Client, ring: Topology
-) -> None:
-    page = olga.post("/experiments/new/", sweep(ring.pk, do="launch"), follow=True).content.decode()
-    shown = [page.index(f">Run {number}, replicate") for number in range(1, 7)]
-    assert shown == sorted(shown)
+def test_a_new_experiment_makes_brokers_search(olga: Client, ring: Topology) -> None:
+    form = olga.get(f"/experiments/new/?topology={ring.pk}").context["form"]
+    assert "leave its broker" not in olga.post("/experiments/estimate/", as_sent(form)).content.decode()
+    one = {**as_sent(form), "workload-entities": "1"}
+    assert "query will leave its broker" in olga.post("/experiments/estimate/", one).content.decode()
+
+
+def test_the_runs_of_a_launch_are_listed_by_configuration_and_replicate(olga: Client, ring: Topology) -> None:
+    page = olga.post("/experiments/new/", sweep(ring.pk, do="launch"), follow=True)
+    rows = [(run.configuration["workload"]["consumers"], run.replicate) for run in page.context["runs"]]
+    assert rows == [(consumers, replicate) for consumers in (10, 20) for replicate in range(3)]
+    assert sorted(run.position for run in page.context["runs"]) == list(range(6))
+
+
+def test_each_configuration_shows_the_states_of_its_replicates_at_a_glance(olga: Client, house: House) -> None:
+    answer = olga.get(f"/experiments/{house.experiment.id}/")
+    page = answer.content.decode()
+    marks = re.findall(r'class="run-mark" href="/runs/(\w+)/" title="Replicate (\d): (\w+)', page)
+    known = {run.id: run for run in house.experiment.runs.all()}
+    assert sorted(name for name, _, _ in marks) == sorted(known)
+    for name, replicate, state in marks:
+        assert (known[name].replicate, known[name].state) == (int(replicate), state)
+    ordered = [[known[name].replicate for name, _, _ in marks[at : at + 3]] for at in range(0, len(marks), 3)]
+    assert ordered == [[0, 1, 2]] * 4
+    names = [one.values[0] for one in answer.context["configurations"]]
+    assert names == sorted(names, key=str.lower)
 
 
 def test_a_threshold_that_cannot_be_read_is_explained_beside_its_field(olga: Client, ring: Topology) -> None:
@@ -436,10 +458,12 @@ def test_the_page_of_an_experiment_says_what_each_configuration_has_come_to(olga
     assert p95 == sorted(p95, reverse=True)
     for row in rows:
         done = Run.objects.filter(configuration_hash=row.hash, state=RunState.DONE)
-        assert row.p95["value"] == pytest.approx(sum(run.summary["p95"] for run in done) / done.count())
+        assert row.p95["value"] == pytest.approx(geometric_mean(run.summary["p95"] for run in done))
         assert (row.p95["low"] is None) == (row.n < 2)
     text = page.content.decode()
-    assert f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20state%20%3D%20failed" in text
+    assert (
+        f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20changed%20%3D%20no%20and%20state%20%3D%20failed" in text
+    )
     Run.objects.filter(configuration_hash=rows[1].hash).update(state=RunState.FAILED)
     for sort in ("p95", "-p95"):
         *_, last = olga.get(f"/experiments/{house.experiment.id}/?sort={sort}").context["configurations"]

@@ -48,13 +48,17 @@ def test_the_page_shows_live_beside_simulated_and_names_what_is_not_near(olga: C
     page = olga.get("/calibration/").content.decode()
     for row in residuals["anchors"]:
         assert f'data-label="Configuration">{row["anchor"]}<' in page
-    wrong = [row["anchor"] for row in residuals["anchors"][:5] if not row["is_close"]]
+    wrong = [row["anchor"] for row in residuals["anchors"] if not row["is_close"]]
+    assert "central, linear table of 500" in wrong, "those of the growth count as well"
     for name in wrong:
         assert f"{name} (" in page.partition("Not within")[2].partition("</p>")[0]
     assert "the reference that comes with the code" in page
     assert 'data-report-chart="calibration"' in page
     shown = olga.get("/api/calibration/").json()
-    assert [one["name"] for one in shown["anchors"] if not one["is_close"]] == wrong
+    rows = [*shown["anchors"], *shown["growth"]]
+    assert [one["name"] for one in rows if not one["is_close"]] == wrong
+    assert shown["near"] == len(rows) - len(wrong) == 8
+    assert "8 of 11 simulated medians are within 20\u202f% of the live ones" in page
     assert (shown["own"], shown["close"]) == (False, 0.2)
     first = shown["anchors"][0]["off"]
     assert first["low"] < first["value"] < first["high"]

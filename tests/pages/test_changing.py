@@ -133,7 +133,7 @@ def test_saving_makes_no_runs_and_new_from_this_shows_the_same(olga: Client) -> 
 def test_each_wrong_field_of_an_experiment_has_its_sentence_and_nothing_is_made(olga: Client) -> None:
     ring = topologies.create(name="ring", kind="ring", brokers=4)
     for wrong, sentence in (
-        ({"name": ""}, "1 to 200 printable characters"),
+        ({"name": ""}, "1 to 100 printable characters"),
         ({"topology": "nowhere"}, "there is no topology with the id"),
         ({"topology": []}, "choose at least one"),
         ({"replicates": "0"}, "from 1 to"),

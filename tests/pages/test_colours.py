@@ -1,4 +1,4 @@
-"""The colours of the style sheet, light and dark: text can be read on every ground it stands on, edges are seen."""
+"""The colours of the style sheets, light and dark: text can be read on every ground it stands on, edges are seen."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from overlay.broker.search import STRATEGIES
+from overlay.broker.search import FIRST, STRATEGIES
 from overlay.topologies import KINDS
 from tests.conftest import ROOT
 
-SHEET = (ROOT / "static/css/waxwing.css").read_text()
+SHEET = (ROOT / "static/css/tokens.css").read_text()
 GROUNDS = ("surface", "surface-sunk", "surface-raised")
 TEXTS = ("ink", "ink-soft", "accent", "accent-hover")
 STATES = tuple(f"state-{name}" for name in ("grey", "blue", "violet", "green", "red", "slate", "amber"))
@@ -62,8 +62,11 @@ def test_edges_of_inputs_and_series_stand_out_from_their_ground(theme: str) -> N
     } == {}
 
 
-def test_every_kind_of_topology_and_every_strategy_has_its_colour() -> None:
+def test_every_kind_of_topology_and_every_strategy_that_comes_with_waxwing_has_its_colour() -> None:
+    """One that was added has that of every swatch without a rule."""
     drawn = variables("light")
-    assert [name for name in (*KINDS, *STRATEGIES) if f"series-{name}" not in drawn] == []
+    names = [*KINDS, *(name for name, kind in STRATEGIES.items() if kind.__module__.rpartition(".")[2] in FIRST)]
+    assert [name for name in names if f"series-{name}" not in drawn] == []
     rules = (ROOT / "static/css/charts.css").read_text()
-    assert [name for name in (*KINDS, *STRATEGIES) if f".swatch-{name} " not in rules] == []
+    assert [name for name in names if f".swatch-{name} " not in rules] == []
+    assert re.search(r"\.swatch \{[^}]*background: var\(--edge-strong\)", rules)

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Any
 from urllib.parse import quote
 
@@ -25,7 +25,7 @@ from brokerweb.comparison import distribution, selection
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
-from telemetry.intervals import interval
+from telemetry.intervals import COUNT, LOG, interval
 from telemetry.measures import MEASURES
 from telemetry.runs import Lake
 from tests.pages.compared import grows, swept, topology
@@ -90,18 +90,24 @@ def test_what_differs_stands_above_and_what_does_not_is_folded_away(olga: Client
     assert told == {"topology": ["full-mesh of 4", "ring of 4"], "consumers": [10, 20, 40]}
 
 
-def test_a_point_is_the_mean_of_its_replicates_with_their_interval(olga: Client, operator: User) -> None:
+def test_a_point_is_the_geometric_mean_of_its_replicates_with_their_interval(olga: Client, operator: User) -> None:
     swept(operator, grows, consumers=[10, 20])
     (first, second) = rest(olga, "q=")["results"]
     expected = interval([100.0, 103.0, 106.0])
     assert {name: first["figures"]["p95"][name] for name in ("value", "low", "high", "n")} == {
         name: expected[name] for name in ("value", "low", "high", "n")
     }
-    assert second["figures"]["p95"]["value"] == 203
+    assert expected["value"] == pytest.approx(geometric_mean([100, 103, 106]))
+    assert second["figures"]["p95"]["value"] == pytest.approx(geometric_mean([200, 203, 206]))
+    assert first["figures"]["p95"]["method"] == "geometric mean, 95 % by Student's t on the logarithm"
     shown = page(olga, "q=")
     assert of(103.0, MEASURES["p95"]) in shown
+    assert "geometric mean or mean of the replicates, and its 95 % interval" in shown, (
+        "of p95, and of the share answered"
+    )
+    assert "geometric mean of the replicates, and its 95 % interval" in page(olga, "q=&metric=rss")
     (line,) = charts(shown)["charts"]["lines"]["series"]
-    assert [(point["x"], point["y"], point["n"]) for point in line["points"]] == [(10, 103, 3), (20, 203, 3)]
+    assert [(point["x"], round(point["y"]), point["n"]) for point in line["points"]] == [(10, 103, 3), (20, 203, 3)]
     assert sorted(line["points"][0]["replicates"]) == [100, 103, 106]
 
 
@@ -119,24 +125,50 @@ def test_words_lie_along_the_axis_and_down_the_heat_map_where_no_number_differs(
     drawn = charts(shown)["charts"]
     lines, heat = drawn["lines"], drawn["heat"]
     assert lines["x"]["categories"] == ["full-mesh of 4", "ring of 4"]
-    assert {one["topology"]: [(point["x"], point["y"]) for point in one["points"]] for one in lines["series"]} == {
+    assert {
+        one["topology"]: [(point["x"], round(point["y"])) for point in one["points"]] for one in lines["series"]
+    } == {
         "flood": [(0, 101), (1, 151)],
         "walk": [(0, 901), (1, 951)],
     }
     assert not any(one["line"] for one in lines["series"]), "between two topologies there is nothing"
     assert all(point["low"] < point["y"] < point["high"] and point["n"] == 3 for point in lines["series"][0]["points"])
     assert (heat["x"]["categories"], heat["y"]["categories"]) == (["full-mesh of 4", "ring of 4"], ["flood", "walk"])
-    assert [cell[:3] + cell[5:] for cell in heat["cells"]] == [
-        [0, 0, 101, 3],
-        [1, 0, 151, 3],
-        [0, 1, 901, 3],
-        [1, 1, 951, 3],
+    assert [(*cell[:2], round(cell[2]), cell[5]) for cell in heat["cells"]] == [
+        (0, 0, 101, 3),
+        (1, 0, 151, 3),
+        (0, 1, 901, 3),
+        (1, 1, 951, 3),
     ]
     assert "with its 95 % interval" in heat["notes"][0]
+    assert ([round(end) for end in heat["shades"]["linear"]], heat["shades"]["within_noise"]) == ([0, 951], False)
     assert ">Points</a>" in shown
     turned = charts(page(olga, "q=&x=search"))["charts"]
     assert turned["lines"]["x"]["categories"] == turned["heat"]["x"]["categories"] == ["flood", "walk"]
     assert [one["topology"] for one in turned["lines"]["series"]] == ["full-mesh", "ring"], "each in its colour"
+
+
+def test_colours_of_a_heat_map_do_not_paint_noise(olga: Client, operator: User) -> None:
+    """1.77 and 1.78 are not white and dark blue: scales begin at nothing, and overlapping intervals have none."""
+    over = [topology(operator), topology(operator, "full-mesh")]
+
+    def heat_of(name: str, spread: float) -> dict[str, Any]:
+        def figure(configuration: Any, replicate: int) -> float:
+            more = 10.0 if configuration["topology"]["kind"] == "ring" else 0.0
+            return 1_770.0 + more + spread * replicate
+
+        swept(operator, figure, name=name, over=over, settings={"search": ["walk", "flood"]})
+        return charts(page(olga, f"q=experiment+%3D+{name}"))["charts"]["heat"]  # type: ignore[no-any-return]
+
+    noisy = heat_of("noisy", 40.0)
+    assert noisy["shades"]["within_noise"]
+    assert "Differences are within noise" in " ".join(noisy["notes"])
+    steady = heat_of("steady", 0.01)
+    assert not steady["shades"]["within_noise"]
+    assert "within noise" not in " ".join(steady["notes"])
+    (least, most), (log_least, log_most) = steady["shades"]["linear"], steady["shades"]["log"]
+    assert (least, most) == (0, pytest.approx(1_780, abs=1))
+    assert log_most / log_least == pytest.approx(10)
 
 
 def test_any_two_parameters_span_the_heat_map(olga: Client, operator: User) -> None:
@@ -144,7 +176,7 @@ def test_any_two_parameters_span_the_heat_map(olga: Client, operator: User) -> N
     swept(operator, grows, over=over, consumers=[10, 20], settings={"search": ["walk", "flood"]})
     heat = charts(page(olga, "q=&x=topology&y=search"))["charts"]["heat"]
     assert (heat["x"]["categories"], heat["y"]["categories"]) == (["full-mesh of 4", "ring of 4"], ["flood", "walk"])
-    assert "Each point is the mean over consumers" in " ".join(heat["notes"])
+    assert "Each point is averaged over consumers" in " ".join(heat["notes"])
     heat = charts(page(olga, "q=&y=search"))["charts"]["heat"]
     assert (heat["x"]["label"], heat["y"]["label"]) == ("Consumers", "Search")
     shown = words(page(olga, "q=&x=search&y=search"))
@@ -179,7 +211,7 @@ def test_boxes_say_of_how_many_and_what_stands_below_them(olga: Client, operator
     box = charts(page(olga, "q="))["charts"]["box"]
     assert [(row["n"], row["low"] < row["y"] < row["high"]) for row in box["rows"]] == [(3, True), (3, True)]
     assert "Whiskers from the least to the most of the n replicates" in box["notes"][0]
-    assert "the mean as a dot with its 95 % interval" in box["notes"][0]
+    assert "the geometric mean as a dot with its 95 % interval" in box["notes"][0]
     extreme = charts(page(olga, "q=&aggregate=max"))["charts"]["box"]
     assert "the max as a dot, an extreme without an interval" in extreme["notes"][0]
 
@@ -206,7 +238,7 @@ def test_what_is_not_grouped_by_is_averaged_seed_by_seed(olga: Client, operator:
     groups = rest(olga, "q=&by=topology")["results"]
     assert [group["label"] for group in groups] == ["full-mesh of 4", "ring of 4"]
     figure = groups[0]["figures"]["p95"]
-    assert figure["value"] == 5_053
+    assert figure["value"] == pytest.approx(geometric_mean([5_050, 5_053, 5_056]))
     assert figure["high"] - figure["low"] < 30
     assert groups[0]["n"] == 6
     assert "2 configurations together" in page(olga, "q=&by=topology")
@@ -253,7 +285,7 @@ def test_a_wrong_filter_is_explained_beside_it_and_stays_as_it_was_typed(olga: C
         ("metric=speed", "must be one of mean, p50"),
         ("metric=mean,p50,p95,p99,hops,rss,uss", "takes at most 6 figures, not 7"),
         ("aggregate=best", "must be one of mean, median, min, max"),
-        ("sort=colour", "must be one of n, difference, p95, consumers"),
+        ("sort=colour", "must be one of n, difference, p95, answer_ratio, consumers"),
         ("log=maybe", "must be 1 or 0"),
         ("baseline=0123456789abcdef", "no finished run has the configuration 0123456789abcdef"),
         ("baseline=experiment+%3D+none+such", "fits no finished run"),
@@ -309,10 +341,12 @@ def test_a_pinned_configuration_is_what_the_others_are_held_against(olga: Client
     baseline, second, _ = held["results"]
     assert baseline["is_baseline"]
     assert baseline["difference"] is None
-    assert (second["difference"]["value"], second["difference"]["verdict"]) == (100, "worse")
+    assert (round(second["difference"]["value"]), second["difference"]["verdict"]) == (100, "worse")
+    assert second["difference"]["method"].startswith("ratio of geometric means")
     assert "paired by seed" in second["difference"]["method"]
+    assert "Geometric mean minus that of" in charts(shown)["charts"]["difference"]["notes"][0]
     rows = charts(shown)["charts"]["difference"]["rows"]
-    assert [(row["number"], row["y"], row["verdict"]) for row in rows] == [(2, 100, "worse"), (3, 300, "worse")]
+    assert [(row["number"], round(row["y"]), row["verdict"]) for row in rows] == [(2, 100, "worse"), (3, 300, "worse")]
 
 
 def test_the_runs_of_another_experiment_are_a_baseline_configuration_by_configuration(
@@ -330,7 +364,8 @@ def test_the_runs_of_another_experiment_are_a_baseline_configuration_by_configur
     query = f"q=experiment.id = {after.pk}&baseline=experiment.id = {before.pk}"
     found = rest(olga, query)
     assert [group["difference"]["verdict"] for group in found["results"]] == ["better", "better", "unknown"]
-    assert [group["difference"]["value"] for group in found["results"]] == [-20, -20, None]
+    changes = [group["difference"]["value"] for group in found["results"]]
+    assert changes == [pytest.approx(-20, abs=0.01), pytest.approx(-20, abs=0.01), None]
     assert found["baseline"]["runs"] == 6
 
 
@@ -404,9 +439,9 @@ def test_what_is_taken_away_is_what_is_shown(olga: Client, operator: User) -> No
     query = f"q=consumers < 40&metric=p95,mean&sort=-p95&baseline={baseline}"
     groups = rest(olga, query)["results"]
     rows = list(csv.DictReader(io.StringIO(olga.get(f"/compare/export/csv/?{query}").content.decode())))
-    assert (
-        [float(row["p95_us"]) for row in rows] == [group["figures"]["p95"]["value"] for group in groups] == [203, 103]
-    )
+    values = [group["figures"]["p95"]["value"] for group in groups]
+    assert [float(row["p95_us"]) for row in rows] == values
+    assert values == pytest.approx([geometric_mean([200, 203, 206]), geometric_mean([100, 103, 106])])
     assert [row["verdict"] for row in rows] == ["worse", "baseline"]
     table = pq.read_table(io.BytesIO(olga.get(f"/compare/export/parquet/?{query}").content)).to_pylist()
     assert [(row["consumers"], row["mean_us"], row["p95_us_low"]) for row in table] == [
@@ -436,8 +471,10 @@ def test_every_number_is_that_of_the_samples(olga: Client, house: House, var: Pa
         }
         for name in metrics:
             figure, replicates = group["figures"][name], expected[name]
-            assert figure["value"] == pytest.approx(fmean(replicates), rel=1e-12), name
-            held = interval(replicates)
+            is_count = name in ("requests", "answered")
+            mean = fmean(replicates) if is_count else geometric_mean(replicates)
+            assert figure["value"] == pytest.approx(mean, rel=1e-12), name
+            held = interval(replicates, COUNT if is_count else LOG)
             assert figure["low"] == (pytest.approx(held["low"]) if held["low"] else None)
             assert of(figure["value"], MEASURES[name]) in shown
 

@@ -73,7 +73,7 @@ def test_a_person_changes_the_password_knowing_the_present_one(viktor: Client) -
     wrong = viktor.post("/account/password/", {"old_password": "guess", **fresh}).content.decode()
     assert "Your old password was entered incorrectly" in wrong
     assert viktor.post("/account/password/", {"old_password": "battery staple", **fresh})["Location"] == "/account/"
-    assert "other browsers of yours are logged out" in viktor.get("/account/").content.decode()
+    assert "your other sessions have ended and your tokens are revoked" in viktor.get("/account/").content.decode()
     browser = Client()
     sent = browser.post("/login/", {"username": "viktor", "password": "stapled battery"})
     assert sent["Location"] == "/"

@@ -18,6 +18,7 @@ from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
 from telemetry.intervals import interval
 from telemetry.measures import MEASURES
+from tests.pages.furniture import House
 
 
 def home(client: Client) -> str:
@@ -41,22 +42,36 @@ def sweep(operator: User) -> list[Run]:
 KINDS = (("Round", "ring"), ("Meshed", "full-mesh"))
 
 
-def test_the_first_steps_tick_themselves_off(olga: Client) -> None:
+IS_OPEN = 'data-remember="first-steps" open>'
+
+
+def test_the_first_steps_tick_themselves_off(olga: Client, operator: User) -> None:
     page = home(olga)
-    assert "The first three steps" in page
+    assert IS_OPEN in page
+    assert page.count("<h3>", page.index(IS_OPEN), page.index("</details>")) == 3
     assert "is-done" not in page
     assert "Nothing runs, and nothing waits." in page
     ring = topologies.create(name="ring", kind="ring", brokers=4)
     assert home(olga).count('class="is-done"') == 1
-    experiment = experiments.create({"name": "First", "topology": ring.id})
+    experiment = experiments.create({"name": "First", "topology": ring.id}, operator)
     assert "Launch it" in home(olga)
     run = experiments.launch(experiment).runs[0]
     assert "under way" in home(olga)
     end(run, RunState.DONE)
     assert home(olga).count('class="is-done"') == 2
-    assert "Make a report" in home(olga)
+    assert "Create a report" in home(olga)
     reports.create(experiments=[experiment])
-    assert "The first three steps" not in home(olga)
+    assert "First steps" in home(olga)
+    assert IS_OPEN not in home(olga)
+
+
+def test_home_says_in_one_sentence_what_this_is(viktor: Client, house: House) -> None:
+    page = home(viktor)
+    sentence = page[page.index('what-it-is">') :].partition(">")[2].partition("</p>")[0]
+    assert sentence.startswith("Waxwing ")
+    assert sentence.count(". ") == 0
+    assert page.index(sentence) < page.index("First steps") < page.index("Now</h2>")
+    assert IS_OPEN in page, "who has set up nothing yet is offered the steps, whatever others have done"
 
 
 def test_what_runs_waits_failed_finished_and_comes_is_told(olga: Client, sweep: list[Run], operator: User) -> None:
@@ -74,14 +89,14 @@ def test_what_runs_waits_failed_finished_and_comes_is_told(olga: Client, sweep: 
         end(run, RunState.FAILED, f"Broker {port} could not bind to 127.0.0.1:70{port}: the port is in use.")
     page = home(olga)
     assert "1 run queued</a>" in page
-    assert f"/runs/{sweep[0].id}/" in page.split("Failed lately")[0]
+    assert f"/runs/{sweep[0].id}/" in page.split("Recent failures")[0]
     assert "50\u202f%" in page
     assert page.count("could not bind") == 1, "the same reason but for its numbers"
     assert [failure.count for failure in overview.now()["failures"]] == [3]
-    coming = page.split("Coming up")[1]
+    coming = page.split("Next scheduled")[1]
     assert "Each morning" in coming
     assert f"/reports/{report.id}/" in coming.split("New reports")[1]
-    assert f"/runs/{sweep[1].id}/" in page.split("Finished lately")[1]
+    assert f"/runs/{sweep[1].id}/" in page.split("Recent runs")[1]
 
 
 def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Client, sweep: list[Run]) -> None:
@@ -110,7 +125,7 @@ def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     assert found is not None
     assert (found.name, found.heads) == ("Sweep", [("Meshed", "full-mesh"), ("Round", "ring")])
     rows = {measure.name: [(cell.text, cell.is_best) for cell in cells] for measure, cells in found.rows}
-    assert rows["p50"] == [("200\u202fµs", True), ("500\u202fµs", False)]
+    assert rows["p50"] == [("182\u202fµs", True), ("493\u202fµs", False)], "geometric means"
     held = interval([100, 200, 300])
     p50 = dict(found.rows)[MEASURES["p50"]]
     assert (p50[0].spread, p50[0].n) == (f"{us(held['low'])} to {us(held['high'])}", 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from brokerweb.accounts import services as accounts
 from brokerweb.asgi import application
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.live import consumers
 from brokerweb.live.snapshots import framed, group_of
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import end, finish, measure
@@ -60,15 +62,28 @@ class Listener(ApplicationCommunicator):
         await self.wait(timeout=10)
 
 
-def listener(run_id: str, session: str = "", origin: str = "http://localhost", token: str = "") -> Listener:
-    headers = [(b"host", b"localhost")]
+def listener(
+    run_id: str,
+    session: str = "",
+    origin: str = "http://localhost",
+    token: str = "",
+    host: str = "localhost",
+    scheme: str = "ws",
+) -> Listener:
+    headers = [(b"host", host.encode())]
     if origin:
         headers.append((b"origin", origin.encode()))
     if token:
         headers.append((b"authorization", f"Bearer {token}".encode()))
     if session:
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
-    scope = {"type": "websocket", "path": f"/ws/runs/{run_id}/", "query_string": b"", "headers": headers}
+    scope = {
+        "type": "websocket",
+        "scheme": scheme,
+        "path": f"/ws/runs/{run_id}/",
+        "query_string": b"",
+        "headers": headers,
+    }
     return Listener(application, {**scope, "subprotocols": []})
 
 
@@ -167,6 +182,82 @@ async def test_a_program_comes_in_by_its_token_until_that_is_revoked() -> None:
     await socket.connect()
     assert await socket.close_code() == 4401
     await socket.leave()
+
+
+def logged_out(user: User, session: str) -> None:
+    browser = Client()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = session
+    assert browser.post("/logout/").status_code == 302
+
+
+def disabled(user: User, session: str) -> None:
+    user.is_active = False
+    user.save()
+
+
+def deleted(user: User, session: str) -> None:
+    user.delete()
+
+
+def with_another_password(user: User, session: str) -> None:
+    user.set_password("correct donkey")
+    user.save()
+
+
+@pytest.mark.parametrize("ended", [logged_out, disabled, deleted, with_another_password])
+@pytest.mark.parametrize("by", ["session", "token"])
+async def test_who_may_no_longer_look_is_cut_off_within_seconds(
+    ended: Callable[[User, str], None], by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "LOOK_AFTER_S", 0.05)
+    monkeypatch.setattr(consumers, "CHECK_USER_S", 0.05)
+    run, session = await sync_to_async(prepared)()
+    user = await User.objects.aget()
+    _, token = await sync_to_async(accounts.make_token)(user, name="watch", scope="read")
+    socket = listener(run.id, session) if by == "session" else listener(run.id, origin="", token=token)
+    assert await socket.connect()
+    assert (await socket.frame())["state"] == "measuring"
+    await sync_to_async(ended)(user, session)
+    frames = 0
+    while (message := await socket.receive_output(timeout=10))["type"] == "websocket.send":
+        if (frames := frames + 1) > 20:
+            break
+    is_cut = (message["type"], message.get("code")) == ("websocket.close", 4401)
+    assert is_cut == ((ended, by) != (logged_out, "token"))  # a token is not what the browser logs out
+    await socket.leave()
+
+
+def test_a_viewer_who_has_left_is_cut_off_within_five_seconds() -> None:
+    assert consumers.LOOK_AFTER_S + consumers.CHECK_USER_S < 5
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "scheme", "comes_in"),
+    [
+        ("http://localhost:8000", "localhost:8000", "ws", True),
+        ("http://LOCALHOST:80", "localhost", "ws", True),
+        ("https://localhost", "localhost", "wss", True),
+        ("http://[::1]:8000", "[::1]:8000", "ws", True),
+        ("", "localhost", "ws", True),
+        ("http://localhost:9000", "localhost:8000", "ws", False),
+        ("http://localhost", "localhost:8000", "ws", False),
+        ("https://localhost:8000", "localhost:8000", "ws", False),
+        ("http://localhost:8000", "localhost:8000", "wss", False),
+        ("http://127.0.0.1:8000", "localhost:8000", "ws", False),
+        ("http://elsewhere.example", "elsewhere.example", "ws", False),
+        ("null", "localhost", "ws", False),
+        ("http://localhost:x", "localhost", "ws", False),
+        ("file://", "localhost", "ws", False),
+    ],
+)
+async def test_a_page_comes_in_from_its_own_scheme_host_and_port(
+    origin: str, host: str, scheme: str, comes_in: bool
+) -> None:
+    run, session = await sync_to_async(prepared)("done")
+    socket = listener(run.id, session, origin=origin, host=host, scheme=scheme)
+    assert await socket.connect() == comes_in
+    if comes_in:
+        await socket.leave()
 
 
 @pytest.mark.parametrize("run_id", ["%00", "x" * 500, "a/b", "\U0001f600", ".."])

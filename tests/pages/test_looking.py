@@ -36,7 +36,7 @@ def test_every_page_of_a_house_in_use_is_shown_to_whoever_may_look(viktor: Clien
 
 def test_every_page_of_an_empty_house_says_what_it_will_hold(olga: Client) -> None:
     for name, sentence in (
-        ("", "The first three steps"),
+        ("", "First steps"),
         ("topologies/", "No topologies yet"),
         ("networks/", "No networks yet"),
         ("experiments/", "No experiments yet"),

@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from brokerweb.control import host
 from brokerweb.networks import glance
 from brokerweb.networks.models import Network
 from overlay.runtime.client import ContextClient
@@ -60,13 +61,13 @@ def test_a_broker_of_a_network_is_asked_itself(olga: Client, viktor: Client, net
     assert re.search(r"Processor \S+ % of a core Private memory \d\S+ MB", said)
     assert "Neighbours None." in said
     assert "A broker says how many data it has. Which, it tells only whoever asks for one by its name." in said
-    assert "A network keeps nothing of what its brokers send, and traces no query." in said
+    assert "A network keeps nothing of what its brokers send. The walk of what you ask is shown below." in said
     assert "Asked of the broker itself" in said
     assert f'hx-get="{address}?part=now" hx-trigger="every 2s"' in part
     assert "panel-head" not in viktor.get(f"{address}?part=now").content.decode()
     told = olga.get(f"/api{address}").json()
     assert (told["own"]["asked"], told["own"]["address"], told["own"]["counters"]["in_2"]) == (True, daemon.text, 1)
-    assert (told["traced_one_in"], told["own"]["entries"], told["own"]["messages"]) == (0, [], [])
+    assert (told["traced_one_in"], told["own"]["entries"], told["own"]["messages"]) == (100, [], [])
 
 
 def test_its_picture_has_the_state_load_and_memory_of_each_broker(
@@ -124,3 +125,33 @@ def test_one_that_does_not_answer_says_so_and_one_there_is_not_is_404(olga: Clie
         assert olga.get(f"/api/networks/{network}/brokers/{wrong}/").status_code == 404
         page = olga.get(f"/networks/{network}/?broker={wrong}")
         assert (page.status_code, "All brokers" in page.content.decode()) == (200, True)
+
+
+def test_the_broker_to_ask_is_chosen_and_operators_restart_one(
+    olga: Client, viktor: Client, network: Network, daemon: Daemon
+) -> None:
+    page = olga.get(f"/networks/{network.id}/").content.decode()
+    assert '<option value="">Any that is up</option><option value="0">Broker 0</option>' in page
+    ContextClient([daemon.address], 5).provide("sensor", ("room", "r1", "temp"), b"t=1;", 60_000)
+    key = {"do": "ask", "type": "room", "entity": "r1", "scope": "temp"}
+    said = text_of(olga.post(f"/networks/{network.id}/context/", {**key, "broker": "3"}).content.decode())
+    assert f"Asked broker 3 {daemon.text}" in said
+    assert re.search(r"Age \d", said)
+    wrong = olga.post(f"/networks/{network.id}/context/", {**key, "broker": "10"}).content.decode()
+    assert "Broker: must be from 0 to 9, not 10" in wrong
+
+    restart = f"/networks/{network.id}/brokers/3/restart/"
+    assert "Restart broker 3" in page
+    assert "Restart broker 3" not in viktor.get(f"/networks/{network.id}/").content.decode()
+    assert viktor.post(restart).status_code == 403
+    assert olga.get(restart).status_code == 405
+    assert olga.post(f"/networks/{network.id}/brokers/10/restart/").status_code == 404
+    silent = text_of(olga.post(restart, follow=True).content.decode())
+    assert "Broker 3 cannot be restarted now. No worker has answered" in silent
+    host.beat({})
+    told = text_of(olga.post(restart, follow=True).content.decode())
+    assert "Broker 3 will be restarted within a few seconds." in told
+    assert "restart ordered" in told
+    Network.objects.filter(pk=network.pk).update(state="stopped")
+    refused = text_of(olga.post(restart, follow=True).content.decode())
+    assert "This network is stopped, so none of its brokers can be restarted." in refused

@@ -3,29 +3,33 @@ samples, and within the histogram's stated error where they are live."""
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.runlist.columns import COLUMNS
-from telemetry.intervals import interval
-from telemetry.measures import MEASURES
+from telemetry.intervals import LOG, interval
+from telemetry.measures import MEASURES, Measure
+from telemetry.runs import RunFiles
 from tests.pages.furniture import House
 from tests.pages.reading import Number, numbers, read, table
 
 OUTCOMES = ("answered", "not_found", "timed_out", "refused")
 TIMES = ("mean", "p50", "p95", "p99")
+ENDS = ("value", "low", "high")
 WITHIN_HISTOGRAM = 0.005
 """As ``telemetry.histograms`` states it."""
 
@@ -46,6 +50,10 @@ class Told:
         """A measure, of REST's summary."""
         return MEASURES[name].of(self.api["summary"])
 
+    def requests(self, measure: Measure) -> float:
+        """Of how many of them a share is, of REST's summary."""
+        return functools.reduce(lambda found, key: found[key], measure.of_path, self.api["summary"])
+
 
 def told(browser: Client, run: Run) -> Told:
     answer = browser.get(f"/api/runs/{run.pk}/samples/?format=parquet")
@@ -53,14 +61,13 @@ def told(browser: Client, run: Run) -> Told:
     measured = [row for row in rows if row["phase"] == "measuring"]
     asked = [row for row in measured if row["role"] == "consumer"]
     answered = [row for row in asked if row["outcome"] == "answered"]
-    window_us = max(row["ended_us"] for row in measured) - min(row["intended_us"] for row in measured)
     return Told(
         id=run.pk,
         api=browser.get(f"/api/runs/{run.pk}/").json(),
         counts={"requests": len(asked), **_counted(asked, "outcome", OUTCOMES)},
         truths=_counted(asked, "truth", {row["truth"] for row in asked}),
         times=np.array([row["ended_us"] - row["intended_us"] for row in answered]),
-        per_s=len(answered) * 1e6 / window_us,
+        per_s=len(answered) / RunFiles(settings.RUNS / run.pk).read_manifest()["workload"]["duration_s"],
     )
 
 
@@ -130,12 +137,13 @@ def the_live_picture_is_within_the_histograms_error(browser: Client, run: Told) 
 def the_page_of_a_run(browser: Client, run: Told) -> None:
     page = shown(browser, f"/runs/{run.id}/")
     terms, summary = read(page).terms, run.api["summary"]
-    for term, name in zip(("Mean", "p50", "p95", "p99"), TIMES, strict=True):
+    for term, name in zip(("Mean", "Response time, p50", "Response time, p95", "p99"), TIMES, strict=True):
         assert reads(terms[term], summary[name]), (term, terms[term])
-    for term, name in (("Answered", "answered"), ("Not found", "not_found"), ("Timed out", "timed_out")):
+    assert reads(terms["Answered"], summary["answer_ratio"], run.counts["answered"], run.counts["requests"])
+    for term, name in (("Not found", "not_found"), ("Timed out", "timed_out"), ("Refused", "refused")):
         assert reads(terms[term], run.counts[name]), (term, terms[term])
-    assert reads(terms["Throughput"], summary["per_s"])
-    assert reads(terms["Memory added"], summary["memory"]["mean"]["over_idle_bytes"])
+    assert reads(terms["Throughput, answers"], summary["per_s"])
+    assert reads(terms["Memory added per broker"], summary["memory"]["mean"]["over_idle_bytes"])
     for word in ("fresh", "stale", "false_not_found"):
         count = run.truths.get(word, 0)
         term = word.replace("_", " ").capitalize()
@@ -151,7 +159,7 @@ def the_page_of_a_run(browser: Client, run: Told) -> None:
 
 def home(browser: Client, house: House, runs: Sequence[Told]) -> None:
     page = shown(browser, "/")
-    lately = page[page.index("Finished lately") :]
+    lately = page[page.index("Recent runs") :]
     known = {run.id: run for run in runs}
     ids = runs_of(lately.split("</table>")[0])
     rows = table(lately, "Mean", "p95", "Answered").rows
@@ -166,7 +174,8 @@ def home(browser: Client, house: House, runs: Sequence[Told]) -> None:
         for head, text in zip(sweep.heads[1:], row[1:], strict=True):
             figure = groups[head]["figures"][name]
             replicates = [run.figure(name) for run in runs if run.api["configuration"]["topology"]["name"] == head]
-            assert figure["value"] == pytest.approx(fmean(value for value in replicates if value is not None))
+            mean = geometric_mean if MEASURES[name].scale == LOG else fmean
+            assert figure["value"] == pytest.approx(mean([value for value in replicates if value is not None]))
             if figure["low"] is None:
                 assert reads(text, figure["value"], figure["n"]), (name, head, text)
             else:
@@ -201,7 +210,7 @@ def the_list_of_runs(browser: Client, runs: Sequence[Told]) -> None:
 def the_page_of_an_experiment(browser: Client, house: House, runs: Sequence[Told]) -> None:
     page = shown(browser, f"/experiments/{house.experiment.id}/")
     found = table(page, "n", "p50", "p95")
-    listed = browser.get(f"/api/experiments/{house.experiment.id}/configurations/").json()
+    listed = browser.get(f"/api/experiments/{house.experiment.id}/configurations/?sort=configuration").json()
     assert len(found.rows) == len(listed) == 4
     for row, one in zip(found.rows, listed, strict=True):
         of_it = [run for run in runs if run.api["configuration"]["topology"]["name"] == one["topology"]]
@@ -236,8 +245,10 @@ def a_comparison(browser: Client, runs: Sequence[Told]) -> None:
             cells = dict(zip(found.heads, row, strict=True))
             assert reads(cells["Runs"], len(group["runs"]))
             for name in some:
+                measure = MEASURES[name]
                 values = [known[run].figure(name) for run in group["runs"]]
-                held = interval([value for value in values if value is not None], is_signed=MEASURES[name].is_signed)
+                made = [known[run].requests(measure) for run in group["runs"]] if measure.of_path else None
+                held = interval(values, measure.scale, requests=made, most=measure.most)
                 figure, text = group["figures"][name], cells[MEASURES[name].title]
                 assert figure["value"] == (None if held["value"] is None else pytest.approx(held["value"])), name
                 assert figure["low"] == (None if held["low"] is None else pytest.approx(held["low"])), name
@@ -272,11 +283,14 @@ def the_page_of_a_report(browser: Client, house: House, runs: Sequence[Told]) ->
             assert reads(text, figure["value"], figure["low"], figure["high"]), (name, text)
         counts = [sum(run.counts[word] for run in of_it) for word in ("answered", "requests")]
         assert [one["outcomes"]["answered"], one["outcomes"]["requests"]] == counts
-        assert reads(cells["Answered"], *counts), cells
+        share = [one["answer_ratio"][end] for end in ENDS]
+        assert share[0] == pytest.approx(fmean(run.counts["answered"] / run.counts["requests"] for run in of_it))
+        assert reads(cells["Answered"], *share, *counts), cells
         for kind, text in zip(("rss", "pss", "uss", "over_idle"), of_memory[2:6], strict=True):
             figure = one["memory"][f"{kind}_bytes"]
             values = [run.figure(kind) for run in of_it]
-            assert figure["value"] == pytest.approx(fmean(value for value in values if value is not None))
+            mean = fmean if kind == "over_idle" else geometric_mean
+            assert figure["value"] == pytest.approx(mean([value for value in values if value is not None]))
             assert reads(text, figure["value"], figure["low"], figure["high"]), (kind, text)
         fresh = sum(run.truths.get("fresh", 0) for run in of_it)
         assert one["truth"]["counts"]["fresh"] == fresh

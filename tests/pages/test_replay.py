@@ -133,6 +133,7 @@ def test_what_a_change_made_is_told_request_by_request(olga: Client, run: Run) -
     assert sum(row["requests"] for row in found["outcomes"]) == found["pairs"]
     page = olga.get(f"/runs/{again.id}/difference/").content.decode()
     assert "without the link 0–1" in page
+    assert page.count("(95 %, this seed only)") == 3
     assert len(data_of(page, "difference-data")["differences"]) == 101
     page = olga.get(f"/runs/{again.id}/").content.decode()
     assert f"/runs/{again.id}/difference/" in page

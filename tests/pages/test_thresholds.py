@@ -56,8 +56,8 @@ def test_runs_that_are_done_are_judged_again_and_say_who_demanded_it(olga: Clien
     assert "1 did not" in saved
     assert outcomes(sweep) == [True, True, False, None]
     broken = sweep.runs.get(passed=False)
-    assert broken.thresholds[0] == {"text": "p95 < 2ms", "value": 2_500.0, "held": False}
-    assert broken.thresholds[1] == {"text": "not_found = 0", "value": 0, "held": True}
+    assert broken.thresholds[0] == {"text": "p95 < 2ms", "value": 2_500.0, "held": False, "why": ""}
+    assert broken.thresholds[1] == {"text": "not_found = 0", "value": 0, "held": True, "why": ""}
     said = broken.events.get(name="judged again").detail
     assert said == "olga set the thresholds p95 < 2ms, not_found = 0, which were none. It broke p95 < 2ms (2.5ms)."
     assert "It broke p95 &lt; 2ms (2.5ms)." in olga.get(f"/runs/{broken.pk}/").content.decode()
@@ -67,6 +67,27 @@ def test_runs_that_are_done_are_judged_again_and_say_who_demanded_it(olga: Clien
     olga.post(address, {"thresholds": ""})
     assert outcomes(sweep) == [None] * 4
     assert "None: its runs are only measured." in page(olga, sweep)
+
+
+def test_lost_requests_break_a_threshold_on_time_and_it_says_how_many(olga: Client, sweep: Experiment) -> None:
+    """The 800 answers of the first run are as quick as ever; 200 requests timed out."""
+    lossy = sweep.runs.order_by("position")[0]
+    outcomes = {"requests": 1_000, "answered": 800, "timed_out": 200, "not_found": 0, "answer_ratio": 0.8}
+    bounds = {"requests": 1_000, "unanswered": 200, "mean": None, "p50": 700.0, "p95": None, "p99": None}
+    Run.objects.filter(pk=lossy.pk).update(summary={"p50": 650.0, "p95": 900.0, **outcomes, "bounds": bounds})
+    assert (judging.tried(sweep, ["p95 < 2ms"]).kept, judging.tried(sweep, ["p50 < 2ms"]).broken) == (1, 2)
+    came_to = judging.demand(sweep, ["p95 < 2ms"])
+    assert (came_to.kept, came_to.broken) == (1, 2)
+    said = "200 of 1,000 requests got no answer, so p95 is unbounded"
+    shown = olga.get(f"/runs/{lossy.pk}/").content.decode()
+    assert said in shown
+    assert "80 %" in shown.replace("\u202f", " ")
+    judged = olga.get(f"/api/runs/{lossy.pk}/").json()["thresholds"]
+    assert judged == [{"text": "p95 < 2ms", "value": None, "held": False, "why": said}]
+    out = StringIO()
+    with pytest.raises(SystemExit) as code:
+        call_command("thresholds", sweep.pk, stdout=out)
+    assert code.value.code == 4
 
 
 def test_a_run_that_is_done_later_is_held_to_the_new_ones(olga: Client, sweep: Experiment) -> None:

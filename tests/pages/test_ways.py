@@ -43,7 +43,7 @@ def test_r_runs_the_same_again_and_the_list_of_keys_says_so(olga: Client, viktor
 
 
 def test_what_comes_up_on_the_home_page_leads_to_its_schedule(olga: Client, house: House) -> None:
-    coming = read(olga, "/").split("Coming up")[1]
+    coming = read(olga, "/").split("Next scheduled")[1]
     led = re.search(r'<a href="(/schedules/\w+/)">Monday morning</a>', coming)
     assert led and "Monday morning" in read(olga, led[1])
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from brokerweb.experiments.models import Run, RunState
+from telemetry.configurations import faults_in_words
 from tests.pages.recorded import make_run, run_it
 
 
@@ -117,6 +118,8 @@ def test_changed_in_every_replicate_the_interval_is_over_seeds(olga: Client, vik
     assert {**told(olga, made[runs[1].id]), "compared_with": run.id} == found, "whichever of them is asked"
     shown = page(viktor, own)
     assert "Over <strong>3 seeds</strong>" in shown
+    assert "(95 %, over seeds)" in shown
+    assert "this seed only" not in shown
     assert "intervals of 95 % are over seeds" in shown
     assert shown.count(">before</a>") == 3
 
@@ -170,3 +173,18 @@ def test_one_replicate_says_what_its_interval_will_be_over(olga: Client, run: Ru
     form = olga.get(f"/runs/{run.id}/what-if/").content.decode()
     assert 'name="replicates"' not in form
     assert "over its requests and tell of this seed alone" in form
+
+
+def test_the_difference_of_a_run_that_repeats_no_other_is_a_page_that_says_what_to_do(olga: Client, run: Run) -> None:
+    shown = olga.get(f"/runs/{run.id}/difference/")
+    text = shown.content.decode()
+    assert shown.status_code == 200
+    assert "<title>Difference of run 1" in text
+    assert "This run repeats no other run." in text
+    assert f'href="/runs/{run.id}/what-if/"' in text
+
+
+def test_a_broker_killed_by_a_what_if_is_killed_as_measuring_begins(olga: Client, run: Run) -> None:
+    again = changed(olga, run, {"change": "kill", "kill": "2"})
+    assert faults_in_words(again.configuration["faults"]) == "kill as measuring begins"
+    assert faults_in_words([{"what": "slow", "at_s": 2.5}]) == "slow 2.5 s into measuring"

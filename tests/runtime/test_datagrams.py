@@ -343,7 +343,7 @@ def test_a_backlog_loses_nothing_and_keeps_no_timer_waiting(kind: str) -> None:
             driver.stop()
             thread.join(10)
     assert node.received >= window * rounds
-    assert driver.counters == {"send_errors": 0, "receive_errors": 0, "held_dropped": 0}
+    assert driver.counters == {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0}
     assert seconds
     assert node.timers
     assert all(

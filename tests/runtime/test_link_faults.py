@@ -41,6 +41,15 @@ def test_a_direction_is_lost_slow_or_cut_while_a_fault_lasts_and_as_before_when_
     assert went == [[5], [], [35], [], [], [5]]
 
 
+def test_a_direction_is_spared_by_a_fault_of_the_other() -> None:
+    one_way = SharedFaults((Fault(LOSSY, 1, 2, links=frozenset([(1, 0)]), one_way=True, shape=LinkShape(loss=1.0)),))
+    there, back = (FaultyShaper(LinkShape(delay_ms=5), Random(1), way, one_way) for way in ((0, 1), (1, 0)))
+    one_way.tell((0,))
+    went = [len(shaper.transmit(b"0|", 0)) for shaper in (there, back)]
+    one_way.close()
+    assert went == [1, 0]
+
+
 def test_an_impaired_direction_does_all_that_a_link_can() -> None:
     link = frozenset([(0, 1)])
     doubled = Fault(IMPAIRED, 1, 2, links=link, shape=LinkShape(duplication=1, rate_bytes_per_s=1000))
@@ -66,4 +75,5 @@ def test_a_broker_looks_for_faults_only_where_one_may_strike(tmp_path: Path) -> 
     assert struck(0) == struck(0, kill) == set()
     assert (struck(0, slow), struck(1, slow), struck(2, slow)) == ({1}, {0}, set())
     assert struck(0, {**slow, "links": "all"}) == {1, 5}
+    assert (struck(0, {**slow, "one_way": True}), struck(1, {**slow, "one_way": True})) == ({1}, set())
     assert (struck(0, cut), struck(3, cut), struck(4, cut)) == ({2, 3}, {0, 1}, set())

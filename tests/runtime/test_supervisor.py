@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -16,7 +17,7 @@ import pytest
 
 from overlay.addresses import parse_address
 from overlay.churn import CRASHED
-from overlay.facts import Event
+from overlay.facts import Event, Tick
 from overlay.journal import read_journal
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
@@ -339,3 +340,111 @@ def test_a_network_that_cannot_be_read_back_is_said_and_harms_no_other(tmp_path)
     assert host.end() == 0
     assert "networks.json cannot be read" in host.process.stderr.read()
     host.process.stderr.close()
+
+
+def test_a_supervisor_that_was_stopped_itself_lets_no_lease_expire(host):
+    host.client.deploy(host.run(lease_s=2, workload=LONG))
+    wait_for(lambda: host.client.renew("run", 1)["phase"] == "measuring", "it measures", 30)
+    host.process.send_signal(signal.SIGSTOP)
+    before = ticks(host)
+    wait_for(lambda: ticks(host) >= before + 4, "brokers went on for twice the lease", 30)
+    host.process.send_signal(signal.SIGCONT)
+    assert host.client.renew("run", 1)["phase"] == "measuring"
+
+
+def ticks(host):
+    """How often the first broker has said what it looks like, once a second."""
+    return sum(isinstance(fact, Tick) for fact in read_journal(host.directory / "run" / "journal" / "broker-0.journal"))
+
+
+@pytest.mark.parametrize("kind", ["network", "run"])
+def test_a_broker_that_is_stopped_does_not_answer_and_does_again_once_it_goes_on(host, kind):
+    document = host.network() if kind == "network" else host.run(lease_s=60, workload=LONG)
+    status = host.deploy(document, "running" if kind == "network" else "measuring")
+    pid = status["brokers"][1]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        silent = wait_for(lambda: shown(host, document["id"], "not answering"), "it is shown", 30)
+        assert [broker["state"] for broker in silent["brokers"]] == ["up", "not answering", "up"]
+        if kind == "network":
+            assert (silent["phase"], silent["reason"]) == ("degraded", "broker-1: does not answer")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    back = wait_for(lambda: shown(host, document["id"], "up"), "it answers again", 30)
+    assert back["brokers"][1]["pid"] == pid
+    host.phase(document["id"], "running" if kind == "network" else "measuring")
+
+
+LONG = {"providers": 2, "consumers": 4, "update_interval_s": 0.5, "request_interval_s": 0.2, "duration_s": 600}
+
+
+def shown(host, id, state):
+    status = host.client.status(id)
+    return status if status["brokers"][1]["state"] == state else None
+
+
+def test_a_network_outlives_a_full_disk_and_its_broker_comes_back_on_it(host):
+    status = host.deploy(host.network())
+    filled(host.process.pid, 0)
+    before = status["brokers"][1]["pid"]
+    os.kill(before, signal.SIGKILL)
+    wait_for(lambda: (one := shown(host, "net", "up")) and one["brokers"][1]["pid"] != before, "it is back", 10)
+    assert host.phase("net", "running")["reason"] == "broker-1: killed by SIGKILL"
+    assert host.client.stop("net", 1, "stopped by hand")["phase"] in ("stopping", "running")
+    host.phase("net", "stopped")
+
+
+def test_a_run_on_a_full_disk_fails_at_once_and_names_the_file(host):
+    host.deploy(host.run(lease_s=60, workload=LONG), "measuring")
+    for process in (*host.client.status("run")["brokers"], *host.client.status("run")["clients"]):
+        filled(process["pid"], 0)
+    status = wait_for(lambda: (it := host.client.status("run"))["phase"] == "failed" and it, "it failed", 10)
+    assert status["reason"].startswith(f"Disk full: {host.directory}/run/journal/")
+    assert "Free some space and try again." in status["reason"]
+
+
+def filled(pid, most):
+    """A process that can make no file longer than ``most`` bytes: to it the disk is full."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def test_one_broker_is_restarted_by_order_on_its_port_with_its_neighbours(host):
+    before = host.deploy(host.network())["brokers"][1]
+    host.client.restart("net", 1, 1, 0, "olga")
+    host.client.restart("net", 1, 1, 0, "olga")  # said twice, done once
+
+    def is_back():
+        status = host.client.status("net")
+        broker = status["brokers"][1]
+        return status["phase"] == "running" and broker["state"] == "up" and broker["restarts"] == 1 and status
+
+    status = wait_for(is_back, "the broker is back", 10)
+    after = status["brokers"][1]
+    assert (after["address"], after["reason"]) == (before["address"], "restarted by olga")
+    assert after["pid"] != before["pid"]
+    others = {parse_address(status["brokers"][index]["address"]) for index in (0, 2)}
+    assert set(ask(after["address"]).neighbors()) == others
+    assert host.client.restart("net", 1, 1, 0, "olga")["brokers"][1]["pid"] == after["pid"], "an old order"
+    with pytest.raises(SupervisorRefused, match="broker must be from 0 to 2, not 3"):
+        host.client.restart("net", 1, 3, 0, "olga")
+    with pytest.raises(SupervisorRefused, match="restarts must be a whole number, not None"):
+        host.client.restart("net", 1, 1, None, "olga")
+
+
+def test_a_broker_that_hangs_is_restarted_too(host):
+    before = host.deploy(host.network())["brokers"][0]
+    os.kill(before["pid"], signal.SIGSTOP)
+    host.client.restart("net", 1, 0, 0, "olga")
+
+    def is_back():
+        broker = host.client.status("net")["brokers"][0]
+        return broker["state"] == "up" and broker["restarts"] == 1 and broker
+
+    assert wait_for(is_back, "the broker is back", 15)["reason"] == "did not end within 3 s of SIGTERM"
+
+
+def test_nothing_of_a_stopped_network_is_restarted(host):
+    host.deploy(host.network())
+    host.client.stop("net", 1, "enough")
+    with pytest.raises(SupervisorRefused, match="so none of its brokers is restarted"):
+        host.client.restart("net", 1, 0, 0, "olga")

@@ -3,11 +3,22 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from brokerweb.up.environment import COMPILERS, ROOT, Environment, build_accelerator, find_browser
+from brokerweb.up.environment import (
+    BROWSER,
+    COMPILERS,
+    POSTGRESQL,
+    ROOT,
+    Environment,
+    build_accelerator,
+    find_browser,
+    find_postgresql,
+    install,
+)
 
 pytestmark = pytest.mark.xdist_group("real-processes")
 
@@ -52,6 +63,7 @@ def test_help_names_every_target_in_a_line():
         "up",
         "down",
         "test",
+        "test-postgresql",
         "check",
         "accelerator",
         "soak",
@@ -78,6 +90,28 @@ def test_the_browser_is_looked_for_under_its_usual_names(monkeypatch, tmp_path):
     (tmp_path / "chromium").write_text("#!/bin/sh\n")
     (tmp_path / "chromium").chmod(0o755)
     assert find_browser() == str(tmp_path / "chromium")
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (BROWSER, "browser tests will be skipped: Chromium is missing"),
+        (POSTGRESQL, "tests on PostgreSQL will be skipped: PostgreSQL is missing"),
+    ],
+)
+def test_what_cannot_be_installed_is_one_line(program, sentence, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    install(replace(program, find=lambda: None))
+    assert capsys.readouterr().err.splitlines() == [f"{sentence}; install it with this system's own means"]
+
+
+def test_the_newest_server_of_postgresql_is_taken(monkeypatch, tmp_path):
+    for version in ("9", "15", "17"):
+        (tmp_path / version / "bin").mkdir(parents=True)
+        (tmp_path / version / "bin" / "postgres").touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_postgresql(tmp_path) == tmp_path / "17" / "bin"
+    assert find_postgresql(tmp_path / "nowhere") is None
 
 
 @pytest.fixture

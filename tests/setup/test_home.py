@@ -11,6 +11,7 @@ import pytest
 from brokerweb.up.__main__ import check_port
 from brokerweb.up.home import LOG_BYTES, AlreadyRunning, Home, PartLog, take_down
 from overlay.errors import WaxwingError
+from tests.disks import small_disk
 
 HOLD = """
 import sys, time
@@ -84,3 +85,38 @@ def test_a_line_that_comes_in_pieces_is_shown_once_and_whole(tmp_path):
     assert log.add(b"OR disk full\nfine") == ["12:00 ERROR disk full"]
     assert log.last_line == "12:00 ERROR disk full"
     log.close()
+
+
+def test_a_log_on_a_full_disk_loses_what_is_said_and_says_how_much_once_there_is_room(tmp_path):
+    with small_disk(tmp_path / "disk", 1) as disk:
+        log, other = (PartLog(disk.path / f"{name}.log") for name in ("web", "worker"))
+        log.add(b"before\n")
+        disk.fill()
+        assert log.add(b"x" * 100_000 + b"\n12:00 ERROR seen by whoever looks\n") == [
+            "12:00 ERROR seen by whoever looks"
+        ]
+        other.add(b"it could not even be made\n")
+        disk.make_room()
+        for one in (log, other):
+            one.add(b"after\n")
+            one.close()
+        lines = log._path.read_bytes().splitlines()
+        assert lines[0] == b"before"
+        assert lines[-1] == b"after"
+        assert b"bytes could not be written here]" in lines[-2]
+        assert other._path.read_bytes().endswith(b"[26 bytes could not be written here]\nafter\n")
+
+
+def test_a_log_that_was_to_be_turned_over_on_a_full_disk_stays_bounded(tmp_path):
+    with small_disk(tmp_path / "disk", 16) as disk:
+        log = PartLog(disk.path / "web.log")
+        for _ in range(19):
+            log.add(b"x" * 250_000 + b"\n")
+        disk.fill()
+        for _ in range(40):
+            log.add(b"y" * 250_000 + b"\n")
+        disk.make_room()
+        log.add(b"after\n")
+        log.close()
+        assert (disk.path / "web.log").read_bytes().endswith(b"bytes could not be written here]\nafter\n")
+        assert all(path.stat().st_size <= LOG_BYTES for path in disk.path.iterdir())

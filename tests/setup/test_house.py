@@ -10,6 +10,7 @@ import urllib.request
 import psutil
 import pytest
 
+from tests.setup.test_private_files import open_to_others
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("real-processes"), pytest.mark.timeout(400)]
@@ -40,7 +41,7 @@ class House:
         with (self.var / "said").open("w") as said:
             command = [sys.executable, "-m", "brokerweb.up", "--port", "0"]
             self.process = subprocess.Popen(
-                command, env=self.environment, stdout=subprocess.PIPE, stderr=said, text=True
+                command, env=self.environment, stdout=subprocess.PIPE, stderr=said, text=True, umask=0
             )
         lines = [self.process.stdout.readline().split() for _ in range(2)]
         assert [line[:1] for line in lines] == [["ready"], ["login"]], (self.var / "said").read_text()
@@ -74,6 +75,8 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
     address, (user, password) = house.up()
     with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
         assert answer.status == 200
+    assert {"supervisor.sock", "waxwing.sqlite3", "redis", "log"} <= {path.name for path in house.var.iterdir()}
+    assert set(open_to_others(house.var)) <= {"said"}
     body = json.dumps({"username": user, "password": password}).encode()
     request = urllib.request.Request(f"{address}/api/tokens/", body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as answer:

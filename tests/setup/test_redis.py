@@ -6,8 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from brokerweb.up import redis
+from tests.disks import small_disk
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.xdist_group("real-processes")
@@ -92,3 +94,30 @@ def test_a_queue_that_cannot_be_read_can_be_set_aside(tmp_path):
     assert redis.answers(server.choice.url)
     server.end()
     assert redis.set_aside(tmp_path / "nothing here") is None
+
+
+def test_it_goes_on_while_its_disk_is_full_and_keeps_its_file_again_once_there_is_room(tmp_path):
+    with small_disk(tmp_path / "disk", 100) as disk:
+        server = Server(disk.path)
+        url = server.choice.url
+
+        def takes(value):
+            try:
+                with server.client() as client:
+                    return client.set("key", value)
+            except ResponseError:
+                return False
+
+        try:
+            assert takes("before")
+            assert redis.keep_accepting(url, disk.path) == ""
+            disk.fill()
+            wait_for(lambda: not takes("x" * 100_000), "it refuses what it cannot write")
+            assert redis.keep_accepting(url, disk.path) == "its file cannot be written, so it goes on without one"
+            assert takes("meanwhile")
+            assert redis.keep_accepting(url, disk.path) == "", "there is no room yet"
+            disk.make_room()
+            assert redis.keep_accepting(url, disk.path) == "there is room for its file again"
+            assert takes("after")
+        finally:
+            server.end(signal.SIGKILL)

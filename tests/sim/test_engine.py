@@ -16,9 +16,11 @@ from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.facts import Event, Holdings, Sample, Start, Tick
 from overlay.journal import read_journal
+from overlay.recording import Recording, What
 from overlay.runtime.calibrated import REFERENCE, read_model
 from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, simulate
+from overlay.sim.harness import broker_address
 
 OVER_LINKS = {"replication": "none"}
 """What is asked for has to come from its holder."""
@@ -154,6 +156,22 @@ def test_a_partition_lets_nothing_pass_and_heals(tmp_path: Path) -> None:
     assert cut_off
     assert "answered" not in {one.outcome for one in cut_off}
     assert {one.outcome for one in elsewhere if one.sent_us > ended + 3e6} == {"answered"}
+
+
+def test_a_link_cut_one_way_still_carries_what_goes_the_other_way(tmp_path: Path) -> None:
+    fault = {"what": "impaired", "links": [[1, 0]], "one_way": True, "partition": True, "at_s": 0}
+    run(tmp_path, settings=OVER_LINKS, faults=[fault], record_mb=8)
+    began = facts(tmp_path, Event, name="fault_began")[0].at_us * 1000
+
+    def came(to: int, source: int) -> int:
+        """Datagrams later than the last that was on its way when the fault began."""
+        recording = Recording(tmp_path / "journal" / f"broker-{to}.1.recording")
+        host = broker_address(source)[0]
+        return sum(one[0] == What.RECEIVED and one[2] == host and one[1] > began + 10**8 for one in recording)
+
+    assert came(to=0, source=1) == 0
+    assert came(to=1, source=0) > 0
+    assert came(to=1, source=2) > 0
 
 
 def test_slow_links_are_slow_for_as_long_as_the_fault_lasts(tmp_path: Path) -> None:

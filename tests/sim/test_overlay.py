@@ -57,6 +57,17 @@ def test_a_search_takes_its_hops_there_and_back() -> None:
     assert overlay.statistics("hits") == [0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_brokers_with_no_settings_find_what_one_of_ten_has_wherever_it_is(seed: int) -> None:
+    overlay = started(generate("waxman", 10, {"mean_degree": 2.0}, seed))
+    for holder in range(10):
+        key = ("room", f"r{holder}", "climate")
+        overlay.put(holder, key, b"degC=21.5")
+        overlay.run_for(SECOND // 10)  # stamps run ahead of the clock where several are made in a millisecond
+        assert overlay.get((holder + 1 + seed) % 10, key).outcome == "answered"
+    assert overlay.get(seed, ("room", "nowhere", "climate")).outcome == "not_found"
+
+
 @pytest.mark.parametrize(
     ("policy", "answered", "messages"), [("avoid", 1.0, 5.0), ("noback", 1.0, 5.0), ("uniform", 0.87, 15.9)]
 )

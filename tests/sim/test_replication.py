@@ -1,8 +1,12 @@
 """Replication in a whole overlay, in virtual time: where copies come to lie, and how old their answers are."""
 
+from random import Random
+
 import pytest
 
 from overlay.broker.config import BrokerConfig
+from overlay.clients.exchange import Retry
+from overlay.clients.questions import request
 from overlay.node import SECOND
 from overlay.sim.harness import Overlay
 from overlay.topologies import generate
@@ -65,8 +69,42 @@ def test_a_value_goes_down_the_tree_of_replicas() -> None:
     overlay.put(4, ROOM, b"n=0")
     for broker in (3, 2, 1, 0):
         overlay.get(broker, ROOM)
+        overlay.run_for(3 * SECOND)  # until it is confirmed, and may have others keep one
     overlay.put(4, ROOM, b"n=1")
     overlay.run_for(SECOND)
     assert overlay.statistics("refreshed") == [1, 1, 1, 1, 0]
     assert overlay.statistics("refreshes_sent") == [0, 1, 1, 1, 1]
     assert [overlay.get(broker, ROOM).reply.payload for broker in range(5)] == [b"n=1"] * 5
+
+
+def oldest_answer(seed: int, *, lease_s: int) -> tuple[float, int]:
+    """For how many seconds there had been a newer value, at the worst; and how often replicas took it.
+
+    Ten brokers are asked in turn for what one of them is given each second, while of the other nine three die.
+    """
+    graph = generate("waxman", 10, {"mean_degree": 4, "delay_ms": 1}, seed=seed)
+    settings = {"replication": "path", "replica_refresh": True, "replica_lease_ms": lease_s * 1000}
+    overlay = started(BrokerConfig(walk_policy="backtrack", **settings), graph, seed)
+    chance, stored, oldest, alive = Random(seed), [], 0.0, list(range(1, 10))
+    for second in range(100):
+        if second in (20, 40, 60):
+            overlay.kill(alive.pop(chance.randrange(len(alive))))
+        overlay.put(0, ROOM, b"n=%d" % second)
+        stored.append(overlay.simulator.now)
+        overlay.run_for(SECOND // 2)
+        exchanges = [overlay.ask(broker, request(ROOM), Retry(again_s=(), give_up_s=0.4)) for broker in alive]
+        overlay.run_for(SECOND // 2)
+        for exchange in exchanges:
+            if exchange.outcome == "answered":
+                served = int(exchange.reply.payload[2:])
+                if served < second:
+                    oldest = max(oldest, (exchange.ended_at - stored[served + 1]) / SECOND)
+    return oldest, sum(overlay.statistics("refreshed"))
+
+
+def test_no_answer_is_older_than_two_leases_whichever_brokers_die() -> None:
+    """A replica whose value came through a broker that died was served until it expired, 59 updates old."""
+    for seed in (3, 4, 5):
+        oldest, refreshed = oldest_answer(seed, lease_s=4)
+        assert refreshed > 100, "replicas follow"
+        assert oldest <= 8.1, f"seed {seed}: {oldest:.1f} s"

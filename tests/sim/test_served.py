@@ -126,6 +126,25 @@ def test_what_arrives_while_it_is_busy_waits_until_it_is_free_and_needs_no_wakin
     assert stage.run() == [1120, 1120 + 20]
 
 
+def test_who_floods_a_broker_waits_longer_than_who_asks_once() -> None:
+    stage, flooder = Stage(), ("127.3.0.9", 1025)
+    for i in range(2_000):
+        stage.arrive(1000 + i / 100, ping(), flooder)
+    stage.arrive(1500, ping())
+    stage.run()
+    when = {to: [at for at, _, other in stage.sent if other == to] for to in (CLIENT, flooder)}
+    assert len(when[flooder]) == 2_000, "there is room for so many"
+    assert when[CLIENT][0] < when[flooder][500]
+
+
+def test_a_small_backlog_is_served_in_the_order_in_which_it_came() -> None:
+    stage = Stage()
+    for i in range(200):
+        stage.arrive(1000 + i / 100, ping(), (CLIENT[0], 2000 + i % 3 % 2))
+    stage.run()
+    assert [to[1] for _, _, to in stage.sent] == [2000 + i % 3 % 2 for i in range(200)]
+
+
 def test_a_linear_table_is_charged_for_what_it_scans_and_an_indexed_one_is_not() -> None:
     took = {}
     for table in ("indexed", "linear"):

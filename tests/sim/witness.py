@@ -19,6 +19,7 @@ from overlay.broker.extensions import (
     IndirectPing,
     Lookahead,
     Record,
+    ReplicaConfirm,
     ReplicaRefresh,
     StoreData,
 )
@@ -31,6 +32,7 @@ from overlay.broker.messages import (
     NeighborsResponse,
     Status,
 )
+from overlay.broker.search import STRATEGIES
 from overlay.broker.wire import MAX_DATAGRAM
 from overlay.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay
@@ -43,7 +45,7 @@ class Witness(Watcher):
 
     def __init__(self, overlay: Overlay, readers: Readers | None = None, *, honest: bool = True) -> None:
         super().__init__(overlay, readers)
-        floods = overlay.config.search in ("flood", "normalized-flood")
+        floods = "flood_ttl" in STRATEGIES[overlay.config.search].uses
         self._ttl = overlay.config.flood_ttl if floods else overlay.config.walk_ttl
         self._honest = honest
         self._told: dict[Address, set[Address]] = defaultdict(set)
@@ -104,10 +106,10 @@ class Witness(Watcher):
         assert len(data) <= MAX_DATAGRAM
         message = read(data)
         assert message is not None, f"{source} said what cannot be read: {data[:100]!r}"
-        is_told = to in self._told[source] or (isinstance(message, ReplicaRefresh) and to in self._keepers[source])
+        follows = isinstance(message, ReplicaRefresh | ReplicaConfirm)
+        is_told = to in self._told[source] or (follows and to in self._keepers[source])
         assert is_told, f"{source} was never told of {to}"
-        if not (isinstance(message, ContextResponse | Nack) and message.hops):  # wire-protocol section 5 exempts these
-            self._is_within_budget(len(data), source, to, now)
+        self._is_within_budget(len(data), source, to, now)
         if isinstance(message, HopData):
             assert to in self.brokers or not self._honest, f"{source} wrapped something for the client {to}"
             if (source, to, message.sequence) in self._wrapped:  # sent again as it was, in whatever became of it

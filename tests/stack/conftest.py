@@ -22,13 +22,14 @@ _names = count(1)
 class Home:
     """Where a house stands, whether it runs or not."""
 
-    def __init__(self, var: Path) -> None:
+    def __init__(self, var: Path, **environment: str) -> None:
         self.house = House(var)
+        self.environment = environment
         self.process: subprocess.Popen[str] | None = None
         self.stack: Stack | None = None
 
     def up(self) -> None:
-        self.process = start_house(self.house.var)
+        self.process = start_house(self.house.var, **self.environment)
         self.stack = announced(self.process, self.house.var)
 
     def lead(self, api: Api) -> None:

@@ -10,7 +10,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.stack.conftest import Home
-from tests.stack.house import END_S, House, kill
+from tests.stack.house import END_S, House, kill, stopped
 from tests.stack.runs import ended, has_answers, is_ready, log_in, measuring, state_of
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
@@ -74,6 +74,21 @@ def test_a_run_that_lost_a_broker_goes_on_and_says_so(house: House, api: Api, la
     found = ended(api, run)
     assert (found["state"], found["reason"], found["verdict"]) == ("done", "", "suspect")
     assert "Broker restarted while measuring: broker-2." in found["verdict_reasons"]
+
+
+def test_a_broker_of_a_run_that_is_stopped_is_shown_as_not_answering(house: House, api: Api, launch: Launch) -> None:
+    run = measuring(api, launch(600))
+    with stopped(broker_pids(house)[2]):
+        shown = wait_for(
+            lambda: state_of_broker(api, run, 2) == "not answering" and look(api, run, 2)[-1], "it is shown", 30
+        )
+        assert [broker["state"] for broker in shown["brokers"]] == ["up", "up", "not answering", "up", "up"]
+    wait_for(lambda: state_of_broker(api, run, 2) == "up", "it answers again", 30)
+    assert state_of(api, run) == "measuring"
+
+
+def state_of_broker(api: Api, run: str, index: int) -> str:
+    return str(api.get(f"/runs/{run}/brokers/")["results"][index]["state"])
 
 
 def test_a_run_whose_broker_keeps_dying_is_given_up_on(house: House, api: Api, launch: Launch) -> None:

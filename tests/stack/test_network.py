@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from tests.conformance.plain import Peer, store
-from tests.stack.house import House, is_alive, kill
-from tests.stack.runs import is_ready
+from tests.stack.house import House, is_alive, kill, stopped
+from tests.stack.runs import is_ready, log_in
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
@@ -92,6 +92,22 @@ def test_a_killed_broker_is_back_and_its_reason_is_shown(api: Api, house: House,
     assert (after["index"], after["address"], after["reason"]) == (2, before["address"], "killed by SIGKILL")
     provide(api, path, "22")
     assert ask(api, path) == "22"
+
+
+def test_a_broker_that_is_stopped_is_shown_as_not_answering(api: Api, house: House, path: str) -> None:
+    broker = running(api, path)["brokers"][1]
+    with stopped(broker["pid"]):
+        found = wait_for(lambda: (one := api.get(path))["state"] == "degraded" and one, "REST shows it", 30)
+        assert [one["state"] for one in found["brokers"]] == ["up", "not answering", "up", "up", "up"]
+        assert found["reason"] == "broker-1: does not answer"
+        page = api.http.get(api.http.base_url.join(path), headers=logged_in(api))
+        assert "not answering" in page.text
+    again = running(api, path)["brokers"][1]
+    assert (again["pid"], again["restarts"]) == (broker["pid"], broker["restarts"])
+
+
+def logged_in(api: Api) -> dict[str, str]:
+    return {"Cookie": log_in(api, str(api.http.base_url).removesuffix("/api/")), "Authorization": ""}
 
 
 def test_it_outlives_worker_web_and_redis(api: Api, house: House, path: str) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import re
 import resource
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from tests.stack.house import House, kill
+from tests.stack.house import House, kill, stopped
 from tests.stack.runs import ended, measuring
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
@@ -19,16 +18,6 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.xdist_group("real-processes")]
 
 Launch = Callable[[float], str]
-
-
-@contextmanager
-def stopped(pid: int) -> Iterator[None]:
-    """A process that neither works nor dies."""
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api, launch: Launch) -> None:
@@ -46,6 +35,26 @@ def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api,
         assert api.get(f"/runs/{behind}/")["waiting_for"].startswith("No worker has answered for")
         wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease", 30)
     assert ended(api, behind)["state"] == "done"
+
+
+def test_a_worker_and_redis_that_are_stopped_for_twenty_seconds_fail_no_run(
+    house: House, api: Api, launch: Launch
+) -> None:
+    run = measuring(api, launch(45))
+    worker, redis = house.pid("worker"), house.pid("redis")
+    assert worker is not None
+    assert redis is not None
+    with stopped(worker), stopped(redis):
+        wait_for(lambda: silent_s(api) >= 20, "nobody has heard of the worker for 20 s", 60, every=0.2)
+    found = ended(api, run, 120)
+    assert (found["state"], found["reason"]) == ("done", "")
+    assert found["summary"]["requests"] == found["summary"]["answered"] == 5 * 45 / 0.5
+
+
+def silent_s(api: Api) -> int:
+    """For how long the worker has not been heard of, as ``/readyz`` says; 0 while it was a moment ago."""
+    missing = api.http.get(api.http.base_url.join("/readyz")).json()["missing"]
+    return max((int(found[1]) for one in missing if (found := re.search(r"has answered for (\d+) s", one))), default=0)
 
 
 @contextmanager

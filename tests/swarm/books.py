@@ -34,7 +34,8 @@ class Books(Watcher):
         sent = sum(counters[name] for name in OUT) - waiting
         assert sent == self._sent[actor], f"{broker.address} sent {self._sent[actor]} datagrams and counts {sent}"
         if not self._is_structured:
-            updates = sum(counters[name] for name in ("stored", "outdated", "table_full", "rejected_stamp"))
+            fates = ("stored", "outdated", "table_full", "over_share", "rejected_stamp")
+            updates = sum(counters[name] for name in fates)
             notices = counters["in_17"]  # whose stamp may be refused, too
             assert counters["in_2"] <= updates <= counters["in_2"] + notices, f"{broker.address}: {counters}"
         if self._is_trusting:

@@ -104,6 +104,7 @@ def draw_config(random: Random) -> BrokerConfig:
         replication_index=random.choice([0, 1, 2, 100]),
         replication_threshold_ms=random.choice([0, 20_000, 60_000]),
         replica_refresh=random.choice([True, False]),
+        replica_lease_ms=3_000,  # some end within a story
         membership=random.choice(["given"] * 4 + ["greedy", "random"]),
         hop_ack=random.choice([True, False]),
         hop_tries=random.choice([1, 5]),

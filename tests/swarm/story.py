@@ -8,6 +8,7 @@ from overlay.addresses import Address
 from overlay.broker.broker import Broker
 from overlay.broker.config import LOOPBACK
 from overlay.broker.membership import GIVEN
+from overlay.broker.search import STRATEGIES
 from overlay.clients import questions
 from overlay.clients.exchange import Exchange
 from overlay.node import SECOND
@@ -154,12 +155,10 @@ def calm_questions(overlay: Overlay, plan: Plan, random: Random) -> None:
         return
     if config.pending_deadline_ms < 10_000 or config.dht_deadline_ms < 5_000:
         return
+    walks_all = "walk_policy" in STRATEGIES[config.search].uses and config.walk_policy == "backtrack"
+    floods_all = config.search in ("flood", "expanding-ring") and config.flood_ttl >= len(overlay.brokers) - 1
     finds_all = config.arm == "structured" or (
-        config.membership == GIVEN
-        and config.search in ("walk", "k-walkers")
-        and config.walk_policy == "backtrack"
-        and not config.walk_ttl
-        and is_connected(overlay)
+        config.membership == GIVEN and ((walks_all and not config.walk_ttl) or floods_all) and is_connected(overlay)
     )
     for i in range(2):
         key = ("room", f"calm {i}", "climate")

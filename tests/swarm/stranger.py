@@ -12,6 +12,7 @@ from overlay.broker.extensions import (
     IndirectPing,
     Lookahead,
     QuietRequest,
+    ReplicaConfirm,
     ReplicaRefresh,
     StoreData,
 )
@@ -101,5 +102,6 @@ class Stranger(Actor):
                 FindBrokers(stamp, "0" * 40),
                 StoreData(*forged),
                 ReplicaRefresh(*forged),
+                ReplicaConfirm(stamp, "p1", *key, stamp),
             ]
         )

@@ -12,7 +12,7 @@ from overlay.runtime.calibrated import FILE, REFERENCE, read_model, stored_servi
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.services import ServiceModel
 from telemetry.calibration import probes
-from telemetry.calibration.anchors import ANCHORS, compare, run_simulated
+from telemetry.calibration.anchors import ANCHORS, GROWTH, compare, run_simulated
 from telemetry.calibration.fit import fit, median_interval
 from telemetry.calibration.page import residuals_of, write_page
 from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
@@ -195,10 +195,32 @@ def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path)
     page = tmp_path / "calibration.md"
     write_page(page, json.loads((tmp_path / "residuals.json").read_bytes()))
     text = page.read_text()
-    assert f"**Not within 20 % of the live median: {ANCHORS[1].name}.**" in text
-    assert "+55 %" in text and "+9 %" in text
+    assert "1 of 2 simulated medians are within 20 % of the live ones." in text
+    assert f"**Not within 20 %: {ANCHORS[1].name} (+55 %).**" in text
+    assert "| +9 % |" in text
     assert "Came out below nothing" not in text
     assert (tmp_path / "calibration.svg").read_text().count("<circle") == 2 + 2 * 2  # the legend's, and each median
+
+
+def test_a_linear_table_that_is_a_fifth_off_counts_among_what_is_not_near(tmp_path: Path) -> None:
+    linear = next(anchor for anchor in GROWTH if anchor.settings["table"] == "linear")
+    compared = [compare(ANCHORS[0], ran(100), ran(104)), compare(linear, ran(1000, 1010), ran(760, 750))]
+    residuals = residuals_of(compared, fit(costs(), MEMORY, RUNS, MEASURED))
+    write_page(tmp_path / "calibration.md", residuals)
+    text = (tmp_path / "calibration.md").read_text()
+    assert "1 of 2 simulated medians are within 20 % of the live ones." in text
+    assert f"**Not within 20 %: {linear.name} (-25 %).**" in text
+
+
+def test_intervals_of_an_earlier_method_are_taken_again_from_the_runs(tmp_path: Path) -> None:
+    model: ServiceModel = fit(costs(), MEMORY, RUNS, MEASURED)
+    now = residuals_of([compare(ANCHORS[0], ran(100, 130, 90), ran(110, 111, 112))], model)
+    before = json.loads(json.dumps(now))
+    before["anchors"][0]["live"]["p50"] |= {"value": 1.0, "low": 0.0, "high": 2.0, "method": "95 % by bootstrap"}
+    for name, document in (("now", now), ("before", before)):
+        write_page(tmp_path / f"{name}.md", document)
+    now_page, before_page = ((tmp_path / f"{name}.md").read_text() for name in ("now", "before"))
+    assert before_page.replace("before.svg", "now.svg") == now_page
 
 
 def test_what_was_written_on_the_page_by_hand_stays(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What the thesis claims, judged: by made-up runs that agree with it, agree in shape, or do not."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -8,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from telemetry.claims.criteria import CLAIMS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, WRITTEN, evaluate
+from telemetry.claims.criteria import (
+    CLAIMS,
+    INCONCLUSIVE,
+    NOT,
+    REPRODUCED,
+    SHAPE_ONLY,
+    UNKNOWN,
+    WRITTEN,
+    evaluate,
+    word,
+)
 from telemetry.claims.matrix import LONG, PARTS, RARE, SHORT, Found, found_in, place_of
 from telemetry.claims.page import SPECS, page
 from telemetry.claims.quantities import RARE_CONFIGS
@@ -85,7 +96,36 @@ def test_seeds_that_disagree_decide_nothing() -> None:
             yield Found(row.config, seed, 900.0 * (5 if grown and seed == 0 else 1), 2e6, 0.0)
 
     found = verdicts(one for seed in range(5) for one in run(seed))
-    assert found["central-grows"] == NOT
+    assert found["central-grows"] == INCONCLUSIVE
+
+
+def spread(*central_grows: float) -> str:
+    """The verdict on the growth of V3 where each seed has one of these ratios; it should be at least 2, or 1.15."""
+    runs_of = (
+        Found(row.config, seed, 900.0 * (growth if row.topology == "central" and row.providers == 1000 else 1), 2e6, 0)
+        for seed, growth in enumerate(central_grows)
+        for row in table_b1()
+    )
+    return verdicts(runs_of)["central-grows"]
+
+
+def test_only_what_the_whole_interval_refutes_is_refuted() -> None:
+    assert spread(2.4, 2.5, 2.6) == REPRODUCED
+    assert spread(1.5, 1.52, 1.54) == SHAPE_ONLY
+    assert spread(1.0, 1.01, 1.02) == NOT
+    assert spread(1.9, 2.0, 2.1) == INCONCLUSIVE, "at least the shape, and the size is open"
+    assert spread(1.1, 1.15, 1.2) == INCONCLUSIVE, "the size is refuted, and the shape is open"
+    assert spread(0.5, 1.2, 4.0) == INCONCLUSIVE
+
+
+def test_rare_data_as_they_were_measured_are_open_and_not_refuted() -> None:
+    """Ratios 0.63 to 1.02 and their like were called "not", as if topologies had been shown to be alike."""
+    found = [
+        Found(row.config, seed, us * wide, 2e6, 0.0)
+        for seed, wide_by in enumerate((0.8, 0.9, 1.0, 1.1, 1.25))
+        for row, us, wide in zip(RARE_CONFIGS, (3900.0, 3700.0, 4700.0), (wide_by, 1.0, 1.0), strict=True)
+    ]
+    assert verdicts(runs(as_published), iter(found))["rare-data-separates"] == INCONCLUSIVE
 
 
 def test_claims_of_missing_runs_are_not_known_and_the_others_are_judged() -> None:
@@ -193,6 +233,8 @@ def test_a_longer_run_that_tells_the_same_shows_that_the_cut_changes_nothing() -
     text = page(short, same, [], datetime(2026, 11, 22), "simulated")
     assert text.count("| nothing |") == 2 and "**something**" not in text
     assert "**something**" in page(short, slower, [], datetime(2026, 11, 22), "simulated")
+    both = [replace(one, response_us=one.response_us * (0.8 + 0.1 * one.seed)) for one in same]
+    assert page(short, both, [], datetime(2026, 11, 22), "simulated").count("| inconclusive |") == 2
 
 
 def test_the_page_says_the_criteria_before_anything_was_run() -> None:
@@ -202,3 +244,18 @@ def test_the_page_says_the_criteria_before_anything_was_run() -> None:
         assert claim.criterion in text
         assert claim.shape in text
         assert claim.written == WRITTEN or claim.written in text
+
+
+def test_the_page_says_of_each_claim_what_its_own_intervals_say() -> None:
+    """Whatever made it: a word that the printed numbers do not bear is found."""
+    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    head, *sections = text.split("\n## ")
+    for claim, section in zip(CLAIMS, sections, strict=False):
+        rows = re.findall(r"^\| (.+?) \| ([\d.]+) \(([\d.]+)–([\d.]+); n = \d+\)", section, re.MULTILINE)
+        figures = {
+            name: {"value": float(value), "low": float(low), "high": float(high)} for name, value, low, high in rows
+        }
+        expected = word(claim, figures)
+        assert section.startswith(f"{claim.claim}\n")
+        assert f"Verdict: **{expected}**" in section
+        assert f"| {claim.claim} | **{expected}** |" in head

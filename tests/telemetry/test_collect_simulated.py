@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from overlay.deployment import Deployment
 from overlay.engines import SIMULATED
 from overlay.runtime.calibrated import REFERENCE, read_model
 from overlay.services import Delays, ServiceModel
-from overlay.sim.engine import Outcome, simulate
+from overlay.sim.engine import Outcome, Progress, simulate
 from telemetry.collect import collect
 from telemetry.manifest import make_manifest
 from telemetry.runs import Lake, RunFiles
 from telemetry.verdict import THRESHOLDS
 from telemetry.window import LiveWindow
-from tests.sim.test_engine import document
+from tests.sim.test_engine import WORKLOAD, document
 
 
 def collected(directory: Path, services: ServiceModel | None = None, **changes: Any) -> tuple[Outcome, dict[str, Any]]:
@@ -74,3 +77,45 @@ def test_of_very_many_brokers_the_sum_is_told(tmp_path: Path) -> None:
     assert summary["counters"]["in_3"] >= 200
     assert summary["memory"]["brokers"] == []
     assert summary["holdings"]["brokers"] == 1_200
+
+
+def test_the_load_of_each_broker_is_what_it_was_asked_while_measuring(tmp_path: Path) -> None:
+    """A run ends with a tick of a tenth of a second: whoever was asked then had 10/s once, and all others nothing."""
+    workload = {**WORKLOAD, "providers": 6, "holders": 6, "consumers": 6, "assignment": "round-robin"}
+    everywhere = {**workload, "request_interval_s": 2.0, "duration_s": 20.0, "stagger_ms": 310}
+    collected(tmp_path, workload=everywhere)
+    samples = pq.read_table(Lake(tmp_path / "lake").part("samples", "run-1"))
+    requests = samples.filter((pc.field("role") == "consumer") & (pc.field("phase") == "measuring"))
+    asked = Counter(requests["broker"].to_pylist())
+    rows = LiveWindow(RunFiles(tmp_path / "run-1")).advance()["load"]["brokers"]
+    assert asked == dict.fromkeys(range(6), 10)
+    assert {row["index"]: row["in_3_per_s"] for row in rows if row["in_3_per_s"]} == {
+        broker: pytest.approx(requests / 20, rel=0.1) for broker, requests in asked.items()
+    }
+
+
+def test_throughput_is_answers_per_second_of_measuring_however_long_the_last_requests_wait(tmp_path: Path) -> None:
+    """A broker that is dead to the end leaves its consumers waiting for 10 s after the last request was sent."""
+    _, summary = collected(tmp_path, faults=[{"what": "kill", "brokers": [3], "at_s": 2}])
+    assert summary["timed_out"] > 0
+    begin_us, end_us = summary["window_us"]
+    assert end_us - begin_us > 15_000_000
+    assert summary["per_s"] == summary["answered"] / WORKLOAD["duration_s"]
+    assert summary["updates"]["per_s"] == summary["updates"]["answered"] / WORKLOAD["duration_s"]
+    live = LiveWindow(RunFiles(tmp_path / "run-1")).advance()["throughput"]
+    assert live["answered_per_s"] == pytest.approx(summary["per_s"], rel=0.02)
+    assert live["requests_per_s"] == pytest.approx(summary["requests"] / WORKLOAD["duration_s"], rel=0.02)
+
+
+def test_a_run_that_was_stopped_is_as_long_as_it_measured(tmp_path: Path) -> None:
+    """Its throughput is that of the seconds it had, and not of those that were planned."""
+    files = RunFiles(tmp_path / "run-1")
+    wanted = document(files.directory)
+    seen: list[Progress] = []
+    deployment = Deployment.from_json(wanted, SIMULATED)
+    simulate(deployment, None, on_progress=seen.append, should_stop=lambda: bool(seen) and seen[-1].share > 0.7)
+    of_run = {name: wanted[name] for name in ("seed", "system", "topology", "settings", "workload")}
+    files.write_manifest(make_manifest("run-1", engine=SIMULATED, now=datetime.now(UTC), **of_run))
+    summary = collect(files, Lake(tmp_path / "lake"))
+    assert 0 < summary["measured_us"] < 0.8 * WORKLOAD["duration_s"] * 1e6
+    assert summary["per_s"] == pytest.approx(WORKLOAD["consumers"] / WORKLOAD["request_interval_s"], rel=0.1)

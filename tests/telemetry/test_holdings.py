@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from overlay.broker.config import BrokerConfig
 from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement
 from overlay.broker.reports import MOST_KEYS, make_holdings
 from overlay.broker.table import Entry, Replica, Table
@@ -77,7 +78,7 @@ def test_the_longest_names_fit_a_frame_of_the_journal(tmp_path):
 
 
 def test_what_a_provider_sent_and_what_was_kept_for_others_are_told_apart():
-    table = Table("indexed", 10, 10_000)
+    table = Table(BrokerConfig(table_entries=10, table_bytes=10_000))
 
     def keep(kind, message, name, provider, end):
         table.store(kind.of(message(1, *provider, "room", name, "x", 0, end, b"v")), 5)

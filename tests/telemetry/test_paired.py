@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.paired import Estimate, Paired, over_seeds, pair, share_of
+from telemetry.paired import Estimate, Paired, mean_of, over_seeds, pair, share_of
 
 REQUESTS = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from(["answered", "not_found", "timed_out"]), st.integers(1, 10**6)),
@@ -133,13 +133,14 @@ def test_a_seed_in_which_nothing_was_answered_in_both_has_a_share_and_no_time() 
     assert found.answered_share.value == pytest.approx(-0.5)
 
 
-@given(n=st.integers(2, 300), share=st.floats(0, 1), of_those=st.floats(0, 1))
+@given(n=st.integers(2, 300), share=st.floats(0, 1), of_those=st.floats(0, 1), of_the_others=st.floats(0, 1))
 def test_the_interval_of_a_share_holds_it_and_stays_within_what_is_possible(
-    n: int, share: float, of_those: float
+    n: int, share: float, of_those: float, of_the_others: float
 ) -> None:
     differing = round(share * n)
     lost = round(of_those * differing)
-    found = share_of(lost, differing - lost, n)
+    both = round(of_the_others * (n - differing))
+    found = share_of(both, lost, differing - lost, n)
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
@@ -151,7 +152,23 @@ def test_the_interval_of_a_share_covers_what_it_claims_where_few_are_lost() -> N
     for n, p_lost, p_gained in ((60, 0.05, 0.0), (200, 0.02, 0.01), (200, 0.3, 0.1)):
         covered = 0
         for _ in range(600):
-            lost, gained, _ = drawn.multinomial(n, [p_lost, p_gained, 1 - p_lost - p_gained])
-            found = share_of(int(lost), int(gained), n)
+            lost, gained, both = drawn.multinomial(n, [p_lost, p_gained, 1 - p_lost - p_gained])
+            found = share_of(int(both), int(lost), int(gained), n)
             covered += found.low <= p_gained - p_lost <= found.high
         assert covered / 600 > 0.92, (n, p_lost, p_gained)
+
+
+def test_from_all_answered_the_share_has_not_perhaps_risen() -> None:
+    """With an interval about the difference alone it went from -42 to +15 points."""
+    found = share_of(36, 4, 0, 40)
+    assert found.low is not None and found.high is not None
+    assert -0.25 < found.low < found.value == -0.1 < found.high < 0.01
+    seeds = over_seeds([one_seed(0, lost=lost) for lost in (0, 12, 3)])
+    assert seeds.answered_share.low is not None and seeds.answered_share.high is not None
+    assert -1 <= seeds.answered_share.low < seeds.answered_share.high < 0.1
+
+
+def test_few_pairs_have_students_interval_which_a_resampling_of_them_cannot_reach() -> None:
+    found = mean_of(np.array([-300.0, -100.0, 50.0, 250.0]))
+    assert found.value == -25
+    assert (found.low, found.high) == pytest.approx((-395.3, 345.3), abs=0.1)

@@ -18,7 +18,7 @@ from telemetry.collect import collect
 from telemetry.comparison import CURVE
 from telemetry.configurations import choose
 from telemetry.errors import TelemetryError
-from telemetry.intervals import interval
+from telemetry.intervals import SHARE, interval
 from telemetry.oracle import SHARES, TRUTHS
 from telemetry.records import FOUND
 from telemetry.runs import Lake, read_manifest
@@ -96,9 +96,20 @@ def test_spark_and_the_summaries_agree(report, collected):
         assert ring["memory"][name]["replicates"] == pytest.approx([s["memory"]["mean"][name] for s in summaries])
     for name in ("requests", "answered", "not_found", "refused", "timed_out"):
         assert ring["outcomes"][name] == sum(s[name] for s in summaries)
+    for name in ("answer_ratio", "per_s"):
+        assert ring[name]["replicates"] == pytest.approx([s[name] for s in summaries])
     for name in SHARES:
         assert ring["truth"][name]["replicates"] == pytest.approx([s["truth"][name] for s in summaries])
         assert ring["truth"][name]["high"] <= (1000 if name.endswith("1000") else 1)
+    for name, of in (("success", "existed"), ("false_not_found_per_1000", "requests")):
+        most, truths = 1000 if name.endswith("1000") else 1, [s["truth"] for s in summaries]
+        shares, made = ([truth[one] for truth in truths] for one in (name, of))
+        expected = interval(shares, SHARE, requests=made, most=most)
+        found = ring["truth"][name]
+        assert [found[end] for end in ("value", "low", "high")] == [
+            end if end is None else pytest.approx(end) for end in (expected[of] for of in ("value", "low", "high"))
+        ]
+        assert 0 <= found["low"] <= found["value"] <= found["high"] <= most
     for word in TRUTHS:
         assert ring["truth"]["counts"][word] == sum(s["truth"][word] for s in summaries)
     assert ring["truth"]["stale_ms"]["replicates"] == [s["truth"]["stale_ms"]["p50"] for s in summaries]

@@ -63,7 +63,8 @@ def test_the_command_writes_every_place_with_its_intervals(made):
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * len(TOPOLOGIES) * len(arms())
     flood = next(row for row in rows if (row["strategy"], row["topology"], row["holders"]) == ("flood", "ring", "1"))
-    assert (flood["success"], flood["success_low"], flood["seeds"], flood["queries"]) == ("100", "100", "2", "4")
+    assert (flood["success"], flood["success_high"], flood["seeds"], flood["queries"]) == ("100", "100", "2", "4")
+    assert 0 < float(flood["success_low"]) < 50, "four queries that were answered show little"
     assert 4 <= float(flood["messages"]) <= 8
     page = (directory / "search-strategies.md").read_text()
     assert page.startswith("# Search strategies, in virtual time")
@@ -112,7 +113,8 @@ def test_the_topology_is_the_unit_of_an_interval():
     found = summarise(rows)[Place(10, 1, "ring", "walk, avoid")]
     assert found["success"]["n"] == 20
     assert found["success"]["value"] == pytest.approx(55)
-    assert 52 < found["success"]["low"] < 54
+    assert 46 < found["success"]["low"] < 49, "200 queries vary by more than these topologies do"
+    assert 61 < found["success"]["high"] < 64
     assert found["messages"]["low"] == found["messages"]["high"] == 4
     assert found["hops"]["value"] == 0
     assert found["counts"]["queries"] == 200
@@ -126,7 +128,7 @@ def test_where_nothing_was_answered_there_are_no_hops():
 def test_the_published_walks_are_told_apart_from_ours():
     rows = []
     for seed in range(20):
-        rows.append(Row(Task("walk, avoid", "Waxman 2", 10, seed), 1, draw(4 - seed % 2, 28 + seed % 3)))
+        rows.append(Row(Task("walk, avoid", "Waxman 2", 10, seed), 1, draw(3 - seed % 2, 28 + seed % 3)))
         rows.append(Row(Task("walk, backtrack", "Waxman 2", 10, seed), 1, draw(10, 46 + seed % 7, hops=30)))
     told = {(row[0], row[1]): row[-1] for row in compare(summarise(rows))}
     assert told == {
@@ -164,7 +166,7 @@ def test_where_live_differs_from_virtual_time_is_on_the_page(tmp_path):
     rows = []
     for seed in range(10):
         rows.append(Row(Task("flood", "ring", 10, seed), 1, draw(10, 80)))
-        rows.append(Row(Task("flood", "ring", 10, seed, LIVE), 1, draw(10 - seed % 2, 80)))
+        rows.append(Row(Task("flood", "ring", 10, seed, LIVE), 1, draw(8 - seed % 2, 80)))
     compared = list(differences(rows))
     assert {each.metric: each.agrees for each in compared} == {
         "success": False,
@@ -175,5 +177,5 @@ def test_where_live_differs_from_virtual_time_is_on_the_page(tmp_path):
     }
     write_markdown(summarise(rows), compared, tmp_path / "page.md", "how")
     page = (tmp_path / "page.md").read_text()
-    assert "| ring, 1 of 10 | flood | success | 100 | 95 | -5 ± 3 |" in page
+    assert "| ring, 1 of 10 | flood | success | 100 | 75 | -25 ± 10 |" in page
     assert "flood | messages" not in page

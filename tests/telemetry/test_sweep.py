@@ -211,6 +211,19 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
 
 
+def test_requests_that_a_fault_lost_break_a_threshold_on_time(
+    spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of its brokers is dead for most of the run, and the answers of the others are quick."""
+    small = SPEC.replace("consumers: [2, 3, 4, 5, 300]", "consumers: 8")
+    spec.write_text(f"{small}thresholds: [p99 < 8s, p50 < 8s]\nfaults: [{{what: kill, brokers: [1], at_s: 1}}]\n")
+    assert main(["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")]) == 4
+    assert re.search(r"p99 < 8s \(\d+ of \d+ requests got no answer, so p99 is unbounded\)", capsys.readouterr().out)
+    (row,) = json.loads((tmp_path / "out" / "sweep.json").read_bytes())
+    assert row["answer_ratio"] == row["answered"] / row["requests"] < 1
+    assert row["p95_us"] is not None
+
+
 def test_a_threshold_that_a_run_breaks_is_told_and_is_an_exit_code_of_its_own(
     spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,9 @@ class RunBrokerRowSerializer(serializers.Serializer):
     restarts = serializers.IntegerField(required=False)
     reason = serializers.CharField(required=False)
     load_per_s = serializers.FloatField(
-        required=False, help_text="Updates, requests, answers and refusals that came in, per second"
+        required=False,
+        help_text="Updates, requests, answers and refusals that came in, per second: of the last second, and over "
+        "measuring once that has ended",
     )
     cores = serializers.FloatField(
         required=False, allow_null=True, help_text="1 is one core kept busy; null where it is not known"
@@ -157,6 +159,6 @@ class NetworkBrokerSerializer(serializers.Serializer):
     """A broker of a network that stays up."""
 
     index = serializers.IntegerField()
-    traced_one_in = serializers.IntegerField(help_text="0: a network traces no query")
+    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
     now = ObjectField(help_text="Its row of the network's brokers, with its load and memory where they are known")
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null where it does not answer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from telemetry.claims.criteria import NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
+from telemetry.claims.criteria import INCONCLUSIVE, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
 from telemetry.claims.matrix import PARTS
 
 
@@ -17,7 +17,7 @@ class ClaimsPartSerializer(serializers.Serializer):
 
 
 class ClaimsFigureSerializer(serializers.Serializer):
-    """A ratio, with its 95 % interval over seeds."""
+    """A ratio: its geometric mean over seeds, and the 95 % interval of that."""
 
     name = serializers.CharField()
     value = serializers.FloatField(allow_null=True)
@@ -33,7 +33,7 @@ class ClaimSerializer(serializers.Serializer):
     criterion = serializers.CharField()
     shape = serializers.CharField(help_text="What is enough for shape only")
     written = serializers.CharField(help_text="When the criterion was")
-    verdict = serializers.ChoiceField(choices=(REPRODUCED, SHAPE_ONLY, NOT, UNKNOWN))
+    verdict = serializers.ChoiceField(choices=(REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN))
     figures = ClaimsFigureSerializer(many=True)
 
 
@@ -45,7 +45,7 @@ class ClaimsCutSerializer(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField()
-    changes_nothing = serializers.BooleanField(allow_null=True)
+    changes_nothing = serializers.BooleanField(allow_null=True, help_text="null: neither shown nor refuted")
 
 
 class ClaimsSerializer(serializers.Serializer):

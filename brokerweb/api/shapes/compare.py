@@ -21,7 +21,8 @@ class EstimateSerializer(serializers.Serializer):
 
 
 class ComparedDifferenceSerializer(EstimateSerializer):
-    """The group's mean minus the baseline's."""
+    """The group's mean minus the baseline's; ``method`` says which mean. Of times, sizes and rates the interval is that
+    of the ratio, less 1 and times the baseline's."""
 
     verdict = serializers.ChoiceField(choices=VERDICTS, help_text="What the interval shows")
     share = serializers.FloatField(allow_null=True, help_text="Of the baseline's mean")
@@ -73,6 +74,7 @@ class ComparisonSerializer(serializers.Serializer):
     runs = serializers.IntegerField(help_text="Finished runs that are compared")
     not_done = serializers.IntegerField(help_text="Runs that were chosen and have no result")
     repeats = serializers.IntegerField(help_text="Simulated runs left out, of which a later one is the same")
+    changed = serializers.IntegerField(help_text="What-if runs left out, since the filter does not ask for them")
     metrics = ComparedMeasureSerializer(many=True)
     aggregate = serializers.CharField()
     by = serializers.ListField(child=serializers.CharField())

@@ -16,6 +16,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
+from overlay.experiment import searches
 from telemetry.endings import ENDINGS
 from telemetry.measures import MEASURES
 from telemetry.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
@@ -159,7 +160,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
     verdict_reasons = serializers.ListField(child=serializers.CharField())
     tags = serializers.SerializerMethodField()
-    thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held")
+    thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held, why")
     mark = serializers.SerializerMethodField(help_text="Of its tags and its note, as they are; sent as If-Match")
     figures = serializers.SerializerMethodField(help_text="By name, in µs, bytes and shares; null: not measured")
 
@@ -246,6 +247,10 @@ class RunSerializer(RunSummarySerializer):
     simulated = serializers.SerializerMethodField(help_text="Null of a live run, and before a simulated one has ended")
     configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
     summary = ObjectField(read_only=True)
+    remark = serializers.SerializerMethodField(help_text="What to know of its figures; empty where there is nothing")
+
+    def get_remark(self, run: Run) -> str:
+        return searches.remark(run.summary)
 
     @extend_schema_field(SimulatedSerializer(allow_null=True))
     def get_simulated(self, run: Run) -> dict[str, Any] | None:
@@ -257,7 +262,7 @@ class RunSerializer(RunSummarySerializer):
         return {**run.configuration, "seed": int(run.seed), "replicate": run.replicate}
 
     class Meta(RunSummarySerializer.Meta):
-        fields = [*RunSummarySerializer.Meta.fields, "simulated", "configuration", "summary"]
+        fields = [*RunSummarySerializer.Meta.fields, "simulated", "configuration", "summary", "remark"]
 
 
 class TraceSummarySerializer(serializers.Serializer):

@@ -70,6 +70,10 @@ _FAULT = {
             "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": PAIR}],
             "description": "Of slow (with delay_ms), lossy (with loss) and impaired (with any of what follows)",
         },
+        "one_way": {
+            "type": "boolean",
+            "description": "Of links: only what the first broker of each pair sends to the second",
+        },
         **_properties(describe(LinkShape), with_defaults=False),
     },
     "required": ["what", "at_s"],

@@ -24,7 +24,7 @@ class NetworkBody(Body):
 class BrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     address = serializers.CharField(allow_null=True)
-    state = serializers.CharField(help_text="starting, up, restarting, failed or stopped")
+    state = serializers.CharField(help_text="starting, up, not answering, restarting, failed or stopped")
     reason = serializers.CharField(allow_blank=True)
     restarts = serializers.IntegerField()
     pid = serializers.IntegerField(allow_null=True)
@@ -37,6 +37,9 @@ class NetworkSerializer(serializers.ModelSerializer):
     owner: Any = serializers.CharField(source="owner.username", default="")
     settings = ObjectField(read_only=True)
     brokers = BrokerSerializer(many=True, read_only=True)
+    restarting = serializers.SerializerMethodField(
+        help_text="Indexes of the brokers whose restart is ordered and has not begun"
+    )
 
     class Meta:
         model = Network
@@ -53,7 +56,36 @@ class NetworkSerializer(serializers.ModelSerializer):
             "host",
             "epoch",
         ]
-        fields += ["owner", "created", "changed"]
+        fields += ["owner", "created", "changed", "restarting"]
+
+    def get_restarting(self, network: Network) -> list[int]:
+        return sorted(order.broker for order in network.restart_orders.all())
+
+
+class NetworkEventSerializer(serializers.Serializer):
+    at = serializers.DateTimeField()
+    words = serializers.CharField()
+    kind = serializers.CharField(help_text="phase, process, fault or other")
+    count = serializers.IntegerField(help_text="How many events alike fell together in it")
+
+
+def _column(kind: type[serializers.Field], words: str) -> serializers.ListField:
+    return serializers.ListField(child=kind(allow_null=True), help_text=words)
+
+
+class NetworkSeriesSerializer(serializers.Serializer):
+    """Columns of one length, a value for each step; null where nothing was measured."""
+
+    step_s = serializers.IntegerField()
+    broker = serializers.IntegerField(allow_null=True, help_text="Null: all brokers together")
+    t = serializers.ListField(child=serializers.IntegerField(), help_text="When each step began, Unix seconds")
+    asked = _column(serializers.IntegerField, "Probes: a ping to each broker each second")
+    answered = _column(serializers.IntegerField, "Of these within 0.9 s")
+    p50_us = _column(serializers.FloatField, "Median of the times of answered probes; null where none was")
+    p95_us = _column(serializers.FloatField, "95th percentile of them")
+    load_per_s = _column(serializers.FloatField, "Updates, requests, answers and refusals that came in")
+    cores = _column(serializers.FloatField, "1 is one core kept busy")
+    private_bytes = _column(serializers.FloatField, "Memory of its own (USS); of all brokers the sum")
 
 
 class ContextBody(Body):
@@ -72,10 +104,15 @@ class ContextSerializer(serializers.Serializer):
     valid_end = serializers.DateTimeField()
     age_ms = serializers.IntegerField(help_text="Milliseconds since it was provided")
     broker = serializers.CharField(help_text="The broker that was asked, host:port")
+    broker_index = serializers.IntegerField(help_text="Its index in the network")
+    walk = serializers.CharField(
+        allow_null=True, help_text="Where its walk and hops are told within 2 s, of a traced ask"
+    )
 
 
 class ProvidedSerializer(serializers.Serializer):
     broker = serializers.CharField(help_text="The broker that took it, host:port")
+    broker_index = serializers.IntegerField(help_text="Its index in the network")
     valid_begin = serializers.DateTimeField()
     valid_end = serializers.DateTimeField()
 

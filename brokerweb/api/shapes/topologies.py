@@ -12,6 +12,7 @@ from brokerweb.api.shapes.links import GivenLinksField, LinkSerializer
 from brokerweb.topologies.models import Node, Topology, TopologyVersion
 from brokerweb.topologies.services import READERS
 from brokerweb.topologies.studio import MAX_NOTE
+from overlay.broker.config import BrokerConfig
 from overlay.broker.walks import POLICIES
 from overlay.topologies.advice import LARGEST, MOST_LINKS
 
@@ -92,7 +93,9 @@ class EditedBody(DrawnBody):
 
 
 class ExaminedBody(DrawnBody):
-    policy = serializers.ChoiceField(choices=list(POLICIES), default="avoid", help_text="Of the walks of the estimate")
+    policy = serializers.ChoiceField(
+        choices=list(POLICIES), default=BrokerConfig.walk_policy, help_text="Of the walks of the estimate"
+    )
 
 
 class AdvisedBody(DrawnBody):

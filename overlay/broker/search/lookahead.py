@@ -19,6 +19,12 @@ class WalkWithLookahead(Walk):
     messages and costs time at each step.
     """
 
+    __slots__ = ("_look",)
+
+    name = "lookahead"
+    summary = "a walk with a shallow flood at each step"
+    uses = (*Walk.uses, "lookahead_ttl", "lookahead_wait_ms")
+
     def __init__(self, config: BrokerConfig) -> None:
         super().__init__(config)
         self._look = Look(config.lookahead_ttl, config.lookahead_ttl * config.lookahead_wait_ms)

@@ -81,6 +81,7 @@ class Getting:
             get.entries.append(own)
         search = Search(
             get.request.key,
+            self._station.payer(get.source),
             wants_data=True,
             asked=lambda broker, now: self._note_asked(get, broker, now),
             answered=lambda broker, answer, now: self._note_answer(get, broker, answer, now),
@@ -132,7 +133,7 @@ class Getting:
             return
         data = with_hops(entry.response, request.hops)
         if len(data) <= MAX_DATAGRAM:
-            station.send(4, data, source, now, exempt=True)
+            station.send(4, data, source, now)
         else:
             self._refuse(get, Status.I_ERROR, now)
 

@@ -6,13 +6,14 @@ not answer, until they do, are known to be gone, or time is up.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from functools import partial
 
 from overlay.addresses import Address
 from overlay.broker.extensions import ClosestBrokers, DataFound, FindBrokers, FindData
 from overlay.broker.messages import Key
+from overlay.broker.quotas import SourceShares
 from overlay.broker.station import Station
 from overlay.broker.structured.contacts import Contacts
 from overlay.broker.structured.identifiers import of_key, to_text
@@ -28,11 +29,12 @@ class Search:
     ``is_content`` says whether those in doubt may be passed over.
     """
 
-    __slots__ = ("answered", "asked", "deadline", "ended", "is_content", "key", "lookup", "wants_data")
+    __slots__ = ("answered", "asked", "deadline", "ended", "is_content", "key", "lookup", "payer", "wants_data")
 
     def __init__(
         self,
         key: Key,
+        payer: Address,
         *,
         wants_data: bool,
         asked: Callable[[Address, int], None],
@@ -41,6 +43,8 @@ class Search:
         is_content: Callable[[Lookup], bool],
     ) -> None:
         self.key = key
+        self.payer = payer
+        """In whose share of the lookups it is."""
         self.wants_data = wants_data
         """Whether brokers are asked for data (28), else for brokers only (26)."""
         self.asked = asked
@@ -65,15 +69,20 @@ class Lookups:
         self._upkeep = upkeep
         self._lifetime = config.dht_deadline_ms * MILLISECOND
         self._open: OrderedDict[Search, None] = OrderedDict()
+        self._shares = SourceShares(config.pending_capacity, config)
 
     def __len__(self) -> int:
         return len(self._open)
 
     def start(self, search: Search, now: int) -> bool:
-        """``False`` where too many are under way. It may be over at once, where nobody is known."""
+        """``False`` where too many are under way, in all or for its payer. It is over at once if nobody is known."""
         config = self._station.config
         if len(self._open) >= config.pending_capacity:
             self._station.report_limit("pending", now)
+            return False
+        if not self._shares.permits(search.payer):
+            self._station.counters["over_share_requests"] += 1
+            self._station.report_limit("share", now)
             return False
         target = of_key(search.key)
         search.lookup = Lookup(target, config.dht_replicas, config.dht_parallel, self._contacts.own)
@@ -81,6 +90,7 @@ class Lookups:
         search.lookup.doubt(self._contacts.doubtful())
         search.deadline = now + self._lifetime
         self._open[search] = None
+        self._shares.take(search.payer)
         self._advance(search, 1, now)
         return True
 
@@ -122,11 +132,13 @@ class Lookups:
 
     def _end(self, search: Search, now: int) -> None:
         del self._open[search]
+        self._shares.take(search.payer, -1)
         search.ended(search.lookup, now)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` where a lookup would wait for nothing."""
         assert len(self._open) <= self._station.config.pending_capacity
+        self._shares.check_invariants(Counter(search.payer for search in self._open))
         deadlines = [search.deadline for search in self._open]
         assert deadlines == sorted(deadlines)
         for search in self._open:

@@ -20,15 +20,13 @@ from overlay.broker.structured.lookup import Lookup
 from overlay.broker.structured.lookups import Lookups, Search
 from overlay.broker.structured.questions import Answer, Questions
 from overlay.broker.structured.upkeep import Upkeep
-from overlay.broker.table import Entry, Stored
+from overlay.broker.table import Entry
 
 UPDATE = OPERATIONS[2]
 TRIES = 3
 """Over before a provider asks again. At 30 % loss a keeper lacks one in 37 of what it was sent so often."""
 MORE_TRIES = 9
 """After that, unless it has confirmed: with these it lacks one in two million."""
-
-_COUNTERS = {Stored.STORED: "stored", Stored.UNCHANGED: "outdated", Stored.FULL: "table_full"}
 
 
 class Put:
@@ -83,6 +81,7 @@ class Putting:
         put = Put(update, source)
         search = Search(
             update.key,
+            station.payer(source),
             wants_data=False,
             asked=lambda *_: None,
             answered=lambda *_: None,
@@ -95,8 +94,8 @@ class Putting:
     def keep(self, entry: Entry, now: int) -> bool:
         """Put it into our own table, by the rule of an update; whether it, or a newer one, is there now."""
         stored = self._storing.store(entry, now)
-        self._station.counters[_COUNTERS[stored]] += 1
-        return stored is not Stored.FULL
+        self._station.counters[stored.value] += 1
+        return not stored.is_refused
 
     def _store(self, put: Put, lookup: Lookup, now: int) -> None:
         keepers = *lookup.closest(), *lookup.in_doubt()
@@ -104,7 +103,9 @@ class Putting:
         put.open = len(keepers)
         for keeper in keepers:
             if keeper == self._contacts.own:
-                self._settle(put, keeper, self.keep(Entry.of(put.update), now), now)
+                entry = Entry.of(put.update)
+                entry.source = self._station.payer(put.source)
+                self._settle(put, keeper, self.keep(entry, now), now)
             else:
                 self._ask(put, keeper, now)
 

@@ -1,4 +1,4 @@
-"""``manage.py livefeed``: sends the snapshots of this host's live runs."""
+"""``manage.py livefeed``: sends the snapshots of this host's live runs, and probes its networks."""
 
 import asyncio
 from contextlib import suppress
@@ -7,11 +7,15 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from brokerweb.live.feed import run_for_ever
+from brokerweb.networks.probing import Probing
 
 
 class Command(BaseCommand):
-    help = "Makes a snapshot of each live run of this host once a second and sends it to whoever watches."
+    help = (
+        "Makes a snapshot of each live run of this host once a second and sends it to whoever watches; probes networks."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        Probing().start()
         with suppress(KeyboardInterrupt):
             asyncio.run(run_for_ever())

@@ -1,0 +1,50 @@
+"""REST's door to the search by name."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from brokerweb.finder.services import KINDS, LONGEST, find
+
+
+class FoundSerializer(serializers.Serializer):
+    kind = serializers.CharField(help_text=f"One of page, {', '.join(kind.name for kind in KINDS)}")
+    name = serializers.CharField()
+    about = serializers.CharField(help_text="State, size or purpose, in a few words")
+    address = serializers.CharField(help_text="Path of its page")
+
+
+class SearchSerializer(serializers.Serializer):
+    query = serializers.CharField()
+    results: Any = FoundSerializer(many=True)
+
+
+class SearchView(APIView):
+    @extend_schema(
+        operation_id="search_retrieve",
+        parameters=[
+            OpenApiParameter(
+                "q",
+                str,
+                description=f"Words, each part of a name; at most {LONGEST} characters. The name of a kind narrows to "
+                "it: `run 3 ring`. Empty: the first few of each kind",
+            )
+        ],
+        responses=SearchSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Everything with a page by its name: experiments, runs, topologies, networks, reports, schedules, hosts, tags,
+        the caller's saved views, pages and actions. The best fit first, a few of each kind. Pages on which something
+        is changed are listed for operators only.
+        """
+        text = request.query_params.get("q", "")
+        found = find(text, cast(User, request.user))
+        return Response(SearchSerializer({"query": text, "results": [asdict(one) for one in found]}).data)

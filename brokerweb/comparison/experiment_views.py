@@ -1,0 +1,56 @@
+"""The chart on the page of an experiment: one figure of its runs against what varies, as a comparison draws it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
+
+from brokerweb.comparison import axes, drawing, services
+from brokerweb.comparison.asked import DEFAULT_METRIC, Asked
+from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.states import UNFINISHED
+from overlay.errors import InvalidSetting
+from telemetry.measures import MEASURES
+
+
+@login_required
+def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
+    """A part of its page. A figure or an axis that there is not falls back to the usual one: it stood in an address."""
+    experiment = get_object_or_404(Experiment, pk=experiment_id)
+    metric = request.GET.get("metric", "")
+    asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in MEASURES else DEFAULT_METRIC,))
+    found = _found(asked, request.GET.get("x", ""))
+    shown = {"q": asked.q, "metric": asked.metrics[0]} | ({"x": found.asked.x} if found.asked.x else {})
+    context: dict[str, Any] = {
+        "experiment": experiment,
+        "drawn": _drawn(found),
+        "measures": MEASURES.values(),
+        "measure": asked.measure,
+        "axes": found.differing,
+        "x": axes.x_of(found),
+        "compare": f"{reverse('compare')}?{urlencode(shown)}",
+        "left": experiment.runs.filter(state__in=UNFINISHED).exists(),
+    }
+    return render(request, "experiments/chart.html", context)
+
+
+def _found(asked: Asked, x: str) -> services.Comparison:
+    now = timezone.now()
+    try:
+        return services.compare(Asked(q=asked.q, metrics=asked.metrics, x=x), now)
+    except InvalidSetting:
+        return services.compare(asked, now)
+
+
+def _drawn(found: services.Comparison) -> dict[str, Any] | None:
+    """Over what varies; the boxes of the replicates where nothing does. ``None`` where nothing was measured."""
+    charts = drawing.drawn(found, services.ordered(found))
+    drawn = charts.get("lines") or charts.get("box")
+    has_any = drawn and (drawn.get("series") or any(row["y"] is not None for row in drawn.get("rows", ())))
+    return drawn if has_any else None

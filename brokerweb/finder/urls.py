@@ -1,0 +1,7 @@
+"""Address of the search page."""
+
+from django.urls import path
+
+from brokerweb.finder import views
+
+urlpatterns = [path("search/", views.index, name="search")]

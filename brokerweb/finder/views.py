@@ -1,0 +1,23 @@
+"""The search page, for who has the palette's script off or wants an address: parse, call one service, show."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from brokerweb.doors import person
+from brokerweb.finder.services import LONGEST, Found, find
+from overlay.errors import InvalidSetting
+
+
+@login_required
+def index(request: HttpRequest) -> HttpResponse:
+    text = request.GET.get("q", "")
+    found, wrong = list[Found](), ""
+    try:
+        found = find(text, person(request))
+    except InvalidSetting as error:
+        wrong = error.sentence
+    context = {"text": text[: 2 * LONGEST], "found": found, "wrong": wrong, "longest": LONGEST}
+    return render(request, "search/page.html", context, status=400 if wrong else 200)

@@ -1,0 +1,53 @@
+"""What happened to a network and its brokers, as its supervisor wrote it down.
+
+Counterparts: ``overlay.runtime.hosted`` writes the events, ``telemetry.happenings`` words them. Known on the machine
+that has the network's directory.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.live.following import Following
+from brokerweb.moments import moment
+from brokerweb.networks.models import Network
+from overlay.facts import Event, Start
+from overlay.journal import JournalTail
+from telemetry.happenings import happened
+
+KEPT = 8
+"""Networks whose journals are followed at a time."""
+MOST = 50
+"""Newest events that are told."""
+
+
+class _History:
+    """The newest events of one journal, which may have been begun several times."""
+
+    def __init__(self, path: Path) -> None:
+        self._tail = JournalTail(path, (Start, Event))
+        self._zero_us = 0
+        self._events: deque[dict[str, Any]] = deque(maxlen=MOST)
+
+    def read(self) -> list[dict[str, Any]]:
+        for fact in self._tail.read_new():
+            if isinstance(fact, Start):
+                self._zero_us = fact.zero_unix_us
+            elif isinstance(fact, Event):
+                at_s = (self._zero_us + fact.at_us) / 1e6
+                self._events.append({"t_s": at_s, "process": fact.process, "name": fact.name, "detail": fact.detail})
+        return happened(self._events, {})
+
+
+_histories: Following[str, _History] = Following(KEPT)
+
+
+def newest(network: Network) -> list[dict[str, Any]]:
+    """``[{at, words, count, kind}]``, the newest first; empty where nothing was written down."""
+    path = Path(settings.VAR) / "networks" / network.pk / "journal" / "supervisor.journal"
+    found = _histories.look(network.pk, lambda: _History(path), _History.read)
+    return [{**one, "at": moment(one["t_s"] * 1000)} for one in reversed(found)]

@@ -1,0 +1,27 @@
+"""Has networks deployed and stopped by tasks, at once; what becomes of no task, the reconciler finds in the rows."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import transaction
+
+from brokerweb import posting
+from brokerweb.networks.models import Desired, Network, NetworkState
+
+
+def settle(network: Network) -> None:
+    """Asks, once the row is written, for what is desired of a network."""
+    from brokerweb.networks import tasks
+
+    task = tasks.deploy if network.desired == Desired.RUNNING else tasks.stop
+    queue = f"host.{network.host}" if network.host else "default"
+    if settings.REDIS_URL:
+        transaction.on_commit(lambda: posting.post(task, network.pk, queue=queue))
+
+
+def is_left_to_task(network: Network) -> bool:
+    """Whether a task was just asked to deploy or to stop it, and may still do it."""
+    is_asked = (network.state == NetworkState.STARTING and not network.brokers) or (
+        network.state == NetworkState.STOPPING and network.desired == Desired.STOPPED
+    )
+    return is_asked and posting.is_left_to_task(network.changed)

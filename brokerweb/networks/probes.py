@@ -1,0 +1,148 @@
+"""How a network answered and what its brokers took, over time: in a file of fixed size, the older the coarser.
+
+Counterparts: ``probing`` measures and writes it, REST's ``series`` and the network's page read it; so a page opened
+late shows what an early one shows, and who measures may be started again. Known on the machine that has the directory.
+
+::
+
+    var/networks/<id>/probes    for each tier, for each broker and for all of them: a ring of records
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from telemetry.storage import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Records of ``step_s`` each, the newest ``slots`` of them."""
+
+    step_s: int
+    slots: int
+
+
+TIERS = (Tier(5, 360), Tier(60, 1440))
+"""Half an hour by 5 s and a day by the minute: 65 kB for each broker."""
+
+RECORD = np.dtype(
+    [
+        ("at_s", "<u4"),  # when the step began, Unix time; of another time in the same slot it tells nothing
+        ("asked", "<u4"),
+        ("answered", "<u4"),
+        ("p50_us", "<f4"),  # of the probes that were answered; not a number where none was
+        ("p95_us", "<f4"),
+        ("load_per_s", "<f4"),
+        ("cores", "<f4"),
+        ("private_bytes", "<f8"),
+    ]
+)
+FIGURES = tuple(name for name in RECORD.names or () if name != "at_s")
+_UNKNOWN = {**dict.fromkeys(FIGURES, np.nan), "asked": 0, "answered": 0}
+LOOKS = ("load_per_s", "cores", "private_bytes")
+"""Figures that are looked at now and then, and not probed."""
+
+
+class Step:
+    """What was measured of one network in one step. Pure."""
+
+    def __init__(self) -> None:
+        self._asked: dict[int, int] = defaultdict(int)
+        self._took_us: dict[int, list[float]] = defaultdict(list)
+        self._looks: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def take_probe(self, broker: int, took_us: float | None) -> None:
+        """A probe of one broker; ``None`` if it was not answered in time."""
+        self._asked[broker] += 1
+        if took_us is not None:
+            self._took_us[broker].append(took_us)
+
+    def take_look(self, broker: int, figures: Mapping[str, float | None]) -> None:
+        """What is known of ``LOOKS``."""
+        for name in LOOKS:
+            if (value := figures.get(name)) is not None:
+                self._looks[broker][name].append(value)
+
+    def figures(self) -> dict[int | None, dict[str, float]]:
+        """By broker, and under ``None`` those of all: times of all probes, sums of loads and sizes."""
+        brokers = sorted({*self._asked, *self._looks})
+        found: dict[int | None, dict[str, float]] = {}
+        for broker in brokers:
+            means = {name: fmean(values) for name, values in self._looks[broker].items()}
+            found[broker] = _spread(self._asked[broker], self._took_us[broker]) | means
+        sums = {
+            name: sum(one[name] for one in found.values() if name in one)
+            for name in LOOKS
+            if any(name in one for one in found.values())
+        }
+        took = [one for times in self._took_us.values() for one in times]
+        found[None] = _spread(sum(self._asked.values()), took) | sums
+        return found
+
+
+def _spread(asked: int, took_us: list[float]) -> dict[str, float]:
+    counts: dict[str, float] = {"asked": asked, "answered": len(took_us)}
+    if not took_us:
+        return counts
+    p50, p95 = np.percentile(took_us, (50, 95))
+    return counts | {"p50_us": p50, "p95_us": p95}
+
+
+class Probes:
+    """The file of one network with so many ``brokers``."""
+
+    def __init__(self, path: Path, brokers: int) -> None:
+        self._path = path
+        self._rows = brokers + 1
+
+    def write(self, tier: Tier, at_s: int, found: Mapping[int | None, Mapping[str, float]]) -> None:
+        """The figures of the step that began at ``at_s``. Raises ``OSError``, on a full disk too."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with _opened(self._path, os.O_RDWR | os.O_CREAT) as file:
+            for broker, figures in found.items():
+                values = {**_UNKNOWN, **figures, "at_s": at_s}
+                record = np.array([tuple(values[name] for name in RECORD.names or ())], RECORD)
+                os.pwrite(file, record.tobytes(), self._place(tier, broker, at_s // tier.step_s % tier.slots))
+
+    def read(self, tier: Tier, broker: int | None, now_s: float) -> dict[str, list[Any]]:
+        """``{t, asked, ...}``: Unix seconds and ``FIGURES`` of each step since the first known, ``None`` in gaps."""
+        try:
+            with _opened(self._path, os.O_RDONLY) as file:
+                data = os.pread(file, tier.slots * RECORD.itemsize, self._place(tier, broker, 0))
+        except FileNotFoundError:
+            data = b""
+        records = np.frombuffer(data[: len(data) // RECORD.itemsize * RECORD.itemsize], RECORD)
+        newest = int(now_s) // tier.step_s * tier.step_s
+        oldest = newest - (tier.slots - 1) * tier.step_s
+        known = {int(one["at_s"]): one for one in records if oldest <= one["at_s"] <= newest}
+        times = range(min(known), max(known) + 1, tier.step_s) if known else range(0)
+        return {"t": list(times), **{name: _column(name, times, known) for name in FIGURES}}
+
+    def _place(self, tier: Tier, broker: int | None, slot: int) -> int:
+        before = sum(one.slots * self._rows for one in TIERS[: TIERS.index(tier)])
+        row = self._rows - 1 if broker is None else broker
+        return (before + row * tier.slots + slot) * RECORD.itemsize
+
+
+def _column(name: str, times: Iterable[int], known: Mapping[int, Any]) -> list[Any]:
+    found = [plain(known[at][name]) if at in known else None for at in times]
+    return [None if value is None or value != value else value for value in found]
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    file = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        yield file
+    finally:
+        os.close(file)

@@ -1,0 +1,194 @@
+"""Measures the networks of this host: each second a ping to every broker, in each step a look at their load and memory.
+
+It is a thread of ``manage.py livefeed``, which there is one of on each host. Not the supervisor, whose turns a thousand
+answers would delay, and every start of a broker with them; nor the web, of which there may be several, or none. When an
+answer came, the kernel says: how busy this process is does not show in the times. Brokers answer a ping at once, so a
+time is how long a broker took to come to it, and twice the way. A ring of brokers that search is not what is measured.
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Hashable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from brokerweb.networks.asking import AT_ONCE, SILENCE_S
+from brokerweb.networks.glance import Glance
+from brokerweb.networks.models import UP, Network
+from brokerweb.networks.probes import TIERS, Probes, Step
+from overlay.addresses import Address, parse_address
+from overlay.broker.messages import Ping, PingResponse
+from overlay.broker.wire import encode, parse
+from overlay.errors import WireError
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from telemetry.loads import PASSED
+
+log = logging.getLogger(__name__)
+
+ROUND_S = 1.0
+DEADLINE_S = 0.9
+"""For all pings of a round: a broker that takes longer does not answer."""
+_STAMPED = getattr(socket, "SO_TIMESTAMPNS", 35)
+"""Linux's number; the module of older Pythons does not name it."""
+
+K = TypeVar("K", bound=Hashable)
+
+
+def probe_file(network: Network) -> Probes:
+    """Where the course of ``network`` is kept."""
+    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", network.deployed["brokers"])
+
+
+def pinged(brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
+    """How long each broker took to answer a ping, µs; ``None`` where it did not. Whoever was not reached is left out.
+
+    Each call has a port of its own, so that an answer to an earlier ping, which comes too late, is none to this one.
+    """
+    took: dict[K, float | None] = {}
+    waiting, end = iter(brokers.items()), time.monotonic() + deadline_s
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, _STAMPED, 1)
+        except OSError:  # another system: then it is known when this process came to it
+            log.debug("the kernel does not stamp datagrams here")
+        while time.monotonic() < end and (some := dict(islice(waiting, AT_ONCE))):
+            sent_ns: dict[Address, int] = {}
+            for address in some.values():
+                try:
+                    sent_ns[address] = time.time_ns()
+                    sock.sendto(encode(Ping(sent_ns[address] // 1_000_000)), address)
+                except OSError:  # no route to it, or no address of this family
+                    continue
+            until = min(end, time.monotonic() + max(SILENCE_S, deadline_s / 2))
+            heard_ns = dict(_heard(sock, set(sent_ns), until))
+            for key, address in some.items():
+                came = heard_ns.get(address)
+                took[key] = None if came is None else max(0, came - sent_ns[address]) / 1000
+    return took
+
+
+def _heard(sock: socket.socket, awaited: set[Address], until: float) -> Iterator[tuple[Address, int]]:
+    """Who answered, and when it came, Unix ns; until all have."""
+    while awaited and (left_s := until - time.monotonic()) > 0:
+        if not select.select([sock], [], [], left_s)[0]:
+            return
+        try:
+            data, ancillary, _, source = sock.recvmsg(MAX_DATAGRAM_BYTES, 64)
+            message = parse(data)
+        except (OSError, WireError):
+            continue
+        address = (source[0], source[1])
+        if isinstance(message, PingResponse) and address in awaited:
+            awaited.discard(address)
+            yield address, _stamp(ancillary) or time.time_ns()
+
+
+def _stamp(ancillary: list[tuple[int, int, bytes]]) -> int | None:
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, _STAMPED):
+            seconds, nanoseconds = struct.unpack_from("@ll", data)
+            return int(seconds) * 1_000_000_000 + int(nanoseconds)
+    return None
+
+
+class _Followed:
+    """One network between two steps."""
+
+    def __init__(self, network: Network) -> None:
+        self._file = probe_file(network)
+        self._glance = Glance()
+        self._steps = {tier: Step() for tier in TIERS}
+        self._began: dict[int, int] = {}
+
+    def take(self, probes: Mapping[int, float | None]) -> None:
+        for step in self._steps.values():
+            for broker, took_us in probes.items():
+                step.take_probe(broker, took_us)
+
+    def look(self, network: Network) -> None:
+        seen = self._glance.look(network)
+        memories = {row["index"]: row["uss_bytes"] for row in seen["memory"]["brokers"]}
+        for row in seen["load"]["brokers"]:
+            passed = [row[f"{name}_per_s"] for name in PASSED if f"{name}_per_s" in row]
+            load = {"load_per_s": sum(passed) if passed else None, "cores": row.get("cores")}
+            for step in self._steps.values():
+                step.take_look(row["index"], {**load, "private_bytes": memories.get(row["index"])})
+
+    def close_steps(self, now_s: float) -> None:
+        """Write down the steps that have ended by ``now_s``, Unix time. Raises ``OSError``."""
+        for tier in TIERS:
+            begins = int(now_s) // tier.step_s * tier.step_s
+            before = self._began.setdefault(tier.step_s, begins)
+            if begins != before:
+                found, self._steps[tier], self._began[tier.step_s] = self._steps[tier].figures(), Step(), begins
+                self._file.write(tier, before, found)
+
+
+class Prober:
+    """Follows the networks that are up on this host."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._followed: dict[tuple[str, int], _Followed] = {}
+        self._looked_in = -1
+
+    def round(self) -> None:
+        """One ping to each broker, and a look where it is due."""
+        networks = {
+            (network.pk, network.epoch): network for network in Network.objects.filter(host=self._host, state__in=UP)
+        }
+        self._followed = {key: self._followed.get(key) or _Followed(network) for key, network in networks.items()}
+        for followed in self._followed.values():
+            self._close(followed)
+        addresses = {
+            (key, row["index"]): parse_address(row["address"])
+            for key, network in networks.items()
+            for row in network.brokers
+            if row.get("address")
+        }
+        probes: dict[tuple[str, int], dict[int, float | None]] = {key: {} for key in networks}
+        for (key, index), took_us in pinged(addresses).items():
+            probes[key][index] = took_us
+        step = int(time.time()) // TIERS[0].step_s
+        is_due, self._looked_in = step != self._looked_in, step
+        for key, followed in self._followed.items():
+            followed.take(probes[key])
+            if is_due:  # no more often: a look reads what the system knows of each process
+                followed.look(networks[key])
+
+    @staticmethod
+    def _close(followed: _Followed) -> None:
+        try:
+            followed.close_steps(time.time())
+        except OSError as error:
+            log.warning("how a network answered was not written down: %s", error)
+
+
+class Probing(threading.Thread):
+    """A round each second until the process ends."""
+
+    def __init__(self) -> None:
+        super().__init__(name="probing", daemon=True)
+
+    def run(self) -> None:
+        prober = Prober(settings.HOST_NAME)
+        while True:
+            began = time.monotonic()
+            close_old_connections()
+            try:
+                prober.round()
+            except Exception as error:  # noqa: BLE001  a locked database must not end the only one who measures
+                log.warning("networks were not probed this second: %s", error)
+            finally:
+                close_old_connections()
+            time.sleep(max(0.05, ROUND_S - (time.monotonic() - began)))

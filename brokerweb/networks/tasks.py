@@ -1,0 +1,15 @@
+"""Celery's doors to networks: short, and harmless when done twice. What one returns stands in the worker's log."""
+
+from celery import shared_task
+
+from brokerweb.control import acting
+
+
+@shared_task(name="networks.deploy", soft_time_limit=20, time_limit=30)
+def deploy(network_id: str) -> str:
+    return acting.deploy_network(network_id)
+
+
+@shared_task(name="networks.stop", soft_time_limit=20, time_limit=30)
+def stop(network_id: str) -> str:
+    return acting.stop_network(network_id)

@@ -1,0 +1,65 @@
+"""The walk of one query through a network: what its brokers traced of it, found in their small files.
+
+Counterparts: ``overlay.runtime.tracelog`` writes these files, each second; ``networks.context`` asks so that every
+broker traces the query. Known on the machine that has the network's directory, and for as long as the files reach back.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb import traced
+from brokerweb.networks.models import Network
+from overlay.addresses import format_address
+from overlay.facts import Start, Trace
+from overlay.journal import Journal
+from overlay.runtime.client import QueryName
+from overlay.systems import SYSTEMS
+from telemetry.sequence import Sequence, sequence_of
+from telemetry.traces import Gathered, Query, id_of
+
+
+def traced_one_in(network: Network) -> int:
+    """Its brokers trace one query in so many; 0 for none."""
+    return int(_settings(network).get("trace_one_in") or 0)
+
+
+def trace_of(query: QueryName, key: tuple[str, str, str]) -> str:
+    """The id under which the walk of a query is found."""
+    return id_of((format_address(query.consumer), query.timestamp, "|".join(key)))
+
+
+def find(network: Network, trace: str) -> dict[str, Any] | None:
+    """One walk, whole; ``None`` while no broker has reported anything of it."""
+    found = drawn(network, trace)
+    return found[0] if found else None
+
+
+def drawn(network: Network, trace: str) -> tuple[dict[str, Any], Sequence] | None:
+    """The same, and what its sequence diagram shows."""
+    query = _query(network, trace)
+    if query is None:
+        return None
+    hops = traced.most_hops(_settings(network), network.deployed["brokers"])
+    return traced.told(query, hops), sequence_of(query)
+
+
+def _query(network: Network, trace: str) -> Query | None:
+    gathered = Gathered()
+    for path in sorted(Path(settings.VAR, "networks", network.pk, "traces").glob("broker-*.journal*")):
+        try:
+            for fact in Journal(path, kinds=(Start, Trace)):
+                if isinstance(fact, Start):
+                    gathered.add_start(fact)
+                elif isinstance(fact, Trace) and id_of((fact.consumer, fact.timestamp_ms, fact.entity)) == trace:
+                    gathered.add(fact)
+        except FileNotFoundError:  # turned over between the listing and now
+            continue
+    return next(iter(gathered.queries()), None)
+
+
+def _settings(network: Network) -> dict[str, Any]:
+    return SYSTEMS["context-broker"].whole(network.settings)

@@ -1,0 +1,38 @@
+"""The settings of a run as a form offers them to be changed: what each is now, and what it can be instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brokerweb.formatting import written
+from brokerweb.setting_forms import Input
+from overlay.settings import SettingInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One setting."""
+
+    name: str
+    now: str
+    """Its value as a person writes it, one of ``choices`` where it has any."""
+    choices: tuple[str, ...]
+    """All that it can be; empty for a number or free text."""
+    unit: str
+    range: str
+    """ "1 to 1000", "at least 0", or nothing."""
+    is_number: bool
+
+
+def of_run(infos: Iterable[SettingInfo], values: Mapping[str, Any]) -> list[Choice]:
+    """``values`` by name; what is not among them is as by default."""
+    return [_of(info, values.get(info.name, info.default)) for info in infos]
+
+
+def _of(info: SettingInfo, value: Any) -> Choice:
+    choices = ("on", "off") if info.kind == "boolean" else info.choices
+    field = Input(info, info.name, [], sweeps=False)
+    now = info.zero if info.zero and value == 0 else written(value)
+    return Choice(info.name, now, choices, field.unit, field.range, info.kind in ("integer", "number"))

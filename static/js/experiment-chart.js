@@ -1,0 +1,47 @@
+// The chart on the page of an experiment, each time that it comes: at the beginning, for another figure, with more runs.
+// What is chosen is in the address, so that a link is the view.
+import { RowsChart } from "./compare-rows.js";
+import { EstimateChart } from "./estimates.js";
+
+let plot = null, isLog = true;
+
+function draw() {
+  const figure = document.querySelector("[data-experiment-chart]:not([data-drawn])");
+  if (!figure) return;
+  figure.dataset.drawn = "";
+  const before = plot;
+  plot?.dispose();
+  plot = null;
+  const chart = JSON.parse(document.getElementById("experiment-chart-data").textContent);
+  if (!chart) return;
+  const name = `experiment-${figure.dataset.experimentChart}-${chart.id}`;
+  const make = () => {
+    plot?.dispose();
+    plot = chart.rows ? new RowsChart(figure, chart, isLog) : new EstimateChart(figure, { ...chart, told: true }, isLog && chart.y.log, name);
+    figure.querySelectorAll("[data-scale]").forEach((button) => button.setAttribute("aria-pressed", String((button.dataset.scale === "log") === isLog)));
+  };
+  figure.addEventListener("click", ({ target: { dataset: { save, scale } } }) => {
+    if (save) plot.save(save);
+    if (scale) { isLog = scale === "log"; make(); }
+  });
+  let drawnAt = figure.clientWidth;
+  new ResizeObserver(() => {
+    if (figure.clientWidth === drawnAt || !figure.isConnected) return;
+    drawnAt = figure.clientWidth;
+    plot.resize();
+  }).observe(figure);
+  make();
+  // The same chart with more runs: what somebody looks at of it stays.
+  if (before?.chart.title === chart.title && before.zoomed) plot.zoomTo(before.zoomed);
+  if (before?.chart.title === chart.title && before.alone !== null) plot.isolate(before.alone);
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (!target.closest(".chart-choice")) return;
+  const address = new URL(location.href);
+  address.searchParams.set(target.name, target.value);
+  history.replaceState(null, "", address);
+});
+document.addEventListener("themechange", () => plot?.redraw());
+document.addEventListener("htmx:afterSettle", draw);
+draw();

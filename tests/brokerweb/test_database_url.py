@@ -1,0 +1,102 @@
+"""``DATABASE_URL``: which database it chooses, what it bounds, and what is said of one that cannot be read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brokerweb.databases import BadDatabaseURL, database
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def chosen(url: str) -> dict[str, object]:
+    return database({"DATABASE_URL": url}, Path("/var/waxwing"))
+
+
+def test_without_it_rows_lie_in_sqlite() -> None:
+    for environment in ({}, {"DATABASE_URL": ""}, {"DATABASE_URL": " "}):
+        told = database(environment, Path("/var/waxwing"))
+        assert told["ENGINE"] == "django.db.backends.sqlite3"
+        assert told["NAME"] == Path("/var/waxwing/waxwing.sqlite3")
+
+
+def test_it_names_a_server_and_everything_that_waits_is_bounded() -> None:
+    told = chosen("postgresql://ada:p%40ss%23@db.example:5433/lab?sslmode=require")
+    assert {key: told[key] for key in ("ENGINE", "USER", "PASSWORD", "HOST", "PORT", "NAME")} == {
+        "ENGINE": "brokerweb.postgresql",
+        "USER": "ada",
+        "PASSWORD": "p@ss#",
+        "HOST": "db.example",
+        "PORT": 5433,
+        "NAME": "lab",
+    }
+    assert (told["CONN_MAX_AGE"], told["CONN_HEALTH_CHECKS"]) == (0, True)
+    options = told["OPTIONS"]
+    assert isinstance(options, dict)
+    assert options["sslmode"] == "require"
+    assert options["connect_timeout"] == 5
+    for bound in ("lock_timeout=20s", "idle_in_transaction_session_timeout=40s", "statement_timeout=300s"):
+        assert f"-c {bound}" in options["options"]
+
+
+def test_a_socket_and_other_bounds_are_what_its_query_says() -> None:
+    told = chosen("postgres:///lab?host=/run/postgresql&connect_timeout=1")
+    assert told["HOST"] == ""
+    options = told["OPTIONS"]
+    assert isinstance(options, dict)
+    assert (options["host"], options["connect_timeout"]) == ("/run/postgresql", 1)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("mysql://ada:secret@host/lab", "begins with 'mysql'; only PostgreSQL"),
+        ("sqlite:///lab.sqlite3", "begins with 'sqlite'; only PostgreSQL"),
+        ("lab", "begins with 'no scheme'"),
+        ("postgresql://ada:secret@host:port/lab", "cannot be read"),
+        ("postgresql://ada:secret@host:99999/lab", "cannot be read"),
+        ("postgresql://ada:secret@host:0/lab", "cannot be read"),
+        ("postgresql://ada:secret@host:5432", "names no database"),
+        ("postgresql://ada:secret@host/", "names no database"),
+        ("postgresql://ada:secret@host/one/two", "names no database"),
+        ("postgresql://ada:secret@[::1/lab", "cannot be read"),
+        ("postgresql://ada:secret@host/lab#x", "holds a #"),
+        ("postgresql://ada:sec#ret@host/lab", "cannot be read"),
+    ],
+)
+def test_one_that_cannot_be_read_is_a_sentence_without_the_password(url: str, sentence: str) -> None:
+    with pytest.raises(BadDatabaseURL) as refused:
+        chosen(url)
+    assert sentence in str(refused.value)
+    assert "secret" not in str(refused.value)
+    assert "'sec'" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("mysql://ada:secret@host/lab", "up: DATABASE_URL begins with 'mysql'"),
+        ("postgresql://ada:secret@127.0.0.1:1/lab", "up: the database that DATABASE_URL names does not answer"),
+    ],
+)
+def test_make_up_says_so_and_starts_nothing(url: str, sentence: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "WAXWING_VAR": str(tmp_path), "DATABASE_URL": url}
+    done = subprocess.run(
+        [sys.executable, "-m", "brokerweb.up", "--port", "0"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert "secret" not in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "redis").exists()

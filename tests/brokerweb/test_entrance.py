@@ -1,0 +1,144 @@
+"""What is refused at the entrance: methods nobody takes, bodies that are too large, too many requests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+import yaml
+from django.contrib.auth.models import User
+from django.test import Client
+from rest_framework.test import APIClient
+
+from brokerweb.accounts.services import make_token
+from brokerweb.api.throttles import Windows
+from brokerweb.asgi import application
+from brokerweb.up.redis import free_port
+from tests.waiting import wait_for
+
+MOST = 10_000_000
+AWAY = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
+
+
+@pytest.fixture
+def web() -> Iterator[httpx.Client]:
+    """The web process's application behind its real server."""
+    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    wait_for(lambda: server.started, "the server listens")
+    port = server.servers[0].sockets[0].getsockname()[1]
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        yield client
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "address",
+    ["/", "/login/", "/runs/", "/runs/x/cancel/", "/admin/", "/admin/login/", "/nowhere/", "/ws/runs/x/", "/metrics",
+     "/api/", "/api/runs/", "/api/tokens/", "/api/schema/", "/api/nowhere/", "/static/css/waxwing.css", "/static/no"],
+)  # fmt: skip
+def test_trace_is_taken_nowhere(address: str, operator: User) -> None:
+    logged_in, stranger = Client(), Client()
+    logged_in.force_login(operator)
+    for browser in (logged_in, stranger):
+        answer = browser.trace(address)
+        assert answer.status_code == 405
+        assert "GET" in answer["Allow"]
+        assert "TRACE" not in answer["Allow"]
+
+
+def test_the_server_takes_no_trace_either(web: httpx.Client) -> None:
+    for address in ("/", "/static/css/waxwing.css", "/api/runs/", "/ws/runs/x/"):
+        answer = web.request("TRACE", address, headers={"Cookie": "sessionid=secret"})
+        assert answer.status_code == 405
+        assert "secret" not in answer.text
+
+
+def chunks(total: int) -> Iterator[bytes]:
+    for _ in range(total // 100_000):
+        yield b"x" * 100_000
+
+
+@pytest.mark.parametrize("address", ["/api/tokens/", "/login/", "/static/css/waxwing.css"])
+@pytest.mark.parametrize("body", [b"x" * (MOST + 1), chunks(MOST + 200_000)], ids=["told", "chunked"])
+def test_a_body_that_is_too_large_is_refused_with_the_limit(web: httpx.Client, address: str, body: Any) -> None:
+    body = chunks(MOST + 200_000) if not isinstance(body, bytes) else body
+    answer = web.post(address, content=body)
+    assert answer.status_code == 413
+    assert "10,000,000 bytes" in answer.text
+    if address.startswith("/api/"):
+        assert answer.json()["code"] == "too_large"
+    assert web.get("/healthz").json()["alive"]  # on the same connection
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(web: httpx.Client) -> None:
+    at = (web.base_url.host, web.base_url.port)
+    with socket.create_connection(at, timeout=20) as connection:
+        head = f"POST /api/tokens/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {10**12}\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.django_db
+def test_a_token_that_asks_too_often_is_told_when_to_come_back(operator: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.REST_RATE = 10**6, 3 / 10**6
+    mine, other = (make_token(operator)[1] for _ in range(2))
+    client = APIClient()
+    for token in (mine, other):
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+        assert [client.get("/api/tags/").status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+    refused = client.get("/api/tags/")
+    assert 0 < int(refused["Retry-After"]) <= 10**6
+    assert refused.json()["code"] == "throttled"
+    browser = Client()
+    browser.force_login(operator)
+    assert [browser.get("/api/tags/").status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+@pytest.mark.django_db
+def test_an_address_is_throttled_whoever_asks_and_pages_and_health_are_not(settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.REST_ADDRESS_RATE = 10**6, 3 / 10**6
+    stranger = APIClient(REMOTE_ADDR="192.0.2.7")
+    stranger.credentials(HTTP_AUTHORIZATION="Bearer guess")
+    assert [stranger.get("/api/tags/").status_code for _ in range(5)] == [401, 401, 401, 429, 429]
+    refused = stranger.get("/api/tags/")
+    assert int(refused["Retry-After"]) > 0
+    assert "try again in" in refused.json()["sentence"]
+    assert stranger.get("/healthz").status_code == 200
+    assert stranger.get("/login/").status_code == 200
+    assert APIClient(REMOTE_ADDR="192.0.2.8").get("/api/tags/").status_code == 401
+
+
+@pytest.mark.django_db
+def test_while_the_cache_is_away_nobody_is_refused(settings: Any, operator: User) -> None:
+    settings.CACHES = {"default": {**AWAY, "LOCATION": f"redis://127.0.0.1:{free_port()}/0"}}
+    settings.REST_RATE = settings.REST_ADDRESS_RATE = 1e-9
+    client = APIClient()
+    client.force_authenticate(operator)
+    assert [client.get("/api/tags/").status_code for _ in range(3)] == [200] * 3
+
+
+def test_requests_are_counted_over_windows(settings: Any) -> None:
+    settings.REST_WINDOW_S = 10
+    windows = Windows()
+    assert [windows.wait_s("w", 0.2, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
+    assert windows.wait_s("w", 0.2, 1010) is None
+    assert windows.wait_s("w", 0, 1009) is None
+
+
+@pytest.mark.django_db
+def test_the_document_of_rest_says_when_to_come_back(client: Client) -> None:
+    document = yaml.safe_load(client.get("/api/schema/").content)
+    operations = [
+        operation for path in document["paths"].values() for operation in path.values() if "responses" in operation
+    ]
+    assert operations
+    assert all("Retry-After" in operation["responses"]["429"]["headers"] for operation in operations)

@@ -1,0 +1,84 @@
+"""Runs of a "what if": marked wherever runs are listed, and in no figure of their experiment unless asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from brokerweb.experiments.models import Run
+from brokerweb.reports import services as reports
+from tests.pages.recorded import make_run, run_it
+
+MARK = "what if: recorded"
+
+
+@pytest.fixture
+def run(operator: User, var: Path) -> Run:
+    return make_run(operator, record_mb=0)
+
+
+@pytest.fixture
+def changed(olga: Client, run: Run) -> Run:
+    """The run again, recorded: of the same configuration but for that, and so the easiest to mistake for another."""
+    olga.post(f"/api/runs/{run.id}/what-if/", {"record_mb": 16}, content_type="application/json")
+    return run_it(Run.objects.get(compared_with=run))
+
+
+def test_it_is_marked_wherever_runs_are_listed(olga: Client, run: Run, changed: Run) -> None:
+    for address in (f"/experiments/{run.experiment_id}/", "/runs/", f"/reports/new/?experiment={run.experiment_id}"):
+        assert olga.get(address).content.decode().count(MARK) == 1, address
+    table = olga.get("/runs/export/?format=csv").content.decode().splitlines()
+    column = table[0].split(",").index("changed")
+    assert sorted(line.split(",")[column] for line in table[1:]) == ["", "recorded"]
+
+
+def test_an_experiment_counts_its_own_runs_and_names_the_others(olga: Client, run: Run, changed: Run) -> None:
+    page = olga.get(f"/experiments/{run.experiment_id}/").content.decode()
+    assert "1 of 1 run<" in page
+    assert "1 what-if run</a>, which repeats one of these with one thing changed" in page
+    assert sum(olga.get(f"/api/experiments/{run.experiment_id}/").json()["runs"].values()) == 1
+    assert [one["id"] for one in olga.get("/api/runs/?q=changed = yes").json()["results"]] == [changed.id]
+    assert [one["id"] for one in olga.get("/api/runs/?q=changed = no").json()["results"]] == [run.id]
+
+
+def test_a_comparison_leaves_it_out_and_says_so_unless_it_is_asked_for(olga: Client, run: Run, changed: Run) -> None:
+    asked = f"experiment.id = {run.experiment_id}"
+
+    def runs(query: str, **more: str) -> tuple[int, int]:
+        found = olga.get("/api/compare/", {"q": query, **more}).json()
+        return found["runs"], found["changed"]
+
+    assert runs(asked) == (1, 1)
+    assert runs(f"{asked} and changed = yes") == (1, 0)
+    assert runs(f"id in ({run.id}, {changed.id})") == (2, 0)
+    page = olga.get("/compare/", {"q": asked}).content.decode()
+    assert "1 what-if run left out" in page
+
+
+def test_a_report_of_the_experiment_is_made_without_it(operator: User, run: Run, changed: Run) -> None:
+    report = reports.create(experiments=[run.experiment], owner=operator)
+    assert reports.run_ids(report) == [run.id]
+    chosen = reports.create(runs=[run, changed], owner=operator)
+    assert reports.run_ids(chosen) == sorted([run.id, changed.id])
+
+
+def test_the_same_again_of_a_changed_run_is_a_changed_run(olga: Client, run: Run, changed: Run) -> None:
+    olga.post(f"/runs/{changed.id}/rerun/")
+    again = Run.objects.get(rerun_of=changed)
+    assert (again.compared_with, again.change) == (run, {"record_mb": 16})
+    assert "1 of 1 run<" in olga.get(f"/experiments/{run.experiment_id}/").content.decode()
+
+
+def test_it_counts_nowhere_when_the_run_that_it_changes_is_deleted(olga: Client, run: Run, changed: Run) -> None:
+    run.delete()
+    assert olga.get(f"/api/experiments/{run.experiment_id}/").json()["runs"] == {}
+    found = olga.get("/api/compare/", {"q": f"experiment.id = {run.experiment_id}"}).json()
+    assert (found["runs"], found["changed"]) == (0, 1)
+
+
+def test_a_search_marks_it_too(olga: Client, run: Run, changed: Run) -> None:
+    found = [one for one in olga.get("/api/search/?q=Followed").json()["results"] if one["kind"] == "run"]
+    assert sorted("what if: recorded" in one["about"] for one in found) == [False, True]
