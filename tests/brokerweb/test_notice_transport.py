@@ -27,6 +27,9 @@ def listener() -> Iterator[Callable[..., int]]:
             connection, _ = server.accept()
             with connection:
                 says(connection)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65_536):  # what comes after the answer: closing with it unread would be a reset
+                    pass
         except OSError:
             pass  # cut by the other end, which is what is tried
 
