@@ -118,7 +118,9 @@ class Process:
         return replace(self._moved("restart_asked", now), reason=reason, restarts=(), failed_starts=0)
 
     def kill_sent(self, now: int, reason: str = "") -> Process:
-        return replace(self._moved("kill_sent", now), reason=reason)
+        """Why it was being stopped, where somebody asked for that, stays the first part of the reason."""
+        asked = self.reason if self.state == STOPPING else ""
+        return replace(self._moved("kill_sent", now), reason="; ".join(filter(None, (asked, reason))))
 
     def ended(self, now: int, reason: str, *, well: bool = False) -> Process:
         """``reason`` is the system's word for it; that we ended it ourselves, and why, is the better one."""

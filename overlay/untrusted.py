@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any
 
@@ -48,7 +48,7 @@ def read_json(text: str) -> Any:
     if _marks(text) >= MOST_NODES and _marks(_STRINGS.sub("", text)) >= MOST_NODES:
         raise Unreadable(f"has more than {MOST_NODES:,} values, the most that are read")
     try:
-        value = json.loads(text, parse_int=_number(int), parse_float=_number(float))
+        value = json.loads(text, object_pairs_hook=_object, parse_int=_number(int), parse_float=_number(float))
     except RecursionError:
         raise Unreadable("is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -60,6 +60,18 @@ def read_json(text: str) -> Any:
 def _marks(text: str) -> int:
     """At least as many as there are values, less one."""
     return sum(map(text.count, ",:[{"))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuses a name that stands twice in one object, of which Python would quietly take the last."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise Unreadable(_said_twice(name for name, _ in pairs) + " in one object")
+    return values
+
+
+def _said_twice(names: Iterable[str]) -> str:
+    return f"says “{Counter(names).most_common(1)[0][0]:.40}” twice"
 
 
 class _TooLong:
@@ -116,10 +128,9 @@ class _Loader(_LOADER):  # type: ignore[misc, valid-type]
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         values: dict[Any, Any] = super().construct_mapping(node, deep)
-        if len(values) < len(node.value):
-            times = Counter(str(name.value) for name, _ in node.value)
-            twice = times.most_common(1)[0][0]
-            raise Unreadable(f"says “{twice:.40}” twice in the object of line {node.start_mark.line + 1}")
+        if len({str(name) for name in values}) < len(node.value):  # in JSON the numbers 1 and "1" are one name
+            twice = _said_twice(str(name.value) for name, _ in node.value)
+            raise Unreadable(f"{twice} in the object of line {node.start_mark.line + 1}")
         return values
 
 

@@ -79,7 +79,9 @@ WORDINGS = {
 """By kind; a kind is an event's name, a phase, or one of the ways in which a process begins and ends."""
 LIMITS = {
     "table": "data table",
+    "table share": "share of the data table for one provider or sender",
     "pending": "pending requests",
+    "pending share": "share of the pending requests for one sender",
     "neighbours": "neighbours",
     "favours": "pings for others",
     "budget": "strangers' bytes",

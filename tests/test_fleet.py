@@ -188,5 +188,7 @@ def test_restarts_by_order_are_no_deaths_however_often_and_bring_back_what_was_g
         assert process.reason == "restarted by olga"
         assert plan(ALWAYS, {"b": process}, now + BACK_OFF) == [Start("b")]
         process = process.started(now + BACK_OFF).ready(now + BACK_OFF)
+    frozen = process.restart_asked(now, "restarted by olga").kill_sent(now + STOP_GRACE, "did not end within 3 s")
+    assert frozen.ended(now, "killed by SIGKILL").reason == "restarted by olga; did not end within 3 s"
     given_up = process.ended(now, "exit 1").gave_up(now, "restarted 5 times")
     assert plan(ALWAYS, {"b": given_up.restart_asked(now, "restarted by olga")}, now + BACK_OFF) == [Start("b")]

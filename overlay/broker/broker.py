@@ -96,6 +96,8 @@ class Broker(Hits):
         self._lanes = Lanes(station, self._members, self._joining, self._searching, self._storing)
         index = {} if is_structured else self._storing.table.index
         super().__init__(station, self._searching.pending, index, None if is_structured else self._lanes)
+        if config.replica_refresh:
+            self._first_of_all = self._storing.end_leases
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._standings = None if is_structured else self._searching.standings

@@ -77,5 +77,5 @@ class LimitReached(Event):
     """A bound was hit; reported at most once in ten seconds per limit."""
 
     limit: str
-    """``table``, ``pending``, ``neighbours``, ``favours`` (pings for others) or ``budget`` (three times a stranger's
-    bytes)."""
+    """``table``, ``pending``, one source's or provider's share of them (``table share``, ``pending share``),
+    ``neighbours``, ``favours`` (pings for others) or ``budget`` (three times a stranger's bytes)."""

@@ -9,7 +9,7 @@ whatever else comes is left to it. ``tests/broker/test_hits.py`` holds the two t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from overlay.addresses import Address
 from overlay.broker.fields import MAX_DIGITS
@@ -33,6 +33,8 @@ class Hits(ABC):
         self._trusted_lanes = lanes
         self._started: int | None = None
         """The instant of the first input."""
+        self._first_of_all: Callable[[int], None] | None = None
+        """What has to be done before a batch is looked at, whatever timer is due."""
         self._waiting = pending.queries
         self._find = index.get
         self._trusts = station.open_network.trusted_hosts
@@ -59,6 +61,8 @@ class Hits(ABC):
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         if self._started is None:
             self._started = now
+        if self._first_of_all is not None:
+            self._first_of_all(now)
         # Whatever is the same for all of them is looked up once.
         station, tracer, waiting = self._station, self._station.tracer, self._waiting
         find, trusts, one_in, lanes = self._find, self._trusts, tracer.one_in, self._trusted_lanes

@@ -235,15 +235,15 @@ class Pending:
             self._count(query, -1)
         return query
 
-    def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> Query | None:
-        """The query that a NACK refuses, which waits for ``source`` no longer."""
+    def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> tuple[Query, bool] | None:
+        """The query that a NACK refuses, which waits for ``source`` no longer, and whether an answer was expected."""
         self.expire(now)
         for query in _all(self._by_refusal, (timestamp, path)):
             if source in query.open:
-                del query.open[source]
+                was_expected = query.open.pop(source)
                 query.refused |= {source}
                 self._book(query, -1)
-                return query
+                return query, was_expected
         return None
 
     def is_late_answer(self, source: Address, route: bytes) -> bool:

@@ -163,6 +163,7 @@ class Searching:
             tracer.note(query.name, "replicated", now)
         if len(hops) == 1 and answer.valid_end <= self._station.wall_ms(now):
             query.status = Status.DATA_NOT_FOUND
+            self._station.counters["not_found"] += 1
             self._pass_back_refusal(query, now)
             return True
         data = answer.data[: -len(hop_text(to))]
@@ -186,13 +187,14 @@ class Searching:
         if nack.operation != REQUEST:
             return self.delivery.accept_refusal(nack, source, now)
         path = write_hops(nack.hops).encode()
-        query = self.pending.take_refused(source, nack.timestamp, path, now)
-        if query is None:
+        refused = self.pending.take_refused(source, nack.timestamp, path, now)
+        if refused is None:
             return self._is_late(
                 self.pending.is_late_refusal(source, nack.timestamp, path)
                 or self._relayed.is_late_refusal(source, nack.timestamp, path)
             )
-        if self._learns:
+        query, was_expected = refused
+        if self._learns and was_expected:  # else it was told when the neighbour was doubted
             self._strategy.note_failure(_outcome(query, source, now))
         self._station.tracer.note(query.name, "refused", now, source, str(int(nack.status)))
         if query.status == Status.DATA_NOT_FOUND:
@@ -301,11 +303,13 @@ class Searching:
         """Whether there is anybody to send it to, one more hop fits the datagram, and an answer can be waited for."""
         if not neighbours or len(data) > MAX_DATAGRAM:
             return False
-        if table.has_room(now, len(neighbours)):
-            if table.has_share(query.hops[-1], len(neighbours)):
-                return True
+        if not table.has_room(now, len(neighbours)):
+            self._station.report_limit("pending", now)
+        elif not table.has_share(query.hops[-1], len(neighbours)):
             self._station.counters["over_share_requests"] += 1
-        self._station.report_limit("pending", now)
+            self._station.report_limit("pending share", now)
+        else:
+            return True
         return False
 
     def _answer(

@@ -30,13 +30,15 @@ class Seen:
 
     def note(self, name: Name, now: int, reach: int = 0) -> bool:
         """Remember a query; ``False`` where it was here with this reach or a longer one."""
-        if now >= self._next_look or len(self._reach) >= self._capacity:
+        if now >= self._next_look:
             self._make_room(now)
         known = self._reach.get(name)
         if known is not None and known[0] <= now:
             del self._reach[name]
             known = None
         if known is None:
+            if len(self._reach) >= self._capacity:
+                self._make_room(now)
             self._reach[name] = (now + self._lifetime_ns, reach)
             return True
         if known[1] >= reach:

@@ -120,8 +120,8 @@ class Storing:
         if expiry is not None and expiry <= now:
             self._next_sweep = now + SWEEP_GAP
             self.table.expire(self._station.wall_ms(now))
-        if self.leases is not None and self.replicas is not None:
-            self._end_leases(self.leases, now)
+        if self.replicas is not None:
+            self.end_leases(now)
             self._confirm_originals(self.replicas, now)
 
     def next_timer(self) -> int | None:
@@ -137,8 +137,11 @@ class Storing:
             return None
         return max(expiry * MILLISECOND - self._station.wall_offset_ns, self._next_sweep)
 
-    def _end_leases(self, leases: Leases, now: int) -> None:
-        for key, provider in leases.due(now):
+    def end_leases(self, now: int) -> None:
+        """Drop the replicas whose leases have ended. Also before anything is answered: a process that was stopped
+        finds requests waiting, and its timers come after them.
+        """
+        for key, provider in () if self.leases is None else self.leases.due(now):
             held = self.table.held(key, provider, self._station.wall_ms(now))
             if isinstance(held, Replica):
                 self._drop_replica(held)
@@ -180,7 +183,7 @@ class Storing:
         """Into the table; that it is full, or that somebody has a share of it, is reported."""
         stored = self.table.store(entry, self._station.wall_ms(now))
         if stored.is_refused:
-            self._station.report_limit("table" if stored is Stored.FULL else "share", now)
+            self._station.report_limit("table" if stored is Stored.FULL else "table share", now)
         return stored
 
     def check_invariants(self) -> None:

@@ -8,6 +8,7 @@ first. Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from heapq import heapify, heappop, heappush
@@ -181,8 +182,8 @@ class Table:
         self._config = config
         self._shares: TableShares | None = None
         """Opened with the first entry that somebody told; many brokers of a large network never have one."""
-        self._replicas: dict[Entry, None] = {}
-        """The one that was stored first first."""
+        self._replicas: OrderedDict[Entry, None] = OrderedDict()
+        """The one that was stored first first. A plain dictionary would look at every place left empty to find it."""
         self._replica_bytes = 0
         self.entries = 0
         self.bytes = 0

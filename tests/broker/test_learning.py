@@ -99,6 +99,16 @@ def test_who_is_gone_has_failed_and_may_yet_have_found_it(told):
     assert [words for words, *_ in told(talk)] == ["not by", "found by"]
 
 
+def test_a_neighbour_asked_once_fails_at_most_once(told):
+    talk = Talk(B)
+    ask(talk)
+    talk.hear(B, "7|9|*")
+    talk.wait(1_000)
+    talk.hear(B, refusal(talk, talk.wall - 1_000, C))
+    talk.hear(B, refusal(talk, 5, C))
+    assert [words for words, *_ in told(talk)] == ["not by"]
+
+
 def test_what_answers_nothing_is_told_to_nobody(told):
     talk = Talk(B)
     ask(talk)

@@ -86,7 +86,7 @@ def test_neither_one_socket_nor_one_provider_fills_the_table():
             sent = advertise(talk, source_of(number), f"s{number}", provider_of(number))
         assert refused(sent)
         assert talk.stats()["entries"] == 45
-        assert [event.detail() for event in talk.broker.events()] == [{"limit": "share"}]
+        assert [event.detail() for event in talk.broker.events()] == [{"limit": "table share"}]
         assert stored(advertise(talk, D, "other", "other"))
         assert stored(advertise(talk, C, "s1", provider_of(1))), "what is there can be updated"
 

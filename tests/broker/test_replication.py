@@ -10,6 +10,7 @@ from overlay.broker.refresh import Leases, Replicas
 from overlay.broker.replication import REPLICATIONS, slots_between
 from overlay.broker.table import Entry
 from overlay.chance import Stream
+from overlay.node import MILLISECOND
 from tests.broker.transcript import NAMES, STRANGER, WALL, A, B, C, D, E, Talk, hop
 
 
@@ -216,6 +217,13 @@ def test_a_replica_is_served_for_one_lease_and_for_another_whenever_it_is_confir
     talk.wait(10)
     assert talk.ask(source=E)[1][0] == "B", "dropped, so that the value is looked for again"
     assert (talk.stats()["entries"], talk.stats()["replicas_lapsed"]) == (0, 1)
+
+
+def test_a_broker_that_was_stopped_serves_no_replica_whose_lease_ended_meanwhile():
+    talk = replica(replica_lease_ms=4000)
+    talk.now += 5_000 * MILLISECOND  # no timer is handled before what waits at its socket
+    assert talk.ask(source=E)[1][0] == "B", "the value is looked for again"
+    assert talk.stats()["replicas_lapsed"] == 1
 
 
 def test_a_step_of_the_clock_makes_no_lease_longer():

@@ -53,6 +53,7 @@ def test_a_consumer_is_told_that_nothing_was_found_where_the_answer_expired_on_i
     talk.wait(50)
     expired = f"4|{WALL}|1|p1|room|r1|temp|{WALL - 9}|{WALL + 50}|x{hop(C)}{mark}"
     assert talk.hear(B, expired) == [talk.nack(202, REQUEST, WALL + 1)]
+    assert talk.stats()["not_found"] == 1
 
 
 def test_an_answer_that_expired_is_passed_on_to_the_consumers_broker_which_sees_to_it():

@@ -61,6 +61,10 @@ def ended_by(process, reason):
         (event(1, "churn_returned", broker=2), "broker 2 came back by churn"),
         (event(1, "fault_injected", broker=2, kind="kill"), "broker 2 was ordered to be killed"),
         (event(1, "LimitReached", "broker-0", limit="table"), "broker 0 reached the bound of its data table"),
+        (
+            event(1, "LimitReached", "broker-0", limit="pending share"),
+            "broker 0 reached the bound of its share of the pending requests for one sender",
+        ),
         (event(1, "phase", phase="measuring", reason=""), "measuring began"),
         (event(1, "phase", phase="failed", reason="lease expired"), "failed: lease expired"),
         (event(1, "SomethingNew", "broker-1"), "broker 1: something new"),

@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from overlay.addresses import Address
 from overlay.broker.messages import RawKey
+from overlay.broker.walks import STEPS
 from overlay.chance import Chance
 
 if TYPE_CHECKING:  # the configuration names the strategies
     from overlay.broker.config import BrokerConfig
     from overlay.broker.standings import Standing
-
-STEPS = 0.6
-"""Steps until a walk meets the one of n brokers that has the data, over n, as seen among 100 of mean degree 4."""
 
 
 @dataclass(slots=True)

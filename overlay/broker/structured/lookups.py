@@ -82,7 +82,7 @@ class Lookups:
             return False
         if not self._shares.permits(search.payer):
             self._station.counters["over_share_requests"] += 1
-            self._station.report_limit("share", now)
+            self._station.report_limit("pending share", now)
             return False
         target = of_key(search.key)
         search.lookup = Lookup(target, config.dht_replicas, config.dht_parallel, self._contacts.own)
