@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
@@ -28,7 +29,12 @@ def known_methods(answer: View) -> View:
     """
 
     def door(request: HttpRequest) -> HttpResponse:
-        return answer(request) if request.method in METHODS else HttpResponseNotAllowed(METHODS)
+        if request.method in METHODS:
+            return answer(request)
+        if not request.path.startswith(REST):
+            return HttpResponseNotAllowed(METHODS)
+        refused = body([("", "method_not_allowed", f"No address takes {request.method:.20}.")])
+        return JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)})
 
     return door
 
@@ -41,7 +47,7 @@ def address_throttle(answer: View) -> View:
     def door(request: HttpRequest) -> HttpResponse:
         if not request.path.startswith(REST):
             return answer(request)
-        who = f"address:{request.META.get('REMOTE_ADDR', '')}"
+        who = f"address:{host_of(request.META.get('REMOTE_ADDR', ''))}"
         left_s = windows.wait_s(who, settings.REST_ADDRESS_RATE, time.time())
         if left_s is None:
             return answer(request)
@@ -51,3 +57,14 @@ def address_throttle(answer: View) -> View:
         return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
     return door
+
+
+def host_of(address: str) -> str:
+    """Who is throttled under ``address``: of IPv6 its /64, all of which one host has."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:  # a Unix socket's peer
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))

@@ -11,18 +11,18 @@ import time
 
 from django.conf import settings
 from django.core.cache import cache
-from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from brokerweb.accounts.models import Token
+from brokerweb.cache_breaker import CacheBreaker
 
 
 class Windows:
     """How often each key was counted in the present window."""
 
     def __init__(self) -> None:
-        self._away_until = 0.0
+        self._breaker = CacheBreaker("no request is throttled")
 
     def wait_s(self, who: str, rate: float, now: float) -> float | None:
         """Counts one request of ``who``; ``None`` if it is within ``rate`` requests a second (0: any number), else the
@@ -30,14 +30,10 @@ class Windows:
         """
         window = settings.REST_WINDOW_S
         number, passed = divmod(now, window)
-        if not rate or now < self._away_until:
+        if not rate:
             return None
-        try:
-            count = self._count(f"throttle:{who}:{number:.0f}", 2 * window)
-        except RedisError:
-            self._away_until = now + window  # each request would wait for its time-out
-            return None
-        return None if count <= rate * window else window - passed
+        count = self._breaker.call(lambda: self._count(f"throttle:{who}:{number:.0f}", 2 * window))
+        return None if count is None or count <= rate * window else window - passed
 
     @staticmethod
     def _count(key: str, lifetime_s: int) -> int:

@@ -90,8 +90,9 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
-    """All finished runs of one configuration, whatever else is compared."""
-    rows = _figures(Run.objects.filter(configuration_hash=name, state=RunState.DONE), metrics)
+    """All finished runs of one configuration, whatever else is compared; changed ones where it has no others."""
+    found = Run.objects.filter(configuration_hash=name, state=RunState.DONE)
+    rows = _figures(found.unchanged(), metrics) or _figures(found, metrics)
     kept = without_repeats(rows)
     return Selection(kept, 0, len(rows) - len(kept))
 

@@ -145,25 +145,28 @@ def ask(
         except (NotFound, Refused, NoAnswer) as error:
             wrong.append(error)
         else:
-            newest = answer if broker is not None else _newest(network, key, answer, brokers)
-            return Asked(_entry(newest, brokers), _trace(answer.query, key, one_in))
+            newest = None if broker is not None else _newest(network, key, answer, brokers)
+            return Asked(_entry(newest or answer, brokers), _trace(answer.query, key, one_in))
     if not_found := [error for error in wrong if isinstance(error, NotFound)]:
-        return Asked(None, _trace(not_found[0].query, key, one_in))
+        elsewhere = None if broker is not None else _newest(network, key, None, brokers)
+        return Asked(None if elsewhere is None else _entry(elsewhere, brokers), _trace(not_found[0].query, key, one_in))
     if broker is not None and not wrong:
         raise NotAnswered(f"Broker {broker} does not answer.")
     raise NotAnswered("; ".join(map(str, wrong)) or "none of the brokers that were asked says anything")
 
 
-def _newest(network: Network, key: tuple[str, str, str], found: Answer, brokers: Mapping[Address, int]) -> Answer:
+def _newest(
+    network: Network, key: tuple[str, str, str], found: Answer | None, brokers: Mapping[Address, int]
+) -> Answer | None:
     """``found``, or what that one of ``brokers`` has that took a later value through REST."""
     known = latest.of(network.pk, key)
-    if known is None or found.timestamp >= known.stamp_ms or known.broker not in brokers:
+    if known is None or known.broker not in brokers or (found and found.timestamp >= known.stamp_ms):
         return found
     try:
         other = ContextClient([known.broker], LATEST_S).ask(key)
     except (NotFound, Refused, NoAnswer):  # it is gone, and with it the later value
         return found
-    return other if other.timestamp > found.timestamp else found
+    return other if found is None or other.timestamp > found.timestamp else found
 
 
 def _trace(query: QueryName | None, key: tuple[str, str, str], one_in: int) -> str:

@@ -8,16 +8,17 @@ and answers are those of the brokers. Providers that speak UDP to brokers themse
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.core.cache import cache
 
-log = logging.getLogger(__name__)
-T = TypeVar("T")
+from brokerweb.cache_breaker import CacheBreaker
+
 Key = tuple[str, str, str]
+
+_breaker = CacheBreaker("which broker took the latest value of an entity is not known")
 
 
 class Latest(NamedTuple):
@@ -30,21 +31,13 @@ class Latest(NamedTuple):
 
 def note(network: Hashable, key: Key, latest: Latest, valid_ms: int) -> None:
     """``latest.broker`` has acknowledged it."""
-    _tried(lambda: cache.set(_name(network, key), tuple(latest), timeout=valid_ms / 1000))
+    _breaker.call(lambda: cache.set(_name(network, key), tuple(latest), timeout=valid_ms / 1000))
 
 
 def of(network: Hashable, key: Key) -> Latest | None:
-    found = _tried(lambda: cache.get(_name(network, key)))
+    found = _breaker.call(lambda: cache.get(_name(network, key)))
     return None if found is None else Latest(found[0], (found[1][0], found[1][1]))
 
 
 def _name(network: Hashable, key: Key) -> str:
     return "context:" + blake2b(repr((network, key)).encode(), digest_size=16).hexdigest()
-
-
-def _tried(do: Callable[[], T]) -> T | None:
-    try:
-        return do()
-    except Exception:
-        log.warning("the cache does not answer, so that what moved between brokers is not known", exc_info=True)
-        return None

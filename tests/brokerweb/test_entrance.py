@@ -13,11 +13,14 @@ import uvicorn
 import yaml
 from django.contrib.auth.models import User
 from django.test import Client
+from redis.exceptions import RedisError
 from rest_framework.test import APIClient
 
 from brokerweb.accounts.services import make_token
 from brokerweb.api.throttles import Windows
 from brokerweb.asgi import application
+from brokerweb.cache_breaker import CacheBreaker
+from brokerweb.entrance import host_of
 from brokerweb.up.redis import free_port
 from tests.waiting import wait_for
 
@@ -53,6 +56,14 @@ def test_trace_is_taken_nowhere(address: str, operator: User) -> None:
         assert answer.status_code == 405
         assert "GET" in answer["Allow"]
         assert "TRACE" not in answer["Allow"]
+
+
+@pytest.mark.django_db
+def test_a_method_that_no_address_takes_is_refused_as_rest_refuses(operator: User) -> None:
+    refused = Client().generic("PROPFIND", "/api/runs/")
+    assert (refused.status_code, refused.json()["code"]) == (405, "method_not_allowed")
+    assert refused.json()["sentence"] == "No address takes PROPFIND."
+    assert "PATCH" in refused["Allow"]
 
 
 def test_the_server_takes_no_trace_either(web: httpx.Client) -> None:
@@ -115,6 +126,45 @@ def test_an_address_is_throttled_whoever_asks_and_pages_and_health_are_not(setti
     assert stranger.get("/healthz").status_code == 200
     assert stranger.get("/login/").status_code == 200
     assert APIClient(REMOTE_ADDR="192.0.2.8").get("/api/tags/").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("address", "who"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::7", "2001:db8:1:2::"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("fe80::1%eth0", "fe80::"),
+        ("", ""),
+    ],
+)
+def test_an_ipv6_host_is_throttled_under_all_its_addresses(address: str, who: str) -> None:
+    assert host_of(address) == who
+
+
+def test_a_cache_that_is_away_is_not_asked_again_at_once() -> None:
+    now, asked = [0.0], []
+
+    def freeze() -> None:
+        asked.append(now[0])
+        raise RedisError("no answer within 2 s")
+
+    breaker = CacheBreaker("nothing is kept", clock=lambda: now[0])
+    for now[0] in (0.0, 1.0, 4.9, 5.0, 6.0):
+        assert breaker.call(freeze) is None
+    assert asked == [0.0, 5.0]
+    now[0] = 10.0
+    assert breaker.call(lambda: "back") == "back"
+    assert breaker.call(lambda: "still") == "still"
+
+
+@pytest.mark.django_db
+def test_health_is_told_without_tls_and_pages_are_not(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = True  # as WAXWING_HTTPS=1 has it
+    answers = {address: Client().get(address).status_code for address in ("/healthz", "/readyz", "/metrics", "/login/")}
+    assert answers.pop("/login/") == 301
+    assert 301 not in answers.values()
 
 
 @pytest.mark.django_db

@@ -112,6 +112,18 @@ def test_an_older_value_is_not_answered_where_its_provider_has_gone_to_another_b
     assert (found["payload"], found["broker"]) == ({"n": "2"}, second)
 
 
+def test_what_a_chosen_broker_took_is_found_without_choosing_it_again(
+    api: APIClient, supervisor: SupervisorClient
+) -> None:
+    """Five of sixteen brokers are asked, which ask their neighbours: others are known by what was put there."""
+    many = api.post("/api/topologies/", {"name": "many", "kind": "ring", "brokers": 16}, format="json").json()
+    there = running(api, many, supervisor, walk_ttl=1)["url"] + "context/room/r{}/climate/"
+    for index in range(16):
+        put = api.put(f"{there.format(index)}?broker={index}", {"provider": "p", "payload": {"n": "1"}}, format="json")
+        assert put.json()["broker_index"] == index
+    assert [api.get(there.format(index)).status_code for index in range(16)] == [200] * 16
+
+
 def test_a_broker_that_says_nothing_costs_a_part_of_the_time(api: APIClient, five: dict) -> None:
     there = five["url"] + "context/room/r1/climate/"
     body = {"provider": "sensor-1", "payload": {"degC": "21.5"}}

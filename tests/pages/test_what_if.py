@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
+from brokerweb.comparison.selection import of_configuration
 from brokerweb.experiments.models import Run, RunState
 from telemetry.configurations import faults_in_words
 from tests.pages.recorded import make_run, run_it
@@ -188,3 +192,27 @@ def test_a_broker_killed_by_a_what_if_is_killed_as_measuring_begins(olga: Client
     again = changed(olga, run, {"change": "kill", "kill": "2"})
     assert faults_in_words(again.configuration["faults"]) == "kill as measuring begins"
     assert faults_in_words([{"what": "slow", "at_s": 2.5}]) == "slow 2.5 s into measuring"
+
+
+def test_repetitions_of_changed_runs_made_before_these_kept_their_change_are_marked(operator: User, run: Run) -> None:
+    """Earlier versions left ``change`` empty in what repeats a what-if, and counted it among the ordinary runs."""
+    kept = {"experiment": run.experiment, "configuration": run.configuration, "seed": run.seed, "owner": operator}
+    kept["configuration_hash"] = run.configuration_hash
+    changed = Run.objects.create(**kept, compared_with=run, change={"kill": 2})
+    again = Run.objects.create(**kept, rerun_of=changed)
+    and_again = Run.objects.create(**kept, rerun_of=again)
+    ordinary = Run.objects.create(**kept, rerun_of=run)
+    import_module("brokerweb.experiments.migrations.0009_changes_of_reruns").mark(apps, connection.schema_editor())
+    marked = {one.pk: (one.change, one.compared_with_id) for one in Run.objects.filter(rerun_of__isnull=False)}
+    assert marked[again.pk] == marked[and_again.pk] == ({"kill": 2}, run.pk)
+    assert marked[ordinary.pk] == ({}, None)
+
+
+def test_a_pinned_configuration_counts_no_changed_run_unless_it_has_no_others(operator: User, run: Run) -> None:
+    kept = {"experiment": run.experiment, "configuration": run.configuration, "owner": operator}
+    kept |= {"configuration_hash": run.configuration_hash, "state": RunState.DONE}
+    other = Run.objects.create(**kept, seed="5", compared_with=run, change={"seed": 5})
+    runs = {one.run for one in of_configuration(run.configuration_hash, ["p50"]).runs}
+    assert runs == {run.pk}
+    Run.objects.filter(pk=other.pk).update(configuration_hash="f" * 32)
+    assert [one.run for one in of_configuration("f" * 32, ["p50"]).runs] == [other.pk]
