@@ -18,6 +18,7 @@ from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
 from overlay.engines import SIMULATED
+from overlay.workload import OVERHEAD_S
 from telemetry.manifest import usable_cores
 
 COLLECT_S = 3.0
@@ -54,7 +55,7 @@ class Queue:
 
     def __init__(self) -> None:
         self._now = timezone.now()
-        self._paces: dict[str, float] = {}
+        self._learnt: dict[str, float] = {}
 
     @cached_property
     def _rows(self) -> list[Waiting]:
@@ -83,7 +84,7 @@ class Queue:
     @cached_property
     def _reckoned_s(self) -> Sequence[float]:
         """By place, what it and all queued before it take as reckoned before."""
-        return list(accumulate(run.estimated_s * self.pace(run.engine) / self._at_a_time(run) for run in self.queued))
+        return list(accumulate(self._expected_s(run) / self._at_a_time(run) for run in self.queued))
 
     @cached_property
     def _active_s(self) -> float:
@@ -107,23 +108,32 @@ class Queue:
         """How many go at a time of the runs like this one."""
         return self._simulated_at_a_time if run.engine == SIMULATED else 1
 
-    def pace(self, engine: str) -> float:
-        """How much longer runs of an engine took than was reckoned when they were launched: the median of the last
-        twenty."""
-        if engine not in self._paces:
-            self._paces[engine] = self._pace(engine)
-        return self._paces[engine]
+    def expected_s(self, engine: str, estimated_s: float) -> float:
+        """Seconds that a run takes which was estimated at ``estimated_s``, by the median of the last twenty like it.
 
-    def _pace(self, engine: str) -> float:
+        Simulated runs take so many times as long as estimated. Live ones last as long as they are told to by the wall
+        clock, so what is learnt of them are the seconds that they take besides: a factor from short runs would have a
+        run of 80 s end after 60.
+        """
+        if engine not in self._learnt:
+            self._learnt[engine] = self._learn(engine)
+        learnt = self._learnt[engine]
+        return estimated_s * learnt if engine == SIMULATED else estimated_s + learnt
+
+    def _expected_s(self, run: Run | Waiting) -> float:
+        return self.expected_s(run.engine, run.estimated_s)
+
+    def _learn(self, engine: str) -> float:
+        """A factor for simulated runs, seconds for live ones."""
         done = Run.objects.filter(engine=engine, state=RunState.DONE, launched_at__isnull=False, estimated_s__gt=0)
         if engine == SIMULATED:  # by its own clock: a short one is heard of only when it is over
             lately = done.filter(observed__simulation__took_s__gt=0).order_by("-ended_at")
             told = lately.values_list("observed__simulation__took_s", "estimated_s")[:20]
             ratios = [took_s / estimated_s for took_s, estimated_s in told]
-        else:
-            took = done.order_by("-ended_at").values_list("launched_at", "ended_at", "estimated_s")[:20]
-            ratios = [(end - begin).total_seconds() / estimated for begin, end, estimated in took if begin and end]
-        return min(4.0, max(0.25, median(ratios))) if ratios else 1.0
+            return min(4.0, max(0.25, median(ratios))) if ratios else 1.0
+        took = done.order_by("-ended_at").values_list("launched_at", "ended_at", "estimated_s")[:20]
+        more_s = [(end - begin).total_seconds() - estimated_s for begin, end, estimated_s in took if begin and end]
+        return max(-OVERHEAD_S, median(more_s)) if more_s else 0.0
 
     @cached_property
     def _worker_missing(self) -> str:
@@ -172,7 +182,7 @@ class Queue:
         taken_s = (self._now - (run.launched_at or self._now)).total_seconds()
         if run.engine == SIMULATED and run.progress > TELLING:
             return taken_s * (1 / run.progress - 1)
-        return max(COLLECT_S, run.estimated_s * self.pace(run.engine) - taken_s)
+        return max(COLLECT_S, self._expected_s(run) - taken_s)
 
 
 def with_outlook(runs: Iterable[Run], queue: Queue) -> None:

@@ -110,7 +110,8 @@ def repetition_of(experiment: Experiment) -> Repetition:
         raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
     replicates = experiment.definition["replicates"]
     engine = experiment.definition["engine"]
-    seconds = pace_of(engine).all_s(seconds_each * replicates) * Queue().pace(engine)
+    queue = Queue()
+    seconds = pace_of(engine).all_s([queue.expected_s(engine, one_s) for one_s in seconds_each] * replicates)
     count = len(seconds_each) * replicates
     return Repetition(len(seconds_each), count, round(seconds, 1), _of_topologies(experiment))
 
@@ -124,9 +125,10 @@ def _estimate(
     definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
 ) -> Estimate:
     pace, replicates, queue = pace_of(definition["engine"]), definition["replicates"], Queue()
-    seconds = pace.all_s([pace.run_s(configuration) for configuration in chosen] * replicates)
+    seconds_each = [pace.run_s(configuration) for configuration in chosen]
     if definition["engine"] == LIVE:  # the pace of simulated ones follows from those before already
-        seconds *= queue.pace(LIVE)
+        seconds_each = [queue.expected_s(LIVE, one_s) for one_s in seconds_each]
+    seconds = pace.all_s(seconds_each * replicates)
     disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
     return Estimate(
         engine=definition["engine"],

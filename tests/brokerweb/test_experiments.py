@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,22 @@ def test_lists_are_swept_over_their_product(api: APIClient, ring: dict) -> None:
     launched = launch(api, make(api, ring, **swept))
     assert (launched["count"], len(launched["runs"])) == (12, 12)
     assert launched["estimated_s"] == estimate["estimated_s"]
+
+
+def test_short_runs_that_were_quick_do_not_promise_a_long_one_before_its_end(api: APIClient, ring: dict) -> None:
+    """What a live run takes besides its workload is learnt; a factor had 80 s of measuring end after 60."""
+    launch(api, make(api, ring, replicates=3))
+    begun = timezone.now()
+    quick = {
+        "state": RunState.DONE,
+        "estimated_s": 13.0,
+        "launched_at": begun,
+        "ended_at": begun + timedelta(seconds=8),
+    }
+    Run.objects.update(**quick)
+    long = body(ring, workload={**SMALL, "duration_s": 80}, replicates=1)
+    estimate = api.post("/api/experiments/estimate/", long, format="json").json()
+    assert 80 < estimate["estimated_s"] < 88
 
 
 def test_assignments_and_churn_are_swept_like_everything_else(api: APIClient, ring: dict) -> None:
