@@ -1,5 +1,6 @@
 // Copies of each entity against how often it was asked for, on doubly logarithmic axes; the yardstick is the square root.
 import { svgOf } from "./chart-svg.js";
+import { logTicks } from "./echart.js";
 import { brief, colour, count, perSecond, saveAs, sig3, toCsv } from "./format.js";
 
 const { per_s: rates, copies, square_root: yardstick, fitted, entities } = JSON.parse(document.getElementById("copies-data").textContent);
@@ -19,12 +20,8 @@ function range(u, min, max) {
   return [min / room, max * room];
 }
 
-// On a logarithmic axis 1, 2 and 5 of each power of ten are told; where that is not two of them, all ticks of two figures.
-const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(3)));
-const toldOf = (splits) => { const round = splits.filter((value) => value && isRound(value)); return round.length > 1 ? round : splits.filter((value) => value && Number(value.toPrecision(2)) === Number(value.toPrecision(9))); };
-
-const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") }, filter: (u, splits) => splits,
-  values: (u, splits) => { const told = toldOf(splits); return splits.map((value) => (told.includes(value) ? brief(write(value)) : "")); } });
+const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") },
+  splits: (u, index, min, max) => logTicks(min, max), filter: (u, splits) => splits, values: (u, splits) => splits.map((value) => brief(write(value))) });
 
 function tell(at) {
   const words = at === null || at === undefined ? "" : `${entities[at]}: ${perSecond(rates[at])}, ${count(copies[at])} ${copies[at] === 1 ? "copy" : "copies"}`;
