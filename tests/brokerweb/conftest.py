@@ -70,7 +70,7 @@ class _Supervisors:
         command = [sys.executable, "-m", "overlay", "supervise", "--socket", str(self._house / "supervisor.sock")]
         process = subprocess.Popen([*command, "--state", str(self._house / "supervisor")], start_new_session=True)
         self._processes.append(process)
-        wait_for(lambda: self._answers() or process.poll() is not None, "the supervisor listens", 15)
+        wait_for(lambda: self._answers() or process.poll() is not None, "the supervisor listens")
         assert process.poll() is None, "the supervisor ended"
 
     def _answers(self) -> bool:

@@ -262,7 +262,7 @@ def test_a_chosen_broker_is_asked_and_the_walk_of_the_ask_is_told(
         whole = told.status_code == 200 and traced.is_whole(told.json())
         return told.json() if whole else None
 
-    told = wait_for(walk, "all brokers on its way reported it", 10)
+    told = wait_for(walk, "all brokers on its way reported it")
     assert (told["asked"], told["outcome"], told["hops"]) == (0, "answered", 2)
     between = told["passages"][0]["receiver"]
     assert [one["receiver"] for one in told["passages"]] == [between, 2, between, 0]
@@ -273,7 +273,7 @@ def test_a_chosen_broker_is_asked_and_the_walk_of_the_ask_is_told(
     page = client.post(f"/networks/{four['id']}/context/", asked).content.decode()
     assert f"<dt>Asked broker</dt><dd>2 <code>{four['brokers'][2]['address']}</code>" in page
     (address,) = re.findall(r'hx-get="([^"]*/walks/[^"]*)"', page)
-    wait_for(lambda: "The walk of this query" in client.get(address).content.decode(), "the walk is shown", 10)
+    wait_for(lambda: "The walk of this query" in client.get(address).content.decode(), "the walk is shown")
     picture = client.get(address).content.decode()
     assert "0 hops, 0 messages between brokers" in picture
     assert 'id="sequence-data"' in picture

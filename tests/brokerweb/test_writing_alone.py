@@ -76,7 +76,7 @@ def test_a_statement_of_its_own_waits_for_who_decides() -> None:
     other = threading.Thread(target=rename)
     with transaction.atomic():
         other.start()
-        wait_for(waiting, "the other waits", 10)
+        wait_for(waiting, "the other waits")
         assert Topology.objects.get().name == "ring"
     other.join()
     assert Topology.objects.get().name == "renamed"

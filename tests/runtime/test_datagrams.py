@@ -400,7 +400,7 @@ def test_an_error_of_an_earlier_send_is_counted_and_keeps_no_timer_waiting(kind:
         thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
         thread.start()
         try:
-            wait_for(lambda: driver.counters["receive_errors"] and len(node.timers) > 2, "an error, and timers", 10)
+            wait_for(lambda: driver.counters["receive_errors"] and len(node.timers) > 2, "an error, and timers")
         finally:
             driver.stop()
             thread.join(10)

@@ -388,7 +388,7 @@ def test_a_network_outlives_a_full_disk_and_its_broker_comes_back_on_it(host):
     filled(host.process.pid, 0)
     before = status["brokers"][1]["pid"]
     os.kill(before, signal.SIGKILL)
-    wait_for(lambda: (one := shown(host, "net", "up")) and one["brokers"][1]["pid"] != before, "it is back", 10)
+    wait_for(lambda: (one := shown(host, "net", "up")) and one["brokers"][1]["pid"] != before, "it is back")
     assert host.phase("net", "running")["reason"] == "broker-1: killed by SIGKILL"
     assert host.client.stop("net", 1, "stopped by hand")["phase"] in ("stopping", "running")
     host.phase("net", "stopped")
@@ -398,7 +398,7 @@ def test_a_run_on_a_full_disk_fails_at_once_and_names_the_file(host):
     host.deploy(host.run(lease_s=60, workload=LONG), "measuring")
     for process in (*host.client.status("run")["brokers"], *host.client.status("run")["clients"]):
         filled(process["pid"], 0)
-    status = wait_for(lambda: (it := host.client.status("run"))["phase"] == "failed" and it, "it failed", 10)
+    status = wait_for(lambda: (it := host.client.status("run"))["phase"] == "failed" and it, "it failed")
     assert status["reason"].startswith(f"Disk full: {host.directory}/run/journal/")
     assert "Free some space and try again." in status["reason"]
 
@@ -418,7 +418,7 @@ def test_one_broker_is_restarted_by_order_on_its_port_with_its_neighbours(host):
         broker = status["brokers"][1]
         return status["phase"] == "running" and broker["state"] == "up" and broker["restarts"] == 1 and status
 
-    status = wait_for(is_back, "the broker is back", 10)
+    status = wait_for(is_back, "the broker is back")
     after = status["brokers"][1]
     assert (after["address"], after["reason"]) == (before["address"], "restarted by olga")
     assert after["pid"] != before["pid"]
