@@ -26,7 +26,7 @@ class TableAgainstModel(RuleBasedStateMachine):
 
     @initialize(kind=st.sampled_from(["indexed", "linear"]))
     def start(self, kind):
-        self.table = table_of(kind, MOST_ENTRIES, MOST_BYTES)
+        self.table = table_of(kind, MOST_ENTRIES, MOST_BYTES, provider_share=100)  # of shares, see below
         self.model = {}
         self.wall = 0
 
