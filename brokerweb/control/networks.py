@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -80,6 +81,12 @@ def _write_network(network: Network, step: Step, status: Status | None) -> None:
     }
     if all(getattr(network, name) == value for name, value in seen.items()):
         return
-    if state != network.state:
+    if state != network.state or _are_others(network.brokers, brokers):
         seen["changed"] = timezone.now()
     Network.objects.filter(pk=network.pk, epoch=network.epoch, desired=network.desired).update(**seen)
+
+
+def _are_others(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all brokers were replaced: the network came back with another supervisor, between two looks at it."""
+    pids = {broker["pid"] for broker in before if broker.get("pid")}
+    return bool(pids) and pids.isdisjoint(broker.get("pid") for broker in now)
