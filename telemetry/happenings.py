@@ -45,7 +45,7 @@ WORDINGS = {
     "gave_up": Wording("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
     "fault_injected": Wording("{who} was ordered to be killed", "{who} were ordered to be killed"),
     "restart_asked": Wording("{who}: {reason}", "{who}: {reason}"),
-    "churn_left": Wording("{who} went by churn, saying farewell", "{who} went by churn, saying farewell", "{who} away"),
+    "churn_left": Wording("{who} left gracefully (churn)", "{who} left gracefully (churn)", "{who} away"),
     "churn_crashed": Wording("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
     "churn_returned": Wording("{who} came back by churn", "{who} came back by churn", "{who} back"),
     "fault_began": Wording("fault: {reason}", "", "{reason}"),
@@ -58,7 +58,7 @@ WORDINGS = {
     "NeighbourLost": Wording("{who} lost its neighbour {other}", "{who} lost {other}", "{other} lost"),
     "NeighbourReturned": Wording("{who} has its neighbour {other} back", "{who} have {other} back", "{other} back"),
     "NeighbourRefused": Wording(
-        "{who} is no neighbour to {other}, nor takes it for one", "{who} lost one-sided neighbours"
+        "{who}–{other}: link not mutual, dropped", "{who} dropped links that were not mutual"
     ),
     "NetworkLeft": Wording("{who} left", "{who} left"),
     "JoinFailed": Wording("{who} could not join: nobody it was told of answered", "{who} could not join"),

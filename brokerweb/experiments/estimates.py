@@ -19,8 +19,8 @@ LATELY = 20
 """Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""
 START_S = 4.0
 """Until the first of several simulated runs begins: a worker is asked, and processes start."""
-MEASURED = "from runs that were simulated here"
-ROUGH = "roughly: nothing was simulated here yet"
+MEASURED = "Estimated from runs simulated on this host"
+ROUGH = "Rough estimate (no simulation has run on this host yet)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,10 +144,10 @@ def test_the_same_again_says_how_it_compares_after_what_was_kept_is_gone(
 
 def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClient, ring: dict) -> None:
     body = {"name": "e", "topology": ring["id"], "workload": SMALL, "engine": "simulated", "replicates": 100}
-    assert "roughly" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
+    assert "Rough estimate" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
     launched(api, ring)
     job.compute()
-    assert "simulated here" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
+    assert "simulated on this host" in api.post("/api/experiments/estimate/", body, format="json").json()["basis"]
     live = api.post("/api/experiments/estimate/", {**body, "engine": "live"}, format="json").json()
     assert (live["basis"], live["estimated_s"] > 1000) == ("", True)
 

@@ -88,5 +88,5 @@ def test_a_live_experiment_has_faults_and_nothing_of_a_simulated_one(olga: Clien
 def test_the_form_says_what_a_launch_rests_on(olga: Client, ring: str) -> None:
     bar = olga.post("/experiments/estimate/", filled(ring)).content.decode()
     assert "Launch 2 runs" in bar
-    assert "nothing was simulated here yet" in bar
-    assert "Reckoned" not in olga.post("/experiments/estimate/", filled(ring, engine="live")).content.decode()
+    assert "Rough estimate (no simulation has run on this host yet)" in bar
+    assert "Estimated from" not in olga.post("/experiments/estimate/", filled(ring, engine="live")).content.decode()

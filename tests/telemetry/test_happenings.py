@@ -56,7 +56,7 @@ def ended_by(process, reason):
         (event(1, "NeighboursFound", "broker-5", count=4), "broker 5 found enough neighbours"),
         (event(1, "NeighboursAwaited", "broker-5", count=0), "broker 5 waits for more neighbours"),
         (event(1, "LimitReached", "broker-0", limit="favours"), "broker 0 reached the bound of its pings for others"),
-        (event(1, "churn_left", broker=2), "broker 2 went by churn, saying farewell"),
+        (event(1, "churn_left", broker=2), "broker 2 left gracefully (churn)"),
         (event(1, "churn_crashed", broker=2), "broker 2 crashed by churn"),
         (event(1, "churn_returned", broker=2), "broker 2 came back by churn"),
         (event(1, "fault_injected", broker=2, kind="kill"), "broker 2 was ordered to be killed"),
