@@ -25,6 +25,8 @@ STARTS = {"from_intended": "response_us", "from_sent": "response_from_sent_us"}
 MEMORY = {"rss_bytes": "RSS", "pss_bytes": "PSS", "uss_bytes": "USS", "over_idle_bytes": "over idle"}
 NEGATIVE = ("over_idle_bytes",)
 """Kinds of memory that may be negative: what a broker gave back since it was idle."""
+MOST_NAMED = 5
+"""Runs that a note names."""
 CURVE = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
 """The shares of requests at which the percentile chart is drawn."""
 
@@ -185,6 +187,7 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
         "engine": run.engine,
         "verdict": run.verdict,
         "verdict_reasons": list(run.reasons),
+        "changed": run.changed,
         "links": links_in_words(run.topology.get("links") or ()),
         **{name: run.manifest.get(name) for name in kept},
     }
@@ -283,6 +286,12 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
     suspect = [run.run for run in runs if run.verdict == "suspect"]
     if suspect:
         yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."
+    changed = [f"{run.run} ({run.changed})" for run in runs if run.changed]
+    if changed:
+        yield (
+            f"{len(changed)} of {len(runs)} runs are what-if runs, which repeat another with one thing changed; they "
+            f"were chosen one by one: {_some(changed)}."
+        )
     single = [row["label"] for row in rows if row["n"] == 1]
     if single:
         yield f"n = 1, so that nothing is known of the spread: {'; '.join(single)}."
@@ -303,7 +312,7 @@ def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]
     if repeated:
         yield (
             f"{len(repeated)} simulated runs are left out, since a later one has the same configuration and seed and "
-            f"is no replicate of it: {', '.join(run.run for run in repeated[:5])}{' …' if len(repeated) > 5 else ''}."
+            f"is no replicate of it: {_some([run.run for run in repeated])}."
         )
     mixed = [group for group in grouped(simulated).values() if len({_simulated_by(run) for run in group}) > 1]
     if mixed:
@@ -311,6 +320,10 @@ def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]
             "Replicates were simulated by different code or service times, which adds to their spread, in "
             f"{len(mixed)} configurations."
         )
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''}"
 
 
 def _simulated_by(run: ChosenRun) -> str:

@@ -56,6 +56,8 @@ class ChosenRun:
     manifest: Mapping[str, Any] = field(repr=False)
     record_mb: int = 0
     """Recording costs what is measured, so a recorded run is no replicate of one that is not."""
+    changed: str = ""
+    """Of a run that repeats another with one thing changed, what was changed, in words."""
 
     @property
     def is_simulated(self) -> bool:
@@ -120,7 +122,7 @@ def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
 
-    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, ...}``, ``configuration`` holding any
+    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, changed?, ...}``, ``configuration`` holding any
     of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``. Raises
     ``TelemetryError``.
     """
@@ -143,6 +145,7 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
         simulation=given.get("simulation") or manifest.get("simulation") or {},
         manifest=manifest,
         record_mb=int(given.get(RECORD.name) or manifest.get(RECORD.name) or 0),
+        changed=str(row.get("changed") or ""),
     )
 
 

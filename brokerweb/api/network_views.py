@@ -20,7 +20,7 @@ from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
 from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
 from brokerweb.api.shapes.experiments import TraceSerializer
-from brokerweb.networks import context, history, looking, probing, walks
+from brokerweb.networks import context, history, looking, numbers, probing, walks
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
@@ -80,10 +80,8 @@ class NetworkViewSet(Resource):
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
     def broker(self, request: Request, pk: str, index: str) -> Response:
         """One broker: neighbours, counters and its last steps, as it wrote them down."""
-        found = looking.one_of(self.get_object(), int(index))
-        if found is None:
-            raise NotFound("This network has no broker of this number.")
-        return Response(found)
+        network = self.get_object()
+        return Response(looking.one_of(network, _index(network, index)))
 
     @extend_schema(
         operation_id="networks_broker_restart",
@@ -100,9 +98,7 @@ class NetworkViewSet(Resource):
         restarted now.
         """
         network = self.get_object()
-        if int(index) >= network.deployed["brokers"]:
-            raise NotFound("This network has no broker of this number.")
-        return self.shown(networks.restart_broker(network, int(index), self.user))
+        return self.shown(networks.restart_broker(network, _index(network, index), self.user))
 
     @extend_schema(
         operation_id="networks_events_list", responses=shapes.NetworkEventSerializer(many=True), filters=False
@@ -124,9 +120,8 @@ class NetworkViewSet(Resource):
     @action(detail=True, pagination_class=None)
     def series(self, request: Request, pk: str) -> Response:
         """How it answered its own probes, and its load and memory: half an hour by 5 s, or a day by the minute."""
-        network, broker = self.get_object(), _broker(request)
-        if broker is not None and broker >= network.deployed["brokers"]:
-            raise InvalidSetting("broker", f"must be from 0 to {network.deployed['brokers'] - 1}, not {broker}")
+        network = self.get_object()
+        broker = _broker(network, request)
         said = request.query_params.get("step", str(TIERS[0].step_s))
         tier = next((tier for tier in TIERS if str(tier.step_s) == said), None)
         if tier is None:
@@ -168,7 +163,7 @@ class ContextView(APIView):
         Names are percent-encoded, a slash in one as `%2F`.
         """
         network = get_object_or_404(Network, pk=pk)
-        broker, is_traced = _broker(request), _is_traced(request)
+        broker, is_traced = _broker(network, request), _is_traced(request)
         asked = context.ask(network, *_key(request), broker=broker, is_traced=is_traced)
         walk = f"/api/networks/{network.pk}/walks/{asked.trace}/" if asked.trace else None
         if asked.entry is None:
@@ -181,8 +176,8 @@ class ContextView(APIView):
         """Provides. Names are percent-encoded, a slash in one as `%2F`."""
         body = shapes.ContextBody(data=request.data)
         body.is_valid(raise_exception=True)
-        network, whom = get_object_or_404(Network, pk=pk), _broker(request)
-        given = context.provide(network, *_key(request), broker=whom, **body.validated_data)
+        network = get_object_or_404(Network, pk=pk)
+        given = context.provide(network, *_key(request), broker=_broker(network, request), **body.validated_data)
         return Response(shapes.ProvidedSerializer(given).data)
 
 
@@ -208,9 +203,17 @@ def _key(request: Request) -> tuple[str, str, str]:
     return type, entity, scope_name
 
 
-def _broker(request: Request) -> int | None:
+def _broker(network: Network, request: Request) -> int | None:
     """The broker that is to be asked; ``None`` for any."""
-    return context.broker_number(request.query_params.get("broker", ""))
+    return numbers.chosen(network, request.query_params.get("broker", ""))
+
+
+def _index(network: Network, text: str) -> int:
+    """The broker that the path names. Raises ``NotFound``."""
+    try:
+        return numbers.read(network, text)
+    except InvalidSetting:
+        raise NotFound("This network has no broker of this number.") from None
 
 
 def _is_traced(request: Request) -> bool:

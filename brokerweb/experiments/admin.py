@@ -18,9 +18,10 @@ from django.utils.safestring import SafeString
 
 from brokerweb.confirmed import confirmed
 from brokerweb.experiments import labels, reckoning, services
-from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState, SavedView, Tag
+from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState, SavedView, Tag
 from brokerweb.formatting import counted
 from overlay.errors import InvalidSetting
+from overlay.experiment.whatif import in_words
 
 REASON_SHOWN = 120
 LAUNCHED = (
@@ -152,14 +153,28 @@ class ByValue(admin.AllValuesFieldListFilter):
         return ({**one, "display": one["display"] or "none"} for one in super().choices(changelist))
 
 
+class WhatIf(admin.SimpleListFilter):
+    """Runs that repeat another with one thing changed, or all others."""
+
+    title = "what if"
+    parameter_name = "changed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("no", "as launched"), ("yes", "one thing changed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        runs = cast(RunQuerySet, queryset)
+        return runs.changed() if self.value() == "yes" else runs.unchanged() if self.value() == "no" else runs
+
+
 @admin.register(Run)
 class RunAdmin(LookedAt):
     list_display = (
-        *("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "host"),
+        *("id", "experiment_link", "state", "engine", "verdict", "passed", "kept", "replicate", "what_if", "host"),
         *("created", "ended_at", "why", "page"),
     )
     list_filter = (
-        *("state", ("verdict", ByValue), "passed", "kept"),
+        *("state", ("verdict", ByValue), "passed", "kept", WhatIf),
         *(("files_removed", admin.EmptyFieldListFilter), ("host", ByValue), "tags"),
     )
     search_fields = ("id", "experiment__name", "configuration_hash", "note")
@@ -177,6 +192,10 @@ class RunAdmin(LookedAt):
     def experiment_link(self, run: Run) -> SafeString:
         url = reverse("admin:experiments_experiment_change", args=[run.experiment_id])
         return format_html('<a href="{}">{}</a>', url, run.experiment.name)
+
+    @admin.display(description="what if", empty_value="")
+    def what_if(self, run: Run) -> str | None:
+        return in_words(run.change) if run.change else None
 
     @admin.display(description="reason")
     def why(self, run: Run) -> str:

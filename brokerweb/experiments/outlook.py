@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import accumulate
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
 from overlay.engines import SIMULATED
+from overlay.experiment.whatif import in_words
 from overlay.workload import OVERHEAD_S
 from telemetry.manifest import usable_cores
 
@@ -47,7 +48,17 @@ class Waiting(NamedTuple):
     ends_at: datetime | None
     lease_owner: str
     position: int
+    change: dict[str, Any]
     experiment__name: str
+
+    @property
+    def title(self) -> str:
+        return titled(self.experiment__name, self.position, self.change)
+
+
+def titled(experiment: str, position: int, change: Mapping[str, Any]) -> str:
+    """A run by its number, which one with something changed shares with the run that it repeats."""
+    return f"run {position + 1} of {experiment}" + (f" (what if: {in_words(change)})" if change else "")
 
 
 class Queue:
@@ -171,7 +182,7 @@ class Queue:
         if others < 0:
             return self._report
         first = self.active[0] if self.active else self.queued[0]
-        behind = f"behind run {first.position + 1} of {first.experiment__name}"
+        behind = f"behind {first.title}"
         return f"{behind} and {others} more" if others else behind
 
     def _left_s(self, run: Run | Waiting) -> float:

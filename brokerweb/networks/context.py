@@ -18,7 +18,7 @@ from django.conf import settings
 
 from brokerweb.errors import NotPossible
 from brokerweb.moments import moment
-from brokerweb.networks import latest
+from brokerweb.networks import latest, numbers
 from brokerweb.networks.latest import Latest
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.walks import trace_of, traced_one_in
@@ -55,22 +55,13 @@ class Asked:
     """The id of its walk, where it was asked so that brokers trace it."""
 
 
-def broker_number(text: str) -> int | None:
-    """The index of a broker as an address or a form names it; ``None`` of nothing. Raises ``InvalidSetting``."""
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 8):
-        raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
-    return int(text)
-
-
 def brokers_of(network: Network, key: tuple[str, str, str], chosen: int | None = None) -> dict[Address, int]:
     """The brokers that are up, or the ``chosen`` one of them, and their indexes, in the order in which they are tried.
 
     Raises ``NotRunning``; ``InvalidSetting`` for one that the network does not have.
     """
-    if chosen is not None and not 0 <= chosen < network.deployed["brokers"]:
-        raise InvalidSetting("broker", f"must be from 0 to {network.deployed['brokers'] - 1}, not {chosen}")
+    if chosen is not None:
+        numbers.known(network, chosen)
     if network.state not in UP:
         raise NotRunning(f"This network is {network.state}, so nobody can be asked. {network.reason}".strip())
     rows = [row for row in network.brokers if chosen in (None, row["index"])]

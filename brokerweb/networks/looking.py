@@ -43,10 +43,8 @@ def rows_of(network: Network, shown: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for row in merged(network.brokers, shown["memory"]["brokers"], loads) if row["index"] in known]
 
 
-def one_of(network: Network, index: int) -> dict[str, Any] | None:
-    """``{index, traced_one_in, now, own}``: its row and its own words; ``None`` if there is none such."""
-    if not 0 <= index < network.deployed["brokers"]:
-        return None
+def one_of(network: Network, index: int) -> dict[str, Any]:
+    """``{index, traced_one_in, now, own}``: its row and its own words."""
     now = next((row for row in rows_of(network, frame(network)) if row["index"] == index), {"index": index})
     return {"index": index, "traced_one_in": traced_one_in(network), "now": now, "own": own_words(network, index)}
 

@@ -15,7 +15,7 @@ from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from brokerweb.errors import NotPossible
-from brokerweb.networks import posting
+from brokerweb.networks import numbers, posting
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
@@ -128,8 +128,7 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     Its host's worker passes the order on within a second. Raises ``NotPossible``; ``InvalidSetting`` for a broker that
     the network does not have.
     """
-    if not 0 <= index < network.deployed["brokers"]:
-        raise InvalidSetting("index", f"must be from 0 to {network.deployed['brokers'] - 1}, not {index}")
+    numbers.known(network, index, "index")
     if network.state not in UP:
         raise NotPossible(f"This network is {network.state}, so none of its brokers can be restarted.")
     if missing := worker_missing(network.host):

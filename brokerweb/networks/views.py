@@ -16,7 +16,7 @@ from brokerweb.doors import changes, form_page, may_change, page_of, person, pos
 from brokerweb.errors import NotPossible
 from brokerweb.formatting import words
 from brokerweb.networks import context as rest_front
-from brokerweb.networks import history, hosting, looking, services, walks
+from brokerweb.networks import history, hosting, looking, numbers, services, walks
 from brokerweb.networks.models import Host, Network
 from brokerweb.storage import disk
 from brokerweb.topologies import pictures
@@ -102,14 +102,10 @@ def _shown(network: Network) -> dict[str, Any]:
 
 
 def _broker(network: Network, index: str) -> dict[str, Any] | None:
-    number = _broker_number(network, index)
-    return None if number is None else looking.one_of(network, number)
-
-
-def _broker_number(network: Network, index: str) -> int | None:
-    """``index`` as a number, where the network has such a broker."""
-    is_number = index.isascii() and index.isdigit() and len(index) < 8
-    return int(index) if is_number and int(index) < network.deployed["brokers"] else None
+    try:
+        return looking.one_of(network, numbers.read(network, index))
+    except InvalidSetting:
+        return None
 
 
 @login_required
@@ -138,7 +134,7 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
         if request.POST.get("do") == "provide":
             may_change(request)
             return render(request, "networks/answer.html", {"provided": _provide(network, request.POST)})
-        broker = rest_front.broker_number(request.POST.get("broker", ""))
+        broker = numbers.chosen(network, request.POST.get("broker", ""))
         asked = rest_front.ask(network, *_key(request.POST), broker=broker, is_traced=True)
     except InvalidSetting as error:
         return render(request, "networks/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
@@ -180,7 +176,7 @@ def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
         provider=data.get("provider", "").strip(),
         payload=payload,
         valid_ms=int(valid),
-        broker=rest_front.broker_number(data.get("broker", "")),
+        broker=numbers.chosen(network, data.get("broker", "")),
     )
 
 
@@ -199,10 +195,10 @@ def stop(request: HttpRequest, network_id: str) -> HttpResponse:
 @changes
 def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
-    if _broker_number(network, index) is None:
-        raise Http404("This network has no broker of this number.")
     try:
-        services.restart_broker(network, int(index), person(request))
+        services.restart_broker(network, numbers.read(network, index), person(request))
+    except InvalidSetting:
+        raise Http404("This network has no broker of this number.") from None
     except NotPossible as error:
         messages.error(request, str(error))
     else:

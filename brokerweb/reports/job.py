@@ -58,13 +58,13 @@ def _end(report: Report, state: str, **fields: object) -> None:
 
 
 def _run(report: Report) -> dict:
-    runs = services.run_ids(report)
+    runs = services.chosen(report)
     if not runs:
         raise _Ended("None of its runs is done and has its samples, so there is nothing to compare.")
     out = services.directory(report)
     out.mkdir(parents=True, exist_ok=True)
     chosen = out / "runs.json"
-    chosen.write_text(json.dumps([{"run": run} for run in runs]))
+    chosen.write_text(json.dumps(runs))
     command = [sys.executable, "-m", "telemetry", "report", "--kind", report.kind, "--runs", str(chosen)]
     command += ["--lake", str(settings.LAKE), "--out", str(out), "--var", str(settings.VAR)]
     command += [f"--title={services.title(report)}"]  # in one word, as a name may begin like an option

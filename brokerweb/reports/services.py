@@ -16,6 +16,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.reports.models import BEING_MADE, ENDED, Report, ReportKind, ReportState, Schedule
 from overlay.errors import InvalidSetting
+from overlay.experiment.whatif import in_words
 
 
 @transaction.atomic
@@ -78,6 +79,19 @@ def run_ids(report: Report) -> list[str]:
     own = report.runs.filter(**whole).values_list("pk", flat=True)
     of_experiments = Run.objects.unchanged().filter(experiment__reports=report, **whole).values_list("pk", flat=True)
     return sorted({*own, *of_experiments})
+
+
+def chosen(report: Report) -> list[dict[str, str]]:
+    """The same as ``telemetry.configurations.choose`` takes them: what-if runs with what was changed."""
+    changed = dict(changed_runs(report).values_list("pk", "change"))
+    return [
+        {"run": run, "changed": in_words(changed[run])} if run in changed else {"run": run} for run in run_ids(report)
+    ]
+
+
+def changed_runs(report: Report) -> QuerySet[Run]:
+    """The what-if runs that it is about: they were chosen one by one, since those of experiments are left out."""
+    return Run.objects.changed().filter(reports=report)
 
 
 def title(report: Report) -> str:

@@ -86,6 +86,7 @@ def detail(request: HttpRequest, report_id: str) -> HttpResponse:
         "contents": contents,
         "runs_count": runs_count,
         "html": services.html_file(report) is not None,
+        "changed": services.changed_runs(report).count(),
     }
     return render(request, "reports/detail.html", context)
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.outlook import titled
 from brokerweb.posting import post
 from brokerweb.reports import queue as reports
 from overlay.engines import LIVE, SIMULATED
@@ -51,7 +52,7 @@ def waits_for() -> str:
         return "behind a report"
     if active is None and (first := _first(SIMULATED)) and _live_goes_first(first):
         active = _first(LIVE)
-    return f"behind run {active.position + 1} of {active.experiment.name}, which is live" if active else ""
+    return f"behind {titled(active.experiment.name, active.position, active.change)}, which is live" if active else ""
 
 
 def ask_due() -> None:

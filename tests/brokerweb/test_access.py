@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.accounts.models import Token
-from brokerweb.accounts.services import MAX_TOKENS
+from brokerweb.accounts.services import MAX_TOKENS, make_token
 from brokerweb.networks.models import Host
 from brokerweb.storage import services as storage
 from brokerweb.up.__main__ import room_missing
@@ -92,6 +92,39 @@ def in_the_admin(user: User) -> None:
 def by_a_program(user: User) -> None:
     user.set_password("horse correct")
     user.save()
+
+
+def disabled_in_the_admin(user: User) -> None:
+    browser = Client()
+    browser.force_login(User.objects.create_superuser("other"))
+    sent = {"usable_password": "false", "unset-password": "Disable password-based authentication"}
+    assert browser.post(f"/admin/auth/user/{user.pk}/password/", sent).status_code == 302
+
+
+def disabled_by_a_program(user: User) -> None:
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+
+
+@pytest.mark.parametrize("disabled", [disabled_in_the_admin, disabled_by_a_program])
+def test_a_password_taken_away_ends_tokens_and_sessions(
+    operator: User, viewer: User, disabled: Callable[[User], None]
+) -> None:
+    client, theirs = bearer(token_of(operator, "correct horse")), bearer(token_of(viewer, "battery staple"))
+    elsewhere = Client()
+    elsewhere.force_login(operator)
+    disabled(User.objects.get(pk=operator.pk))
+    assert client.get("/api/topologies/").status_code == 401
+    assert elsewhere.get("/api/topologies/").status_code == 401
+    assert theirs.get("/api/topologies/").status_code == 200
+
+
+def test_a_program_keeps_the_token_of_an_account_that_never_had_a_password(db: None) -> None:
+    robot = User.objects.create_user("robot")
+    client = bearer(make_token(robot)[1])
+    robot.first_name = "R2"
+    robot.save()
+    assert client.get("/api/topologies/").status_code == 200
 
 
 @pytest.mark.parametrize("changed", [on_the_account_page, in_the_admin, by_a_program])

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from brokerweb.experiments.models import Run
+from brokerweb.experiments.models import Run, RunState
+from brokerweb.networks.models import Host
 from brokerweb.reports import services as reports
+from telemetry.comparison import Measured, compare
+from telemetry.configurations import choose
 from tests.pages.recorded import make_run, run_it
 
 MARK = "what if: recorded"
@@ -65,6 +69,31 @@ def test_a_report_of_the_experiment_is_made_without_it(operator: User, run: Run,
     assert reports.run_ids(chosen) == sorted([run.id, changed.id])
 
 
+def test_a_report_of_chosen_runs_says_which_are_changed(olga: Client, operator: User, run: Run, changed: Run) -> None:
+    report = reports.create(runs=[run, changed], owner=operator)
+    assert "2 runs, 1 of them a what-if run" in olga.get(f"/reports/{report.id}/").content.decode()
+    rows = [choose(row, {}) for row in reports.chosen(report)]
+    assert {row.run: row.changed for row in rows} == {run.id: "", changed.id: "recorded"}
+    made = compare(rows, Measured({}, {}, {}, {}, {}, {}), "two", {})
+    (note,) = (note for note in made["notes"] if "what-if" in note)
+    assert note == (
+        "1 of 2 runs are what-if runs, which repeat another with one thing changed; they were chosen one by one: "
+        f"{changed.id} (recorded)."
+    )
+    assert [one["changed"] for one in made["provenance"]["runs"]] == [row.changed for row in rows]
+    of_experiment = reports.create(experiments=[run.experiment], owner=operator)
+    assert "what-if run" not in olga.get(f"/reports/{of_experiment.id}/").content.decode()
+
+
+def test_who_waits_behind_a_changed_run_is_told_that_it_is_one(olga: Client, run: Run, changed: Run) -> None:
+    """It has the number of the run that it repeats."""
+    Run.objects.filter(pk=changed.pk).update(state=RunState.MEASURING)
+    Run.objects.filter(pk=run.pk).update(state=RunState.QUEUED)
+    name = run.experiment.name
+    Host.objects.create(name="here", heartbeat=timezone.now())
+    assert olga.get(f"/api/runs/{run.pk}/").json()["waiting_for"] == f"behind run 1 of {name} (what if: recorded)"
+
+
 def test_the_same_again_of_a_changed_run_is_a_changed_run(olga: Client, run: Run, changed: Run) -> None:
     olga.post(f"/runs/{changed.id}/rerun/")
     again = Run.objects.get(rerun_of=changed)
@@ -77,6 +106,16 @@ def test_it_counts_nowhere_when_the_run_that_it_changes_is_deleted(olga: Client,
     assert olga.get(f"/api/experiments/{run.experiment_id}/").json()["runs"] == {}
     found = olga.get("/api/compare/", {"q": f"experiment.id = {run.experiment_id}"}).json()
     assert (found["runs"], found["changed"]) == (0, 1)
+
+
+def test_the_admin_marks_it_and_tells_it_from_others(olga: Client, run: Run, changed: Run) -> None:
+    def listed(query: str) -> tuple[bool, bool, bool]:
+        page = olga.get(f"/admin/experiments/run/{query}").content.decode()
+        return f"/runs/{run.pk}/" in page, f"/runs/{changed.pk}/" in page, ">recorded<" in page
+
+    assert listed("") == (True, True, True)
+    assert listed("?changed=yes") == (False, True, True)
+    assert listed("?changed=no") == (True, False, False)
 
 
 def test_a_search_marks_it_too(olga: Client, run: Run, changed: Run) -> None:

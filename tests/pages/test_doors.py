@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -66,6 +68,16 @@ def test_a_wrong_token_has_its_sentence_beside_the_field_and_keeps_what_was_type
     assert f'value="{"n" * 101}"' in page
     assert 'value="write" checked' in page
     assert not Token.objects.exists()
+
+
+def test_what_a_new_password_needs_and_ends_is_said_where_it_is_typed(olga: Client, operator: User) -> None:
+    for address in ("/account/password/", f"/admin/auth/user/{operator.pk}/password/"):
+        page = unescape(olga.get(address).content.decode())
+        assert "must contain at least 8 characters" in page, address
+        assert "A new password ends the account’s other sessions and revokes its tokens." in page, address
+    assert 'aria-describedby="id_new_password1-help"' in olga.get("/account/password/").content.decode()
+    wrong = olga.post("/account/password/", {"old_password": "guess"}).content.decode()
+    assert 'aria-describedby="id_new_password1-wrong id_new_password1-help"' in wrong
 
 
 def test_a_person_changes_the_password_knowing_the_present_one(viktor: Client) -> None:

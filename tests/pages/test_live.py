@@ -204,7 +204,12 @@ def with_another_password(user: User, session: str) -> None:
     user.save()
 
 
-@pytest.mark.parametrize("ended", [logged_out, disabled, deleted, with_another_password])
+def with_no_password(user: User, session: str) -> None:
+    user.set_unusable_password()
+    user.save()
+
+
+@pytest.mark.parametrize("ended", [logged_out, disabled, deleted, with_another_password, with_no_password])
 @pytest.mark.parametrize("by", ["session", "token"])
 async def test_who_may_no_longer_look_is_cut_off_within_seconds(
     ended: Callable[[User, str], None], by: str, monkeypatch: pytest.MonkeyPatch

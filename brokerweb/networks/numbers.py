@@ -1,0 +1,28 @@
+"""The number of a broker, as addresses, forms and REST spell it: read here, and held to the brokers of its network."""
+
+from __future__ import annotations
+
+from brokerweb.networks.models import Network
+from overlay.errors import InvalidSetting
+
+DIGITS = 7
+"""More than any network has brokers."""
+
+
+def known(network: Network, index: int, field: str = "broker") -> int:
+    """``index``, where the network has such a broker. Raises ``InvalidSetting``."""
+    if not 0 <= index < network.deployed["brokers"]:
+        raise InvalidSetting(field, f"must be from 0 to {network.deployed['brokers'] - 1}, not {index}")
+    return index
+
+
+def read(network: Network, text: str) -> int:
+    """The broker of ``network`` that ``text`` names. Raises ``InvalidSetting``."""
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
+        raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
+    return known(network, int(text))
+
+
+def chosen(network: Network, text: str) -> int | None:
+    """The same; ``None`` where nothing is written, which is any broker."""
+    return read(network, text) if text else None
