@@ -1,4 +1,4 @@
-"""What follows from a new password, or from none, wherever it is set: on the account page, in the admin or by a command.
+"""What follows from a new password, or from none: set on the account page, in the admin or by a command.
 
 Sessions, and the websockets that were opened with them, end by Django's own doing: both carry a digest of the password.
 Tokens, and the websockets that were opened with one, end here.
