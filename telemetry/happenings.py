@@ -57,9 +57,7 @@ WORDINGS = {
     "NeighbourLeft": Wording("{who} was left by its neighbour {other}", "neighbours of {who} left"),
     "NeighbourLost": Wording("{who} lost its neighbour {other}", "{who} lost {other}", "{other} lost"),
     "NeighbourReturned": Wording("{who} has its neighbour {other} back", "{who} have {other} back", "{other} back"),
-    "NeighbourRefused": Wording(
-        "{who}–{other}: link not mutual, dropped", "{who} dropped links that were not mutual"
-    ),
+    "NeighbourRefused": Wording("{who}–{other}: link not mutual, dropped", "{who} dropped links that were not mutual"),
     "NetworkLeft": Wording("{who} left", "{who} left"),
     "JoinFailed": Wording("{who} could not join: nobody it was told of answered", "{who} could not join"),
     "NeighboursFound": Wording("{who} found enough neighbours", "{who} found enough neighbours"),

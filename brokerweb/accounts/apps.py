@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -5,6 +7,4 @@ class AccountsConfig(AppConfig):
     name = "brokerweb.accounts"
 
     def ready(self) -> None:
-        from brokerweb.accounts import (
-            passwords as passwords,
-        )  # for its receiver; it needs the models, which are there now
+        import_module("brokerweb.accounts.passwords")  # for its receiver; it needs the models, which are there now
