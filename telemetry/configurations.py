@@ -122,9 +122,9 @@ def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
 
-    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, changed?, ...}``, ``configuration`` holding any
-    of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``. Raises
-    ``TelemetryError``.
+    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, changed?, ...}``, ``configuration``
+    holding any of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``.
+    Raises ``TelemetryError``.
     """
     if not isinstance(row, Mapping) or not isinstance(row.get("run"), str):
         raise TelemetryError('Each chosen run must be an object with its id as "run".')
