@@ -166,7 +166,7 @@ def page(
         _read_figures(experiment, found)
     shown = Paginator(_sorted(found, sort), SHOWN).get_page(asked.get("configurations"))
     if sort == NATURAL:
-        _read_figures(experiment, shown.object_list)
+        _read_figures(experiment, list(shown.object_list))
     _forget_unused(experiment, shown)
     return shown
 
