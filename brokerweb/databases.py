@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import dj_database_url
 
@@ -66,7 +66,13 @@ def _postgresql(url: str) -> dict[str, Any]:
         "tcp_user_timeout": WAIT_S * 1000,
         "options": " ".join(f"-c {name}={value}" for name, value in bounds.items()),
     }
-    return {**told, "OPTIONS": {**ours, **told.get("OPTIONS", {})}}
+    # ``options`` that are empty, which the library passes by, say that PgBouncer is in between: it takes none, and a
+    # cursor of the server would be left at the connection of another transaction.
+    is_pooled = ("options", "") in parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    if is_pooled:
+        del ours["options"]
+    whole = {**told, "OPTIONS": {**ours, **told.get("OPTIONS", {})}}
+    return {**whole, "DISABLE_SERVER_SIDE_CURSORS": is_pooled}
 
 
 def no_answer(environment: Mapping[str, str]) -> str:

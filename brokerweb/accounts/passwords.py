@@ -1,6 +1,6 @@
-"""What follows from a new password, or from none: set on the account page, in the admin or by a command.
+"""What follows from a new password, or from none, wherever it is set: the account page, the admin or a command.
 
-Sessions, and the websockets that were opened with them, end by Django's own doing: both carry a digest of the password.
+Sessions, and the websockets that were opened with them, end by Django's own doing: both carry its digest.
 Tokens, and the websockets that were opened with one, end here.
 """
 

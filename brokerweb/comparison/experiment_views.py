@@ -25,22 +25,26 @@ def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     metric = request.GET.get("metric", "")
     asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in MEASURES else DEFAULT_METRIC,))
-    found = _found(asked, request.GET.get("x", ""))
-    shown = {"q": asked.q, "metric": asked.metrics[0]} | ({"x": found.asked.x} if found.asked.x else {})
+    shown = {"q": asked.q, "metric": asked.metrics[0]}
     context: dict[str, Any] = {
         "experiment": experiment,
-        "drawn": _drawn(found),
         "measures": MEASURES.values(),
         "measure": asked.measure,
-        "axes": found.differing,
-        "x": axes.x_of(found),
-        "compare": f"{reverse('compare')}?{urlencode(shown)}",
         "left": experiment.runs.filter(state__in=UNFINISHED).exists(),
     }
+    try:
+        found = _found(asked, request.GET.get("x", ""))
+    except InvalidSetting as error:
+        context["empty"] = f"Not drawn: {asked.q} {error.sentence}."
+    else:
+        shown |= {"x": found.asked.x} if found.asked.x else {}
+        context |= {"drawn": _drawn(found), "axes": found.differing, "x": axes.x_of(found)}
+    context["compare"] = f"{reverse('compare')}?{urlencode(shown)}"
     return render(request, "experiments/chart.html", context)
 
 
 def _found(asked: Asked, x: str) -> services.Comparison:
+    """Raises ``InvalidSetting`` where there are more runs than are compared at once."""
     now = timezone.now()
     try:
         return services.compare(Asked(q=asked.q, metrics=asked.metrics, x=x), now)

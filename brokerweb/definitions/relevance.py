@@ -6,7 +6,7 @@ setting counts as unused only where it makes no difference at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,17 @@ def unused(infos: Sequence[SettingInfo], values: Mapping[str, Any]) -> dict[str,
         taken[ENGINE] = _listed(values[ENGINE])
     found = {info.name: use for info in infos if (use := _missing(info.name, taken)) is not None}
     return {name: use.words for name, use in found.items() if not (use.at_default and name in changed)}
+
+
+def bearing_on(names: Iterable[str], infos: Sequence[SettingInfo]) -> list[SettingInfo]:
+    """Those of ``infos`` by which ``unused`` says whether ``names`` are used: these, and what each hangs on."""
+    needed = set()
+    for name in names:
+        needed.add(name)
+        while name in USES and USES[name].by not in needed:
+            name = USES[name].by
+            needed.add(name)
+    return [info for info in infos if info.name in needed]
 
 
 def _missing(name: str, taken: Mapping[str, Sequence[Any]]) -> Use | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Max, Min
+
 from brokerweb.definitions import references
 from brokerweb.definitions.references import References
 from brokerweb.definitions.spelling import with_numbers
@@ -99,10 +101,10 @@ def repetition_of(experiment: Experiment) -> Repetition:
 
     Raises ``InvalidSetting`` if a topology is gone.
     """
-    launched = experiment.runs.unchanged().order_by("created")
-    by_configuration = dict(launched.values_list("configuration_hash", "estimated_s"))
+    launched = experiment.runs.unchanged().order_by().values_list("configuration_hash")
+    by_configuration = launched.annotate(first=Min("created"), s=Max("estimated_s")).order_by("first")
     # Where a topology was changed between two launches there are runs of more configurations than one launch makes.
-    seconds_each = list(by_configuration.values())[-sweeps.count(experiment.definition) :]
+    seconds_each = [seconds for _, _, seconds in by_configuration][-sweeps.count(experiment.definition) :]
     if not seconds_each:
         whole = estimate_of(experiment)
         return Repetition(whole.configurations, whole.count, whole.estimated_s, _of_topologies(experiment))

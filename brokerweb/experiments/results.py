@@ -5,12 +5,13 @@ Read from the columns beside the runs' documents; of those only what one page sh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q
 from django.http import QueryDict
 
 from brokerweb.definitions import relevance
@@ -20,7 +21,7 @@ from brokerweb.tables import Table
 from overlay.engines import SIMULATED
 from overlay.experiment.sweeps import axes
 from overlay.systems import SYSTEMS
-from telemetry.grouping import Value, estimate
+from telemetry.intervals import interval
 from telemetry.measures import MEASURES
 
 SHOWN = 25
@@ -49,8 +50,8 @@ class Configuration:
     """One of them, with all its runs."""
 
     hash: str
-    run: str
-    """The id of one of its runs, for what they all share."""
+    ids: list[str] = field(default_factory=list)
+    """Of its runs by replicate, each with those that repeat it."""
     runs: int = 0
     failed: int = 0
     figures: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
@@ -59,7 +60,7 @@ class Configuration:
     values: list[Any] = field(default_factory=list)
     """What varies, in the order of the experiment's axes."""
     cells: list[Cell] = field(default_factory=list)
-    """Its runs by replicate, each with those that repeat it."""
+    """Its runs in the order of their ids."""
 
     @property
     def shown(self) -> list[Cell]:
@@ -97,10 +98,9 @@ class Configuration:
         return self._estimate("answer_ratio")
 
     def _estimate(self, name: str) -> dict[str, Any]:
-        values = [Value(self.hash, str(at), value) for at, value in enumerate(self.figures[name])]
-        if name == "answer_ratio":
-            values = [replace(one, requests=of) for one, of in zip(values, self.figures["requests"], strict=True)]
-        return estimate(values, MEASURES[name], "mean").as_dict()
+        """As ``telemetry.grouping.estimate`` has it of one configuration."""
+        measure, requests = MEASURES[name], self.figures["requests"] if name == "answer_ratio" else None
+        return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
 
     @property
     def verdict(self) -> str:
@@ -121,18 +121,52 @@ def axes_of(experiment: Experiment) -> list[str]:
     return list(axes(experiment.definition))
 
 
-def known(experiment: Experiment) -> list[Configuration]:
-    """All its configurations in their natural order, with what varies."""
-    found = _grouped(experiment)
-    _read_values(experiment, found)
-    return sorted(found, key=lambda one: one.place)
+@dataclass(frozen=True)
+class Known:
+    """All runs of an experiment, without what they measured: what is read each time that its page looks."""
+
+    configurations: list[Configuration]
+    """In their natural order, with what varies and the ids of their runs."""
+    by_state: Mapping[str, int]
+    """How many of their runs are in each state that one of them is in."""
+    changed: list[str]
+    """Ids of the runs of a "what if", which are in none of the configurations."""
+
+    @property
+    def runs(self) -> list[str]:
+        """The ids of all its runs, by configuration and replicate; those of a "what if" at the end."""
+        return [run for one in self.configurations for run in one.ids] + self.changed
+
+
+def known(experiment: Experiment) -> Known:
+    """Read in one go."""
+    found: dict[str, Configuration] = {}
+    by_state: Counter[str] = Counter()
+    changed = []
+    is_own = ExpressionWrapper(Q(change={}), output_field=BooleanField())
+    rows = experiment.runs.order_by("replicate", "position", "created").annotate(is_own=is_own)
+    for pk, name, state, own in rows.values_list("pk", "configuration_hash", "state", "is_own"):
+        if not own:
+            changed.append(pk)
+            continue
+        by_state[state] += 1
+        if (one := found.get(name)) is None:
+            one = found[name] = Configuration(name)
+        one.ids.append(pk)
+    _read_values(experiment, found.values())
+    return Known(sorted(found.values(), key=lambda one: one.place), by_state, changed)
 
 
 def page(
-    experiment: Experiment, known: list[Configuration], asked: QueryDict | Mapping[str, str]
+    experiment: Experiment, found: list[Configuration], asked: QueryDict | Mapping[str, str]
 ) -> Page[Configuration]:
-    """Those of ``known`` that ``?sort=`` and ``?configurations=`` (a page's number) ask for."""
-    shown = Paginator(_sorted(known, sort_of(asked)), SHOWN).get_page(asked.get("configurations"))
+    """Those of ``found`` that ``?sort=`` and ``?configurations=`` (a page's number) ask for, with their figures."""
+    sort = sort_of(asked)
+    if sort != NATURAL:  # by figures: those of all
+        _read_figures(experiment, found)
+    shown = Paginator(_sorted(found, sort), SHOWN).get_page(asked.get("configurations"))
+    if sort == NATURAL:
+        _read_figures(experiment, list(shown.object_list))
     _forget_unused(experiment, shown)
     return shown
 
@@ -143,15 +177,11 @@ def sort_of(asked: QueryDict | Mapping[str, str]) -> str:
     return sort if sort in SORTS else NATURAL
 
 
-def runs_of(experiment: Experiment, known: Iterable[Configuration]) -> list[str]:
-    """The ids of all its runs, by configuration and replicate; those of a "what if" at the end."""
-    changed = experiment.runs.changed().order_by("replicate", "created")
-    return [cell.run for one in known for cell in one.cells] + list(changed.values_list("pk", flat=True))
-
-
 def table(experiment: Experiment, sort: str = "") -> Table:
     """All of them with what varies, their figures in µs with the 95 % interval, and how many runs they had."""
-    found = _sorted(known(experiment), sort or "p50")
+    found = known(experiment).configurations
+    _read_figures(experiment, found)
+    found = _sorted(found, sort or "p50")
     _forget_unused(experiment, found)
     varies = [name.rpartition(".")[2] for name in axes_of(experiment)]
     intervals = [f"{name}{end}" for name in ("p50_us", "p95_us", "answer_ratio") for end in ("", "_low", "_high")]
@@ -171,48 +201,51 @@ def table(experiment: Experiment, sort: str = "") -> Table:
     return Table(["configuration", "engine", *varies, "n", *intervals, "runs", "failed", "thresholds"], rows)
 
 
-def _sorted(known: list[Configuration], sort: str) -> list[Configuration]:
+def _sorted(found: list[Configuration], sort: str) -> list[Configuration]:
     """As one of ``SORTS`` has it; the natural order is theirs."""
-    return known if sort == NATURAL else sorted(known, key=lambda one: one.key(sort))
+    return found if sort == NATURAL else sorted(found, key=lambda one: one.key(sort))
 
 
-def _grouped(experiment: Experiment) -> list[Configuration]:
-    """All of them, but those of a "what if". A simulated run that was run again with its seed is no other replicate."""
-    launched = experiment.runs.unchanged().order_by("position")
-    found: dict[str, Configuration] = {}
+def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> None:
+    """Reads what the runs of ``found`` have come to. A simulated run that was run again with its seed is no other
+    replicate.
+    """
+    by_name = {one.hash: one for one in found}
+    cells: dict[str, Cell] = {}
     seen: set[tuple[str, str]] = set()
     columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", "replicate", "verdict")
-    rows = launched.values_list(*columns, *(f"figure_{name}" for name in FIGURES))
-    for pk, name, state, seed, engine, passed, replicate, verdict, *figures in rows:
-        one = found.setdefault(name, Configuration(name, pk))
-        one.cells.append(Cell(pk, replicate, state, verdict, passed))
-        one.runs += 1
-        one.failed += state == RunState.FAILED
-        if state != RunState.DONE or (engine == SIMULATED and (name, seed) in seen):
-            continue
-        seen.add((name, seed))
-        for figure, value in zip(FIGURES, figures, strict=True):
-            if value is not None and (value or figure != "requests"):
-                one.figures[figure].append(value)
-        if passed is not None:
-            one.passed.append(passed)
-    for one in found.values():
-        one.cells.sort(key=lambda cell: cell.replicate)
-    return list(found.values())
+    for names in in_chunks(list(by_name)):
+        launched = experiment.runs.unchanged().filter(configuration_hash__in=names).order_by("position")
+        rows = launched.values_list(*columns, *(f"figure_{name}" for name in FIGURES))
+        for pk, name, state, seed, engine, passed, replicate, verdict, *figures in rows:
+            one = by_name[name]
+            cells[pk] = Cell(pk, replicate, state, verdict, passed)
+            one.runs += 1
+            one.failed += state == RunState.FAILED
+            if state != RunState.DONE or (engine == SIMULATED and (name, seed) in seen):
+                continue
+            seen.add((name, seed))
+            for figure, value in zip(FIGURES, figures, strict=True):
+                if value is not None and (value or figure != "requests"):
+                    one.figures[figure].append(value)
+            if passed is not None:
+                one.passed.append(passed)
+    for one in found:
+        one.cells = [cells[run] for run in one.ids if run in cells]  # one may have been deleted meanwhile
 
 
-def _read_values(experiment: Experiment, found: list[Configuration]) -> None:
+def _read_values(experiment: Experiment, found: Collection[Configuration]) -> None:
     """Reads from one run of each what varies."""
     names = axes_of(experiment)
     if not names or not found:
         return
     paths = ["topology_name" if name == "topology" else f"configuration__{name.replace('.', '__')}" for name in names]
     by_run: dict[str, list[Any]] = {}
-    for some in in_chunks([one.run for one in found]):
+    for some in in_chunks([one.ids[0] for one in found]):
         rows = Run.objects.filter(pk__in=some).order_by().values_list("pk", *paths)
         by_run |= {pk: list(values) for pk, *values in rows}
     for one in found:
-        one.values = by_run[one.run]
+        one.values = by_run[one.ids[0]]
 
 
 def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> None:
@@ -220,9 +253,10 @@ def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> No
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
     base = {relevance.ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
     bare = [name.rpartition(".")[2] for name in axes_of(experiment)]
+    infos = relevance.bearing_on(bare, (*system.settings, *system.workload))
     for one in shown:
         told = dict(zip(bare, one.values, strict=True))
-        unused = relevance.unused((*system.settings, *system.workload), {**base, **told})
+        unused = relevance.unused(infos, {**base, **told})
         one.values = [None if name in unused else value for name, value in told.items()]
 
 
@@ -249,6 +283,8 @@ def verdict(experiment: Experiment) -> Verdict | None:
 def verdicts(experiments: Iterable[Experiment]) -> dict[str, Verdict]:
     """By experiment's id, of those that have thresholds, in one query."""
     judging = [experiment.pk for experiment in experiments if experiment.definition.get("thresholds")]
+    if not judging:
+        return {}
     by_outcome = {experiment: dict.fromkeys((True, False, None), 0) for experiment in judging}
     rows = Run.objects.unchanged().filter(experiment__in=judging).order_by().values_list("experiment", "passed")
     for experiment, passed, count in rows.annotate(Count("pk")):

@@ -17,7 +17,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments import claims, judging, reckoning, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.outlook import Queue, with_outlook
-from brokerweb.experiments.results import Configuration
+from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis, counted
 from brokerweb.topologies.models import Topology
@@ -67,9 +67,7 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
     )
 
 
-def _whole(
-    request: HttpRequest, experiment: Experiment, known: list[Configuration], progress: dict[str, Any]
-) -> dict[str, Any]:
+def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress: dict[str, Any]) -> dict[str, Any]:
     """What its page says."""
     context = {
         "experiment": experiment,
@@ -86,7 +84,7 @@ def _whole(
     if "topology" in varies:
         context["topology_names"] = dict(Topology.objects.filter(pk__in=varies["topology"]).values_list("id", "name"))
     context["thresholds_set"] = judging.last_change(experiment)
-    context["reports"] = experiment.reports.defer("result")[:10]
+    context["reports"] = experiment.reports.only("state", "created")[:10]
     return context
 
 
@@ -131,9 +129,9 @@ def document(request: HttpRequest, experiment_id: str) -> HttpResponse:
     )
 
 
-def _configurations(request: HttpRequest, experiment: Experiment, known: list[Configuration]) -> dict[str, Any]:
+def _configurations(request: HttpRequest, experiment: Experiment, known: Known) -> dict[str, Any]:
     return {
-        "configurations": results.page(experiment, known, request.GET),
+        "configurations": results.page(experiment, known.configurations, request.GET),
         "axis_names": results.axes_of(experiment),
         "sort": results.sort_of(request.GET),
         "page_address": reverse("experiments:detail", args=[experiment.pk]),
@@ -150,13 +148,13 @@ def _named(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _progress(request: HttpRequest, experiment: Experiment, known: list[Configuration]) -> dict[str, Any]:
-    counts = services.runs_by_state([experiment])[experiment.pk]
+def _progress(request: HttpRequest, experiment: Experiment, known: Known) -> dict[str, Any]:
+    counts = known.by_state
     total, ended = sum(counts.values()), sum(counts.get(state, 0) for state in ENDED)
     left = list(experiment.runs.filter(state__in=UNFINISHED).only(*LEFT_READ))
     own_left = [run for run in left if not run.change]
     queue = Queue()
-    page = page_of(request, results.runs_of(experiment, known), RUNS_SHOWN)
+    page = page_of(request, known.runs, RUNS_SHOWN)
     found = experiment.runs.defer("observed").in_bulk(list(page))
     runs = [found[run] for run in page if run in found]  # one may have been deleted meanwhile
     with_outlook(runs, queue)
@@ -168,7 +166,7 @@ def _progress(request: HttpRequest, experiment: Experiment, known: list[Configur
         "held": queue.held if left else "",
         "failed": counts.get(RunState.FAILED, 0),
         "done_share": ended + sum(run.progress for run in own_left),
-        "variations": experiment.runs.changed().count(),
+        "variations": len(known.changed),
         "left_s": None if None in etas else max((eta for eta in etas if eta is not None), default=0.0),
         "measured": bool(counts.get(RunState.DONE)) or experiment.runs.exclude(summary={}).exists(),
         "by_state": [(word, counts[word]) for word in RunState.values if word in counts],

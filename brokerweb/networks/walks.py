@@ -1,6 +1,6 @@
 """The walk of one query through a network: what its brokers traced of it, found in their small files.
 
-Counterparts: ``overlay.runtime.tracelog`` writes these files, each second; ``networks.context`` asks so that every
+Counterparts: ``networks.tracefiles`` knows where in these files it is; ``networks.context`` asks so that every
 broker traces the query. Known on the machine that has the network's directory, and for as long as the files reach back.
 """
 
@@ -12,14 +12,20 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb import traced
+from brokerweb.live.following import Following
 from brokerweb.networks.models import Network
+from brokerweb.networks.tracefiles import TraceFiles
 from overlay.addresses import format_address
-from overlay.facts import Start, Trace
-from overlay.journal import Journal
+from overlay.facts import Start
 from overlay.runtime.client import QueryName
 from overlay.systems import SYSTEMS
 from telemetry.sequence import Sequence, sequence_of
 from telemetry.traces import Gathered, Query, id_of
+
+KEPT = 4
+"""Networks whose files are known at a time: 20 MB each where they have 1,000 brokers."""
+
+_networks: Following[str, TraceFiles] = Following(KEPT)
 
 
 def traced_one_in(network: Network) -> int:
@@ -48,16 +54,13 @@ def drawn(network: Network, trace: str) -> tuple[dict[str, Any], Sequence] | Non
 
 
 def _query(network: Network, trace: str) -> Query | None:
+    directory = Path(settings.VAR, "networks", network.pk, "traces")
     gathered = Gathered()
-    for path in sorted(Path(settings.VAR, "networks", network.pk, "traces").glob("broker-*.journal*")):
-        try:
-            for fact in Journal(path, kinds=(Start, Trace)):
-                if isinstance(fact, Start):
-                    gathered.add_start(fact)
-                elif isinstance(fact, Trace) and id_of((fact.consumer, fact.timestamp_ms, fact.entity)) == trace:
-                    gathered.add(fact)
-        except FileNotFoundError:  # turned over between the listing and now
-            continue
+    for fact in _networks.look(network.pk, TraceFiles, lambda files: files.facts(directory, trace)):
+        if isinstance(fact, Start):
+            gathered.add_start(fact)
+        elif id_of((fact.consumer, fact.timestamp_ms, fact.entity)) == trace:
+            gathered.add(fact)
     return next(iter(gathered.queries()), None)
 
 

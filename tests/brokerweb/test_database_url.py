@@ -50,6 +50,16 @@ def test_a_socket_and_other_bounds_are_what_its_query_says() -> None:
     options = told["OPTIONS"]
     assert isinstance(options, dict)
     assert (options["host"], options["connect_timeout"]) == ("/run/postgresql", 1)
+    assert told["DISABLE_SERVER_SIDE_CURSORS"] is False
+
+
+def test_behind_pgbouncer_no_options_are_sent_and_no_cursor_outlives_a_transaction() -> None:
+    told = chosen("postgresql://ada@/lab?host=/run/pgbouncer&options=")
+    options = told["OPTIONS"]
+    assert isinstance(options, dict)
+    assert "options" not in options
+    assert (options["host"], options["connect_timeout"]) == ("/run/pgbouncer", 5)
+    assert told["DISABLE_SERVER_SIDE_CURSORS"] is True
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,22 @@ def post(url: str, time_out_s: float = 2.0) -> str:
         return str(refused)
 
 
+def test_a_listener_hears_out_who_sends_the_body_after_the_answer(listener: Callable[..., int]) -> None:
+    """Else what it left unread would be a reset, by which the answer may be lost."""
+
+    def says(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    with socket.create_connection(("127.0.0.1", listener(says))) as client:
+        client.sendall(b"POST / HTTP/1.1\r\n\r\n")
+        assert client.recv(65_536).startswith(b"HTTP/1.1 204")
+        for _ in range(3):
+            client.sendall(b"{}")
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(65_536) == b""
+
+
 def drip(piece: bytes) -> Says:
     """A piece now and then, for as long as anybody listens."""
 

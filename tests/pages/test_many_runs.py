@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.many_runs import Seeded, addresses, seed
+from brokerweb.comparison import selection
 from brokerweb.experiments.models import Run
 
 PAGES = {"home", "home-now", "topologies:list", "networks:list", "experiments:list", "experiments:detail", "runs:list"}
@@ -68,3 +70,43 @@ def test_who_waits_is_told_behind_whom_and_how_long(olga: Client, operator: User
     assert second["waiting_for"] == f"behind run {first['position'] + 1} of {first['experiment_name']}"
     assert 0 < first["eta_s"] < second["eta_s"]
     assert made.run.id not in (first["id"], second["id"])
+
+
+def columns(queries: CaptureQueriesContext, column: str) -> list[str]:
+    """The statements that read a column of runs."""
+    return [one["sql"] for one in queries.captured_queries if f'"experiments_run"."{column}" AS' in one["sql"]]
+
+
+def test_while_runs_are_left_only_those_that_are_shown_are_looked_at_closely(olga: Client, operator: User) -> None:
+    made = seed(operator, things=1, swept=4, replicates=10)
+    with CaptureQueriesContext(connection) as polled:
+        answer = olga.get(f"/experiments/{made.experiment.id}/progress/")
+    assert answer.content.decode().count("<tr data-row>") == 10
+    assert columns(polled, "seed") == columns(polled, "verdict") == []
+    (order,) = columns(polled, "configuration_hash")
+    assert "figure_" not in order
+
+
+def test_of_many_configurations_the_figures_of_a_page_are_read(olga: Client, operator: User) -> None:
+    made = seed(operator, things=1, swept=30, replicates=2)
+    hashes = set(made.experiment.runs.values_list("configuration_hash", flat=True))
+
+    def figures_of(query: str) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            page = olga.get(f"/experiments/{made.experiment.id}/configurations/{query}").content.decode()
+        assert page.count("<tr data-row>") == 25
+        (read,) = columns(asked, "figure_p50")
+        return sum(name in read for name in hashes)
+
+    assert figures_of("") == 25
+    assert figures_of("?sort=p50") == 30
+
+
+def test_an_experiment_of_more_runs_than_are_compared_has_a_page_without_a_chart(
+    olga: Client, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = seed(operator, things=1, swept=2, replicates=10)
+    monkeypatch.setattr(selection, "MOST_RUNS", 15)
+    chart = olga.get(f"/experiments/{made.experiment.id}/chart/?x=workload.request_interval_s")
+    assert chart.status_code == 200
+    assert "finished runs, and at most 15 are compared at once" in chart.content.decode()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django import template
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brokerweb.experiments.results import Cell, Configuration
+from brokerweb.experiments.results import Configuration
 
 register = template.Library()
 SUSPECT = "suspect"
@@ -15,21 +17,22 @@ SUSPECT = "suspect"
 @register.simple_tag
 def run_marks(one: Configuration, runs: str) -> SafeString:
     """A link to each run, which looks like its state and says it; ``runs`` is the address of the list."""
-    marks = format_html_join(
-        "",
-        '<a class="run-mark" href="{}{}/" title="{}"><span class="state state-{}">'
-        '<span class="visually-hidden">{}</span></span></a>',
-        ((runs, cell.run, words, _look(cell), words) for cell in one.shown for words in (_words(cell),)),
-    )
+    begin = format_html('<a class="run-mark" href="{}', runs)
+    marks = [f"{begin}{cell.run}/{_rest(cell.replicate, cell.state, cell.verdict, cell.passed)}" for cell in one.shown]
     more = format_html(' <span class="soft small">and {} more</span>', one.more) if one.more else ""
-    return format_html('<span class="run-marks">{}{}</span>', marks, more)
+    return format_html('<span class="run-marks">{}{}</span>', SafeString("".join(marks)), more)
 
 
-def _look(cell: Cell) -> str:
-    """What has to be looked at comes before what it is."""
-    return "failed" if cell.passed is False else SUSPECT if cell.verdict == SUSPECT else cell.state
-
-
-def _words(cell: Cell) -> str:
-    judged = {True: "thresholds held", False: "threshold broken", None: ""}[cell.passed]
-    return ", ".join(filter(None, (f"Replicate {cell.replicate}: {cell.state}", cell.verdict, judged)))
+@lru_cache(maxsize=4_096)
+def _rest(replicate: int, state: str, verdict: str, passed: bool | None) -> SafeString:
+    """What follows a run's id, which is letters and digits, in its mark: of hundreds of runs most say the same."""
+    judged = {True: "thresholds held", False: "threshold broken", None: ""}[passed]
+    words = ", ".join(filter(None, (f"Replicate {replicate}: {state}", verdict, judged)))
+    # What has to be looked at comes before what it is.
+    look = "failed" if passed is False else SUSPECT if verdict == SUSPECT else state
+    return format_html(
+        '" title="{}"><span class="state state-{}"><span class="visually-hidden">{}</span></span></a>',
+        words,
+        look,
+        words,
+    )

@@ -1,0 +1,97 @@
+"""Walks are found in the files of many brokers without reading these each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brokerweb.networks import tracefiles
+from brokerweb.networks.tracefiles import TraceFiles
+from overlay.facts import Start, Trace
+from overlay.runtime import tracelog
+from overlay.runtime.tracelog import TraceLog
+from telemetry.traces import id_of
+
+CONSUMER = "127.0.0.1:40000"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "traces"
+
+
+def log_of(directory: Path, broker: int) -> TraceLog:
+    log = TraceLog(directory / f"broker-{broker}.journal")
+    log.begin(Start(f"broker-{broker}", 100 + broker, 0, "1", f"127.0.0.1:{5000 + broker}"))
+    return log
+
+
+def trace(broker: int, query: int) -> Trace:
+    return Trace(f"broker-{broker}", CONSUMER, query, "room|r1|climate", [[query, "received", CONSUMER, ""]])
+
+
+def query_id(query: int) -> str:
+    return id_of((CONSUMER, query, "room|r1|climate"))
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many traces were read since it was asked the last time."""
+    names: list[object] = []
+    monkeypatch.setattr(tracefiles, "id_of", lambda name: names.append(name) or id_of(name))
+
+    def count() -> int:
+        found = len(names)
+        names.clear()
+        return found
+
+    return count
+
+
+def who(files: TraceFiles, directory: Path, query: int) -> list[str]:
+    """The brokers that reported something of a query."""
+    return [fact.process for fact in files.facts(directory, query_id(query)) if isinstance(fact, Trace)]
+
+
+def test_what_was_read_is_not_read_again(directory: Path, read: Callable[[], int]) -> None:
+    logs = [log_of(directory, broker) for broker in range(3)]
+    for broker, log in enumerate(logs):
+        log.write(trace(broker, query) for query in range(100))
+    files = TraceFiles()
+    assert who(files, directory, 7) == ["broker-0", "broker-1", "broker-2"]
+    assert read() == 300
+    assert who(files, directory, 8) == ["broker-0", "broker-1", "broker-2"]
+    assert who(files, directory, 200) == []
+    assert read() == 0
+    logs[1].write([trace(1, 200)])
+    assert who(files, directory, 200) == ["broker-1"]
+    assert read() == 1
+    starts = [fact for fact in files.facts(directory, query_id(200)) if isinstance(fact, Start)]
+    assert [start.address for start in starts] == ["127.0.0.1:5000", "127.0.0.1:5001", "127.0.0.1:5002"]
+
+
+def test_a_file_that_was_turned_over_is_read_anew(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracelog, "MOST_BYTES", 4_000)
+    log, files = log_of(directory, 0), TraceFiles()
+    for query in range(400):
+        log.write([trace(0, query)])
+        if query % 7 == 0:
+            assert who(files, directory, query) == ["broker-0"], query
+    names = sorted(path.name for path in directory.iterdir())
+    assert names == ["broker-0.journal", "broker-0.journal.old"]
+    assert who(files, directory, 1) == []
+    assert [who(files, directory, query) for query in range(380, 400)] == [["broker-0"]] * 20
+
+
+def test_another_file_in_the_place_of_one_is_noticed_however_alike_they_are(directory: Path) -> None:
+    log_of(directory, 0).write(trace(0, query) for query in range(10))
+    files, path = TraceFiles(), directory / "broker-0.journal"
+    assert who(files, directory, 3) == ["broker-0"]
+    path.unlink()
+    log_of(directory, 0).write(trace(0, query) for query in range(20, 40))
+    assert who(files, directory, 3) == []
+    assert who(files, directory, 23) == ["broker-0"]
+    path.unlink()
+    assert files.facts(directory, query_id(23)) == []
