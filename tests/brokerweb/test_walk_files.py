@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from brokerweb.networks import tracefiles
+from brokerweb import traced
+from brokerweb.networks import tracefiles, walks
+from brokerweb.networks.models import Network
 from brokerweb.networks.tracefiles import TraceFiles
 from overlay.facts import Start, Trace
 from overlay.runtime import tracelog
@@ -95,3 +97,23 @@ def test_another_file_in_the_place_of_one_is_noticed_however_alike_they_are(dire
     assert who(files, directory, 23) == ["broker-0"]
     path.unlink()
     assert files.facts(directory, query_id(23)) == []
+
+
+def test_a_walk_that_went_to_a_broker_which_reported_nothing_yet_is_not_whole(house: Path) -> None:
+    """A broker that never traced anything before has no file until it reports."""
+    rows = [{"index": index, "address": f"127.0.0.1:{5000 + index}"} for index in range(2)]
+    network = Network(name="two", brokers=rows, deployed={"brokers": 2})
+    directory = house / "networks" / network.pk / "traces"
+    there, back = "127.0.0.1:5001", "127.0.0.1:5000"
+    steps = [[0, "received", CONSUMER, ""], [1, "forwarded", there, ""], [8, "answered", there, ""]]
+    first = Trace("broker-0", CONSUMER, 7, "room|r1|climate", [*steps, [9, "replied", CONSUMER, ""]])
+    log_of(directory, 0).write([first])
+    told = walks.find(network, query_id(7))
+    assert told is not None
+    assert [passage["receiver"] for passage in told["passages"]] == [1, 0]
+    assert not traced.is_whole(told)
+    second = Trace("broker-1", CONSUMER, 7, "room|r1|climate", [[3, "received", back, ""], [4, "found", back, ""]])
+    log_of(directory, 1).write([second])
+    told = walks.find(network, query_id(7))
+    assert told is not None
+    assert traced.is_whole(told)
