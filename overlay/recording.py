@@ -188,6 +188,8 @@ class Recording:
 
     def _records(self) -> Iterator[Record]:
         offset = 0
+        if self.path.exists() and not self.path.is_file():  # opening a pipe would wait for a writer
+            raise BadRecording(f"{self.path} is not a regular file.")
         with self.path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(0)

@@ -79,7 +79,9 @@ class House:
         self._readiness = "no answer yet"
         own = {"REDIS_URL": self._redis.url, "WAXWING_VAR": str(home.var), "WAXWING_HOST": self._host}
         # Links in notifications lead here, unless somebody says that readers come by another address.
-        reached = {"WAXWING_URL": f"http://127.0.0.1:{port}"}
+        # And readers have the addresses that they come from: uvicorn would believe X-Forwarded-For from this machine,
+        # so that whoever guesses passwords here could name another address each time.
+        reached = {"WAXWING_URL": f"http://127.0.0.1:{port}", "FORWARDED_ALLOW_IPS": ""}
         self._manager = Manager(home.logs, {**reached, **os.environ, **own})
 
     def run(self) -> int:

@@ -83,7 +83,12 @@ class Searching:
         )
         self.delivery = make_delivery(station, self._note_undelivered)
         # What others look for is waited for as long as they may wait, and takes no room from requests.
-        self._relayed = Pending(config.pending_capacity, min(lifetime, max(SECOND, _looking_ns(config))))
+        self._relayed = Pending(
+            config.pending_capacity,
+            min(lifetime, max(SECOND, _looking_ns(config))),
+            shares=SourceShares(config.pending_capacity, config),
+            payer=station.payer,
+        )
         self.seen = Seen(config.pending_capacity, lifetime)
         self._looked = Seen(config.pending_capacity, lifetime)
 

@@ -139,6 +139,13 @@ def test_one_source_cannot_fill_the_pending_table():
     assert asked(talk, D, "other") == ["B"]
 
 
+def test_one_source_cannot_fill_the_table_of_lookaheads_that_are_passed_on():
+    talk = Talk(B, D, pending_capacity=10)
+    sent = [talk.hear(D, f"16|5|5|room|x{number}|temp{hop(C)}") for number in range(20)]
+    assert [len(one) for one in sent] == [1] * 9 + [0] * 11
+    assert [to for to, _ in talk.hear(B, f"16|5|5|room|other|temp{hop(C)}")] == ["D"]
+
+
 def test_an_answer_gives_back_the_share_and_so_does_the_deadline():
     talk = Talk(B, pending_capacity=2, source_share=50, pending_deadline_ms=1000)
     ((_, request),) = [pair for pair in talk.ask("room|x1|temp", source=C) if pair[0] == "B"]

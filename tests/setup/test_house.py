@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import psutil
@@ -71,6 +72,19 @@ def house(tmp_path):
         house.process.communicate(timeout=30)
 
 
+def guesses(address, times):
+    """The statuses of so many wrong log-ins, each of which names another address."""
+    found = []
+    body = json.dumps({"username": "mallory", "password": "guess"}).encode()
+    for number in range(times):
+        named = {"Content-Type": "application/json", "X-Forwarded-For": f"203.0.113.{number}"}
+        try:
+            urllib.request.urlopen(urllib.request.Request(f"{address}/api/tokens/", body, named), timeout=10)
+        except urllib.error.HTTPError as refused:
+            found.append(refused.code)
+    return found
+
+
 def test_it_comes_up_survives_being_killed_and_goes_down(house):
     address, (user, password) = house.up()
     with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
@@ -81,6 +95,7 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
     request = urllib.request.Request(f"{address}/api/tokens/", body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=10) as answer:
         assert json.load(answer)["token"]
+    assert guesses(address, 11)[-1] == 429, "whoever guesses is one address, whatever X-Forwarded-For says"
     wait_for(house.has_supervisor, "the worker started a supervisor")
 
     second = house.command("--port", "0")

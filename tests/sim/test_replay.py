@@ -228,6 +228,12 @@ def test_a_directory_that_cannot_be_looked_into_is_one_sentence(capsys: pytest.C
     assert "File name too long" in capsys.readouterr().err
 
 
+def test_a_pipe_is_no_recording_and_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "broker-0.1.recording")
+    assert cli_replay.main([str(tmp_path)]) != 0
+    assert "is not a regular file" in capsys.readouterr().err
+
+
 def test_recordings_of_an_earlier_run_are_not_taken_for_brokers_of_this_one(tmp_path: Path) -> None:
     for brokers in (6, 3):
         given = document(tmp_path, brokers, record_mb=4)
