@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_gro
 
 
 def test_a_report_is_timed_and_weighed_whole():
+    others = set(psutil.Process().children(recursive=True))  # of tests before this one, which share a house
     said = []
     figures = list(measure_sizes([500, 1_000], 1, said.append))
     assert said == [
@@ -22,7 +23,7 @@ def test_a_report_is_timed_and_weighed_whole():
     (memory, *_) = (each for each in figures if each.unit.startswith("MiB"))
     assert memory.value > 300, "Java is a process of its own, and is weighed too"
     assert [each.unit for each in figures].count(RATIO) == 1
-    assert not psutil.Process().children(recursive=True)
+    assert set(psutil.Process().children(recursive=True)) <= others
 
 
 def test_without_java_the_section_says_so(monkeypatch, tmp_path):
