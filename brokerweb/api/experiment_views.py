@@ -109,11 +109,12 @@ class ExperimentViewSet(Resource):
             raise NotFound("None of this experiment's runs is a configuration of the published matrix.")
         return Response(ClaimsSerializer(claims.as_json(found)).data)
 
-    @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
+    @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
         """Creates the runs and queues them, in random order."""
-        return _launched(experiments.launch(self.get_object(), self.user))
+        order = self.parsed(shapes.LaunchBody)
+        return _launched(experiments.launch(self.get_object(), self.user, **order))
 
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"], url_path="retry-failed")

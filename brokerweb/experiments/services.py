@@ -19,6 +19,7 @@ from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.reckoning import checked_body, references_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
+from brokerweb.formatting import counted
 from brokerweb.ids import in_chunks, is_id, new_id
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
@@ -89,10 +90,19 @@ def _row(body: Mapping[str, Any], owner: User | None, report_when_done: bool) ->
 
 
 @transaction.atomic
-def launch(experiment: Experiment, owner: User | None = None) -> Launch:
-    """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong."""
+def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | None = None) -> Launch:
+    """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong.
+
+    ``if_runs`` is how many runs the experiment has as far as the caller knows, without those of what-ifs: raises
+    ``NotPossible`` where it has others by now, so that an order sent twice launches once.
+    """
     if full := disk.refusal():
         raise InvalidSetting("disk", full)
+    if if_runs is not None:
+        Experiment.objects.select_for_update().get(pk=experiment.pk)  # who sent the same order waits here
+        has = experiment.runs.unchanged().count()
+        if has != if_runs:
+            raise NotPossible(f"Not launched: the experiment has {counted(has, 'run')} by now, not {if_runs:,}.")
     definition = experiment.definition
     pace = pace_of(definition["engine"])
     chosen = configurations(definition, References().find)

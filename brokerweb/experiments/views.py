@@ -180,8 +180,9 @@ def _progress(request: HttpRequest, experiment: Experiment, known: Known) -> dic
 @changes
 def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
+    known = request.POST.get("runs", "")  # as the page showed it: pressed twice, its button launches once
     try:
-        launched = services.launch(experiment, person(request))
+        launched = services.launch(experiment, person(request), if_runs=int(known) if known.isdecimal() else None)
         messages.success(request, f"Launched {counted(launched.count, 'run')}.")
     except InvalidSetting as error:
         messages.error(request, f"{error.field}: {error.sentence}")

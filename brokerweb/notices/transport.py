@@ -101,6 +101,8 @@ def check_host(host: str) -> None:
 
     What a name means is looked up each time that something is sent there.
     """
+    if "%" in host:
+        raise NotDelivered("a network interface cannot be named in the address: whatever needs one is link-local")
     with suppress(OSError, UnicodeError):
         for place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST):
             if why := refusal(str(place[4][0]), settings.WEBHOOK_NETWORKS):

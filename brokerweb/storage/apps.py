@@ -9,3 +9,4 @@ class StorageConfig(AppConfig):
         from brokerweb.storage import reserve
 
         connection_created.connect(reserve.hold)
+        connection_created.connect(reserve.guard)

@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import OperationalError
 from django.db.models import Avg
 
 from brokerweb.formatting import size
@@ -24,6 +25,16 @@ WEIGHED = 20
 NO_ROOM_BYTES = 1_000_000
 """With less than this free, what SQLite calls an error of input or output is a full disk."""
 _POSTGRES_FULL = "53100"
+
+
+class NoRoom(OperationalError):
+    """So little of the disk is free that it is kept for what is small and cannot wait."""
+
+    def __init__(self, free: int, least: int) -> None:
+        super().__init__(
+            f"Disk full: {settings.VAR} has {size(free)} free, and the last {size(least)} are kept for what runs. "
+            "Free some space and try again."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ def told_full(error: BaseException | None) -> str:
     while error is not None:
         if isinstance(error, OSError) and is_disk_full(error):
             return describe_os_error(error)
+        if isinstance(error, NoRoom):
+            return str(error)
         if _is_database_full(error):
             return "Disk full: the database could not be written. Free some space and try again."
         error = error.__cause__ or error.__context__

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -39,6 +41,28 @@ def launch(api: APIClient, experiment: dict) -> dict[str, Any]:
     answer = api.post(f"/api/experiments/{experiment['id']}/launch/")
     assert answer.status_code == 201, answer.content
     return answer.json()
+
+
+
+def test_a_launch_sent_twice_launches_once(api: APIClient, client: Client, operator: User, ring: dict) -> None:
+    """A button pressed twice; a script that sends its order again, as the answer was lost."""
+    made = make(api, ring)
+    client.force_login(operator)
+    page = client.get(f"/experiments/{made['id']}/").content.decode()
+    assert '<input type="hidden" name="runs" value="0">' in page
+    for _ in range(2):
+        client.post(f"/experiments/{made['id']}/launch/", {"runs": "0"})
+    assert Run.objects.count() == 2
+    assert "the experiment has 2 runs by now, not 0" in client.get(f"/experiments/{made['id']}/").content.decode()
+
+    order = f"/api/experiments/{made['id']}/launch/"
+    assert api.post(order, {"if_runs": 2}, format="json").json()["count"] == 2
+    again = api.post(order, {"if_runs": 2}, format="json")
+    assert (again.status_code, Run.objects.count()) == (409, 4)
+    assert "4 runs by now, not 2" in again.content.decode()
+    for wrong in ({"if_runs": -1}, {"if_runs": "some"}, {"if_run": 4}):
+        assert api.post(order, wrong, format="json").status_code == 400
+    assert Run.objects.count() == 4
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_small_changes_go_on_while_the_disk_is_full(tmp_path: Path) -> None:
         var = small.path / "var"
         run([sys.executable, "manage.py", "migrate", "-v", "0"], var)
         told = run([sys.executable, "-c", ON_A_FULL_DISK, str(small.path)], var)
-        assert told.split() == ["1000", "refused", "readable"]
+        assert told.splitlines() == ["1000", "refused", "kept for what runs", "2000", "readable"]
 
 
 ON_A_FULL_DISK = """
@@ -134,6 +134,7 @@ django.setup()
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from brokerweb.storage import disk, reserve
+from brokerweb.topologies.models import Topology
 from tests.disks import SmallDisk
 
 reserve.refill()
@@ -142,12 +143,22 @@ user = User.objects.create_user("olga")
 for number in range(1, 1001):  # each its own transaction, as heartbeats are
     User.objects.filter(pk=user.pk).update(first_name=str(number))
 print(User.objects.get(pk=user.pk).first_name)
-try:
+try:  # many at once
     User.objects.filter(pk=user.pk).update(password="x" * 128)
     User.objects.bulk_create(User(username=f"{number:0150}", password="x" * 128) for number in range(100_000))
 except DatabaseError as error:
     assert disk.told_full(error)
     print("refused")
+told = set()
+for number in range(2_000):  # and more than the reserve, in pieces
+    try:
+        Topology.objects.create(name=f"{number}", kind="ring", brokers=4, sketch="x" * 10_000)
+    except DatabaseError as error:
+        told.add(disk.told_full(error))
+print(*("kept for what runs" for one in told if "are kept for what runs" in one))
+for number in range(1_001, 2_001):
+    User.objects.filter(pk=user.pk).update(first_name=str(number))
+print(User.objects.get(pk=user.pk).first_name)
 connection.close()
 print("readable" if User.objects.count() == 1 else "?")
 """

@@ -113,7 +113,8 @@ NO_HOST = ["0.0.0.0", "::", "224.0.0.1", "ff02::1", "::ffff:0.0.0.0"]
 PRIVATE = [
     *("127.0.0.1", "127.1.2.3", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "192.0.2.1", "255.255.255.255"),
     *("::1", "fd00:ec2::254", "fec0::1", "::ffff:127.0.0.1", "::7f00:1", "64:ff9b::10.0.0.1", "64:ff9b:1::a00:1"),
-    *("2002:7f00:1::", "2001:0:1:2:3:4:80ff:fffe"),
+    *("2002:7f00:1::", "2001:0:1:2:3:4:80ff:fffe", "::ffff:0:127.0.0.1", "::ffff:0:10.0.0.1"),
+    *("192.0.0.8", "192.0.0.9", "192.0.0.192", "192.88.99.1", "3fff::1", "5f00::1", "4000::1", "2001:db8::1"),
 ]
 PUBLIC = ["1.1.1.1", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::"]
 EVERYWHERE = [ip_network("0.0.0.0/0"), ip_network("::/0")]
@@ -138,6 +139,12 @@ def test_an_address_however_it_is_spelt_is_refused_at_once_and_when_sending(sett
         services.check_url(f"http://{host}:9/hook")
     assert refused.value.field == "address"
     assert post(f"http://{host}:9/hook").startswith("Nothing was sent: ")
+
+
+@pytest.mark.parametrize("host", ["[fe80::1%25eth0]", "[fe80::1%25nowhere]", "[fe80::1%lo]", "[2606:4700::1%251]"])
+def test_an_address_with_an_interface_is_refused(host: str) -> None:
+    with pytest.raises(InvalidSetting, match="a network interface cannot be named"):
+        services.check_url(f"http://{host}/hook")
 
 
 def test_a_name_is_looked_up_once_and_what_it_means_is_checked(

@@ -142,6 +142,15 @@ class PresetSerializer(serializers.Serializer):
     definition = ObjectField(help_text="The body of POST /api/experiments/, its topologies in it")
 
 
+class LaunchBody(Body):
+    if_runs: Any = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        help_text="Launch only while the experiment has so many runs, those of what-ifs not counted; else 409. With it an "
+        "order that is sent again, since its answer was lost, launches nothing twice.",
+    )
+
+
 class LaunchSerializer(serializers.Serializer):
     runs = serializers.ListField(child=serializers.CharField())
     count = serializers.IntegerField()
