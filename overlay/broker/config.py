@@ -245,8 +245,8 @@ class BrokerConfig:
         low=1,
         high=100,
         help="The most of the table, of the pending requests (beyond, NACK 201 and 202) that one trusted address, host "
-        "and port, takes, and of the neighbours that one host's uninvited joins take. Less leaves more room for "
-        "others, and less for one busy client or neighbour.",
+        "and port, takes; of the neighbours, what all uninvited joins take, and of that what one host's take. Less "
+        "leaves more room for others and for joins ordered here, and less for one busy client or neighbour.",
     )
     stranger_share: int = setting(
         10,

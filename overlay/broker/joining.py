@@ -212,13 +212,17 @@ class Joining:
             self._awaited.update(join.awaited)
 
     def _has_share(self, joiner: Address, now: int) -> bool:
-        """Whether a host may have one more neighbour that nobody asked for: the rest is for others, and our own joins.
+        """Whether a host may have one more neighbour that nobody asked for. All such have a share of the list, as some is
+        kept for our own joins, and each host has a share of that.
 
         By host, as each neighbour is another socket. Who is let in is seldom asked, so it is counted then.
         """
-        config = self._station.config
-        most, neighbours = part(config.neighbour_capacity, config.source_share), self._members.neighbours
-        if len(neighbours) < most or sum(host == joiner[0] for host, _ in neighbours) < most:
+        config, neighbours = self._station.config, self._members.neighbours
+        all_hosts = part(config.neighbour_capacity, config.source_share)
+        most = part(all_hosts, config.source_share)
+        if len(neighbours) < most:
+            return True
+        if len(neighbours) < all_hosts and sum(host == joiner[0] for host, _ in neighbours) < most:
             return True
         self._station.counters["over_share_joins"] += 1
         self._station.report_limit("neighbours", now)

@@ -182,13 +182,25 @@ def test_forged_joins_cannot_fill_the_list_of_neighbours():
     talk = Talk(neighbour_capacity=20)
     for port in range(1, 41):
         talk.hear(("10.0.1.1", port), f"8|1|{format_address(A)}|*")
-    assert len(talk.broker.neighbours) == 18
-    assert talk.stats()["over_share_joins"] == 22
+    assert len(talk.broker.neighbours) == 17
+    assert talk.stats()["over_share_joins"] == 23
     talk.hear(B, f"8|1|{format_address(A)}|*")
     assert B in talk.broker.neighbours, "another host finds room"
     talk.hear(K, f"8|{talk.wall}|10.0.1.1:77")
     talk.hear(("10.0.1.1", 77), f"5|1|ACK|Status:101|Operation BrokerJoining|Requested by {format_address(A)}")
     assert ("10.0.1.1", 77) in talk.broker.neighbours, "whom we were told to join is let in"
+
+
+def test_however_many_hosts_join_some_room_is_kept_for_whom_we_are_told_to_join():
+    talk = Talk(neighbour_capacity=20)
+    for host in range(1, 5):
+        for port in range(1, 21):
+            talk.hear((f"10.0.1.{host}", port), f"8|1|{format_address(A)}|*")
+    assert len(talk.broker.neighbours) == 18
+    talk.hear(K, f"8|{talk.wall}|{format_address(B)}")
+    said = talk.hear(B, f"5|1|ACK|Status:101|Operation BrokerJoining|Requested by {format_address(A)}")
+    assert B in talk.broker.neighbours
+    assert [to for to, data in said if "Status:102" in data] == ["K"]
 
 
 def test_a_thousand_brokers_of_one_host_join_as_ever():
