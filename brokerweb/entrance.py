@@ -40,23 +40,34 @@ def known_methods(answer: View) -> View:
 
 
 def address_throttle(answer: View) -> View:
-    """429 beyond ``REST_ADDRESS_RATE`` requests to REST from one address: of strangers and wrong tokens as well, which
-    no throttle of REST framework sees.
+    """429 beyond ``REST_ADDRESS_RATE`` requests a second of strangers, wrong tokens among them, from one address: no
+    throttle of REST framework sees them. Who is known has a throttle for each token, and takes nothing from others who
+    share the address.
     """
 
     def door(request: HttpRequest) -> HttpResponse:
         if not request.path.startswith(REST):
             return answer(request)
         who = f"address:{host_of(request.META.get('REMOTE_ADDR', ''))}"
-        left_s = windows.wait_s(who, settings.REST_ADDRESS_RATE, time.time())
+        window_s = settings.REST_WINDOW_S
+        most = settings.REST_ADDRESS_RATE * window_s
+        left_s = windows.full_s(who, most, window_s, time.time())
         if left_s is None:
-            return answer(request)
+            response = answer(request)
+            if not _is_known(request):
+                windows.wait_s(who, most, window_s, time.time())
+            return response
         seconds = math.ceil(left_s)
         sentence = f"Too many requests from this address; try again in {seconds} s."
         refused = body([("", "throttled", sentence)])
         return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
     return door
+
+
+def _is_known(request: HttpRequest) -> bool:
+    """Whether a token or a session said who asked; REST framework puts either's user here."""
+    return bool(getattr(getattr(request, "user", None), "is_authenticated", False))
 
 
 def host_of(address: str) -> str:

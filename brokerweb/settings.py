@@ -73,7 +73,10 @@ REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
 """Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
 asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
 REST_ADDRESS_RATE = 2 * REST_RATE
-"""Requests a second from one address, which several people may share."""
+"""Requests a second of strangers from one address; who has logged in, or has a token, is counted by that alone."""
+LOG_IN_FAILURES = 30
+"""Failed log-ins a minute from one address, which several people may share, whatever the names; 0 for any number. Each
+takes a third of a second of a core, so more of them slow pages."""
 WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
 """Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
 otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
@@ -136,6 +139,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "brokerweb.accounts.lockout.log_in_throttle",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -212,8 +212,8 @@ class Joining:
             self._awaited.update(join.awaited)
 
     def _has_share(self, joiner: Address, now: int) -> bool:
-        """Whether a host may have one more neighbour that nobody asked for. All such have a share of the list, as some is
-        kept for our own joins, and each host has a share of that.
+        """Whether a host may have one more neighbour that nobody asked for. All such have a share of the list, as some
+        is kept for our own joins, and each host has a share of that.
 
         By host, as each neighbour is another socket. Who is let in is seldom asked, so it is counted then.
         """

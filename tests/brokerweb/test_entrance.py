@@ -12,12 +12,14 @@ import pytest
 import uvicorn
 import yaml
 from django.contrib.auth.models import User
-from django.test import Client
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
 from redis.exceptions import RedisError
 from rest_framework.test import APIClient
 
+from brokerweb.accounts.lockout import MOST_WAITING, log_in_throttle
 from brokerweb.accounts.services import make_token
-from brokerweb.api.throttles import Windows
+from brokerweb.api.throttles import Windows, windows
 from brokerweb.asgi import application
 from brokerweb.cache_breaker import CacheBreaker
 from brokerweb.entrance import host_of
@@ -168,7 +170,10 @@ def test_health_is_told_without_tls_and_pages_are_not(settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_while_the_cache_is_away_nobody_is_refused(settings: Any, operator: User) -> None:
+def test_while_the_cache_is_away_nobody_is_refused(
+    settings: Any, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "_breaker", CacheBreaker("no request is throttled"))  # others go on with theirs
     settings.CACHES = {"default": {**AWAY, "LOCATION": f"redis://127.0.0.1:{free_port()}/0"}}
     settings.REST_RATE = settings.REST_ADDRESS_RATE = 1e-9
     client = APIClient()
@@ -176,12 +181,74 @@ def test_while_the_cache_is_away_nobody_is_refused(settings: Any, operator: User
     assert [client.get("/api/tags/").status_code for _ in range(3)] == [200] * 3
 
 
-def test_requests_are_counted_over_windows(settings: Any) -> None:
-    settings.REST_WINDOW_S = 10
-    windows = Windows()
-    assert [windows.wait_s("w", 0.2, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
-    assert windows.wait_s("w", 0.2, 1010) is None
-    assert windows.wait_s("w", 0, 1009) is None
+def test_requests_are_counted_over_windows() -> None:
+    ours = Windows()
+    assert [ours.wait_s("w", 2, 10, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
+    assert ours.full_s("w", 2, 10, 1009) == 1
+    assert ours.full_s("w", 2, 10, 1010) is None
+    assert ours.wait_s("w", 2, 10, 1010) is None
+    assert ours.wait_s("w", 0, 10, 1009) is None
+
+
+@pytest.mark.django_db
+def test_who_is_refused_by_a_token_takes_nothing_from_others_at_the_address(operator: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.REST_RATE, settings.REST_ADDRESS_RATE = 10**6, 3 / 10**6, 6 / 10**6
+    noisy, quiet = APIClient(REMOTE_ADDR="192.0.2.9"), APIClient(REMOTE_ADDR="192.0.2.9")
+    for client in (noisy, quiet):
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(operator)[1]}")
+    assert [noisy.get("/api/tags/").status_code for _ in range(20)] == [200] * 3 + [429] * 17
+    assert [quiet.get("/api/tags/").status_code for _ in range(3)] == [200] * 3
+
+
+def post(client: Client, address: str, name: str = "olga", password: str = "correct horse") -> HttpResponse:
+    credentials = {"username": name, "password": password}
+    form = {"content_type": "application/json"} if address.startswith("/api/") else {}
+    return client.post(address, credentials, **form)
+
+
+@pytest.mark.django_db
+def test_log_ins_of_any_names_are_bounded_by_address(operator: User, settings: Any) -> None:
+    """Each costs a third of a second of a core, which the pages need."""
+    settings.LOG_IN_FAILURES = 3
+    guesser = Client(REMOTE_ADDR="192.0.2.10")
+    for address in ("/login/", "/admin/login/", "/api/tokens/"):
+        assert post(guesser, address, name=address, password="?").status_code in (200, 401)
+    for address in ("/login/", "/admin/login/", "/api/tokens/"):
+        refused = post(guesser, address)
+        assert refused.status_code == 429
+        assert 0 < int(refused["Retry-After"]) <= 60
+        assert "Too many failed log-ins from this address" in refused.content.decode()
+    assert guesser.get("/login/").status_code == 200
+    elsewhere = Client(REMOTE_ADDR="192.0.2.11")
+    for _ in range(5):
+        assert post(elsewhere, "/login/").status_code == 302
+        elsewhere.logout()
+
+
+def test_of_many_log_ins_at_once_one_is_checked_and_few_wait(rf: RequestFactory, settings: Any) -> None:
+    settings.LOG_IN_FAILURES = 0
+    checked, most, goes_on = [], [0], threading.Event()
+
+    def check(request: HttpRequest) -> HttpResponse:
+        checked.append(request)
+        most[0] = max(most[0], len(checked))
+        goes_on.wait(20)
+        checked.remove(request)
+        return HttpResponse(status=302)
+
+    door = log_in_throttle(check)
+    said: list[HttpResponse] = []
+    come = [
+        threading.Thread(target=lambda: said.append(door(rf.post("/api/tokens/")))) for _ in range(MOST_WAITING + 5)
+    ]
+    for one in come:
+        one.start()
+    wait_for(lambda: len(said) == 5, "five are refused")
+    assert {(one.status_code, one["Retry-After"]) for one in said} == {(429, "3")}
+    goes_on.set()
+    for one in come:
+        one.join()
+    assert (len(said), most[0]) == (MOST_WAITING + 5, 1)
 
 
 @pytest.mark.django_db

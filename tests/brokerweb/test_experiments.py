@@ -43,7 +43,6 @@ def launch(api: APIClient, experiment: dict) -> dict[str, Any]:
     return answer.json()
 
 
-
 def test_a_launch_sent_twice_launches_once(api: APIClient, client: Client, operator: User, ring: dict) -> None:
     """A button pressed twice; a script that sends its order again, as the answer was lost."""
     made = make(api, ring)

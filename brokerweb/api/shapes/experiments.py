@@ -146,8 +146,8 @@ class LaunchBody(Body):
     if_runs: Any = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="Launch only while the experiment has so many runs, those of what-ifs not counted; else 409. With it an "
-        "order that is sent again, since its answer was lost, launches nothing twice.",
+        help_text="Launch only while the experiment has so many runs, those of what-ifs not counted; else 409. With it "
+        "an order that is sent again, since its answer was lost, launches nothing twice.",
     )
 
 
