@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, StorageState
 from tests.browser.conftest import Shown
 from tests.browser.looking import SCREEN, Look, look
 
-pytestmark = pytest.mark.timeout(600)
+# One worker looks at all of them once, for both tests.
+pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("every page")]
 
 NO_PAGE_LEADS_THERE: set[str] = set()
 """Names of addresses that are reached by scripts alone."""
