@@ -12,7 +12,7 @@
 ``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
 ``WAXWING_URL``        the address that readers open, for links in notifications
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
-``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any number), twice as many of an address
+``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any), twice as many of an address without
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -73,7 +73,7 @@ REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
 """Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
 asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
 REST_ADDRESS_RATE = 2 * REST_RATE
-"""Requests a second from one address, which several people may share."""
+"""Requests a second from one address, which several people may share, without a log-in or a valid token."""
 WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
 """Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
 otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
@@ -125,7 +125,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "brokerweb.entrance.known_methods",
-    "brokerweb.entrance.address_throttle",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Pages and JSON become a tenth; Django adds a random length, so that sizes do not tell of secrets in them.
@@ -135,6 +134,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "brokerweb.entrance.rest_throttle",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -315,7 +315,6 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["brokerweb.api.auth.OperatorWrites"],
-    "DEFAULT_THROTTLE_CLASSES": ["brokerweb.api.throttles.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],

@@ -1,4 +1,4 @@
-"""How many requests REST takes of one token, ``REST_RATE``, and, in ``brokerweb.entrance``, from one address.
+"""How often something was asked of late: what ``brokerweb.entrance`` throttles by.
 
 Counted over windows of ``REST_WINDOW_S``, one number each in the cache, so that a request costs the same however many
 came before; REST framework's own throttles keep the time of every request. While the cache is away no request is
@@ -7,14 +7,9 @@ refused.
 
 from __future__ import annotations
 
-import time
-
 from django.conf import settings
 from django.core.cache import cache
-from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 
-from brokerweb.accounts.models import Token
 from brokerweb.cache_breaker import CacheBreaker
 
 
@@ -44,20 +39,3 @@ class Windows:
 
 
 windows = Windows()
-
-
-class TokenThrottle(BaseThrottle):
-    """Of one token, or of one person's browser."""
-
-    def allow_request(self, request: Request, view: object) -> bool:
-        if isinstance(request.auth, Token):
-            who = f"token:{request.auth.id}"
-        elif request.user and request.user.is_authenticated:
-            who = f"user:{request.user.pk}"
-        else:
-            return True
-        self._wait_s = windows.wait_s(who, settings.REST_RATE, time.time())
-        return self._wait_s is None
-
-    def wait(self) -> float | None:
-        return self._wait_s

@@ -128,6 +128,24 @@ def test_an_address_is_throttled_whoever_asks_and_pages_and_health_are_not(setti
     assert APIClient(REMOTE_ADDR="192.0.2.8").get("/api/tags/").status_code == 401
 
 
+@pytest.mark.django_db
+def test_a_noisy_token_and_a_guesser_use_up_nobody_elses_budget(operator: User, viewer: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.REST_RATE, settings.REST_ADDRESS_RATE = 10**6, 3 / 10**6, 5 / 10**6
+    noisy, quiet, stranger = (APIClient(REMOTE_ADDR="192.0.2.9") for _ in range(3))
+    for client, user in ((noisy, operator), (quiet, viewer)):
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(user)[1]}")
+    stranger.credentials(HTTP_AUTHORIZATION="Bearer guess")
+    assert [noisy.get("/api/tags/").status_code for _ in range(9)] == [200] * 3 + [429] * 6
+    assert [stranger.get("/api/tags/").status_code for _ in range(7)] == [401] * 5 + [429] * 2
+    refused = quiet.post("/api/topologies/", {}, format="json").status_code  # counts, whatever is answered
+    assert [refused, *(quiet.get(f"/api/{path}/").status_code for path in ("tags", "no", "tags"))] == [
+        403,
+        200,
+        404,
+        429,
+    ]
+
+
 @pytest.mark.parametrize(
     ("address", "who"),
     [
