@@ -13,6 +13,7 @@
 ``WAXWING_URL``        the address that readers open, for links in notifications
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
 ``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any), twice as many of an address without
+``WAXWING_LOG_IN_RATE`` log-ins a second from one address, whatever names are tried (1; 0 any number)
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -68,12 +69,18 @@ NOTICE_TIMEOUT_SECONDS = 10.0
 CONTEXT_DEADLINE_SECONDS = 10.0
 """For one answer through the REST front, which a thread of the web waits for: as long as any client asks a broker."""
 REST_WINDOW_S = 10
-"""Over which requests to REST are counted: as many of them may come at once, and so long may it take until more may."""
+"""Over which requests to REST, and log-ins, are counted: as many may come at once, and so long may it take until more
+may."""
 REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
 """Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
 asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
 REST_ADDRESS_RATE = 2 * REST_RATE
 """Requests a second from one address, which several people may share, without a log-in or a valid token."""
+LOG_IN_RATE = number(os.environ, "WAXWING_LOG_IN_RATE", 1)
+"""Log-ins a second from one address, of any names, over the same window; 0 for any number. Each takes a core for half a
+second: more slow pages down; fewer make people behind one address wait who come at the same time."""
+PASSWORD_CHECKS_WAITING = 10
+"""Passwords that are checked, one at a time, or wait for it, 5 s at most. More would wait longer, in a thread each."""
 WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
 """Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
 otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
@@ -135,6 +142,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "brokerweb.entrance.rest_throttle",
+    "brokerweb.accounts.lockout.password_throttle",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -1,5 +1,9 @@
-"""What somebody sees who guessed a password too often."""
+"""Bounds on guessing passwords, and on the work of checking them: each takes a core for half a second."""
 
+import math
+import time
+from collections.abc import Callable
+from threading import BoundedSemaphore, Lock
 from typing import Any
 
 from django.conf import settings
@@ -7,15 +11,53 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from brokerweb.api.errors import body
+from brokerweb.api.throttles import windows
+from brokerweb.entrance import host_of
+
+PASSWORDS_CHECKED = {"/login/", "/admin/login/", "/api/tokens/", "/account/password/"}
+"""Addresses that check a password of whoever sends one."""
+BUSY_S = 5
+"""After which who waits now has been served."""
 
 
 def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, *_: Any) -> HttpResponse:
     """Status 429 and when to try again, as JSON below ``/api/`` and as a page elsewhere."""
     seconds = int(settings.AXES_COOLOFF_TIME.total_seconds())
     sentence = f"Too many failed log-ins for this name from this address; try again in {seconds // 60} minutes."
+    return _refused(request, "locked_out", sentence, seconds)
+
+
+def password_throttle(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """429 beyond ``LOG_IN_RATE`` from one address, whatever names are tried, which the lock-out does not see. Passwords
+    are checked one at a time, so that pages keep the other cores, and where too many wait for that, 429 as well.
+    """
+    places, turn = BoundedSemaphore(settings.PASSWORD_CHECKS_WAITING), Lock()
+
+    def door(request: HttpRequest) -> HttpResponse:
+        if request.method != "POST" or request.path not in PASSWORDS_CHECKED:
+            return answer(request)
+        who = f"log-in:{host_of(request.META.get('REMOTE_ADDR', ''))}"
+        left_s = windows.wait_s(who, settings.LOG_IN_RATE, time.time())
+        if left_s is not None:
+            seconds = math.ceil(left_s)
+            sentence = f"Too many log-ins from this address; try again in {seconds} s."
+            return _refused(request, "throttled", sentence, seconds)
+        if not places.acquire(blocking=False):
+            sentence = f"Too many people log in at once; try again in {BUSY_S} s."
+            return _refused(request, "throttled", sentence, BUSY_S)
+        try:
+            with turn:
+                return answer(request)
+        finally:
+            places.release()
+
+    return door
+
+
+def _refused(request: HttpRequest, code: str, sentence: str, seconds: int) -> HttpResponse:
     headers = {"Retry-After": str(seconds)}
     if request.path.startswith("/api/"):
-        return JsonResponse(body([("", "locked_out", sentence)]), status=429, headers=headers)
+        return JsonResponse(body([("", code, sentence)]), status=429, headers=headers)
     page = render(request, "429.html", {"sentence": sentence}, status=429)
     page["Retry-After"] = headers["Retry-After"]
     return page

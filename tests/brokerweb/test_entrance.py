@@ -5,17 +5,22 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import httpx
 import pytest
 import uvicorn
 import yaml
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
-from django.test import Client
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+from django.urls import URLResolver, get_resolver
 from redis.exceptions import RedisError
 from rest_framework.test import APIClient
 
+from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
 from brokerweb.api.throttles import Windows
 from brokerweb.asgi import application
@@ -144,6 +149,81 @@ def test_a_noisy_token_and_a_guesser_use_up_nobody_elses_budget(operator: User, 
         404,
         429,
     ]
+
+
+@pytest.mark.django_db
+def test_log_ins_of_any_name_are_bounded_by_address(operator: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.LOG_IN_RATE = 10**6, 4 / 10**6
+    guesser, other = (APIClient(REMOTE_ADDR=f"192.0.2.{host}") for host in (17, 18))
+    names = [{"username": f"nobody{number}", "password": "guess"} for number in range(3)]
+    assert [guesser.post("/api/tokens/", name, format="json").status_code for name in names] == [401] * 3
+    codes = [guesser.post(address, names[0]).status_code for address in ("/login/", "/admin/login/", "/login/")]
+    assert codes == [200, 429, 429]
+    refused = guesser.post("/api/tokens/", names[0], format="json")
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert "Too many log-ins from this address; try again in" in refused.json()["sentence"]
+    assert int(refused["Retry-After"]) > 0
+    assert guesser.get("/login/").status_code == 200
+    right = {"username": "olga", "password": "correct horse"}
+    assert other.post("/api/tokens/", right, format="json").status_code == 201
+
+
+def test_passwords_are_checked_one_at_a_time_and_few_wait(settings: Any) -> None:
+    running, most, end = 0, 0, threading.Event()
+
+    def check(_: HttpRequest) -> HttpResponse:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        end.wait()
+        running -= 1
+        return HttpResponse()
+
+    door = password_throttle(check)
+    asks = [RequestFactory().post("/api/tokens/") for _ in range(settings.PASSWORD_CHECKS_WAITING + 1)]
+    with ThreadPoolExecutor(len(asks)) as threads:
+        asked = [threads.submit(door, request) for request in asks]
+        refused = next(as_completed(asked)).result()
+        assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+        end.set()
+        assert sorted(one.result().status_code for one in asked) == [200] * settings.PASSWORD_CHECKS_WAITING + [429]
+    assert most == 1
+
+
+hashed: list[str] = []
+
+
+class Counted(MD5PasswordHasher):
+    def encode(self, password: str, salt: str) -> str:
+        hashed.append(password)
+        return super().encode(password, salt)
+
+
+def addresses(patterns: Any, before: str = "/") -> Iterator[str]:
+    """Those that name nothing."""
+    for one in patterns:
+        here = before + str(one.pattern).lstrip("^").removesuffix("$").removesuffix(r"\Z")
+        if isinstance(one, URLResolver):
+            yield from addresses(one.url_patterns, here)
+        elif not set(here) & set("<(["):
+            yield here
+
+
+@pytest.mark.django_db
+def test_wherever_a_password_is_checked_is_known(viewer: User, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = [f"{__name__}.Counted"]
+    name = {"username": "nobody", "password": "guess"}
+    form = {**name, "old_password": "guess", "new_password1": "a"}
+    found = set()
+    for address in set(addresses(get_resolver().url_patterns)):
+        browser, logged_in = APIClient(raise_request_exception=False), APIClient(raise_request_exception=False)
+        logged_in.force_login(viewer)
+        hashed.clear()
+        browser.post(address, name, format="json")
+        for client in (browser, logged_in):
+            client.post(address, form)
+        found |= {address} if hashed else set()
+    assert found == PASSWORDS_CHECKED
 
 
 @pytest.mark.parametrize(
