@@ -14,6 +14,7 @@
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
 ``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any), twice as many of an address without
 ``WAXWING_LOG_IN_RATE`` log-ins a second from one address, whatever names are tried (1; 0 any number)
+``WAXWING_BODY_S``     seconds that the body of a request may take (60; 1 to 600)
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -54,6 +55,18 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Of a request's body, with its files: a document in a form or in JSON, where quotes are written longer."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 """The form of an experiment has 17 for each of its faults, of which 200 are allowed."""
+BODY_SECONDS = number(os.environ, "WAXWING_BODY_S", 60)
+"""From a request's head to the end of its body, from 1 to 600 s. Shorter, a slow connection cannot send a large
+document: 60 s are 10 MB at 170 kB/s; longer, whoever sends slowly has one of the places below for longer."""
+if not 1 <= BODY_SECONDS <= 600:
+    raise ImproperlyConfigured(f"WAXWING_BODY_S must be from 1 to 600, not {BODY_SECONDS:g}")
+BODIES_AT_ONCE = 50
+"""That have begun and not ended, of 500 MB on the disk together at most; those that come in one piece are not counted.
+More fill the disk; fewer refuse people who upload at the same time."""
+BODIES_OF_ONE_ADDRESS = 10
+"""Of these: who sends many slowly leaves room for others. More leave less; fewer refuse people behind one address."""
+HEAD_SECONDS = 30
+"""For the head of a request, which is small. Longer, whoever sends none has a connection, an open file, for longer."""
 LEASE_SECONDS = 30
 """How long a run goes on without its worker: more than one takes to be started again, or is stopped for by a busy
 machine. Shorter, a run ends for less; longer, its brokers run on longer for nobody."""

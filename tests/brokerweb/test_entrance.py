@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Self
 
 import httpx
 import pytest
 import uvicorn
 import yaml
+from channels.routing import ProtocolTypeRouter
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -19,13 +23,16 @@ from django.test import Client, RequestFactory
 from django.urls import URLResolver, get_resolver
 from redis.exceptions import RedisError
 from rest_framework.test import APIClient
+from websockets.sync.client import connect
 
 from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
 from brokerweb.api.throttles import Windows
 from brokerweb.asgi import application
+from brokerweb.bodies import BodyLimit, Limits
 from brokerweb.cache_breaker import CacheBreaker
 from brokerweb.entrance import host_of
+from brokerweb.up.parts import house
 from brokerweb.up.redis import free_port
 from tests.waiting import wait_for
 
@@ -33,10 +40,12 @@ MOST = 10_000_000
 AWAY = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
 
 
-@pytest.fixture
-def web() -> Iterator[httpx.Client]:
-    """The web process's application behind its real server."""
-    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="critical"))
+@contextmanager
+def served(application: Any) -> Iterator[httpx.Client]:
+    """An application behind the server of ``make up``."""
+    [command] = [part.command for part in house(8000, "here") if part.name == "web"]
+    http = command[command.index("--http") + 1]
+    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="critical", http=http))
     thread = threading.Thread(target=server.run)
     thread.start()
     wait_for(lambda: server.started, "the server listens")
@@ -45,6 +54,13 @@ def web() -> Iterator[httpx.Client]:
         yield client
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture
+def web() -> Iterator[httpx.Client]:
+    """The web process's application behind its real server."""
+    with served(application) as client:
+        yield client
 
 
 @pytest.mark.django_db
@@ -101,6 +117,111 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(web: http
         head = f"POST /api/tokens/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {10**12}\r\n\r\n"
         connection.sendall(head.encode())
         assert connection.recv(65_536).startswith(b"HTTP/1.1 413 ")
+
+
+Message = dict[str, Any]
+
+
+async def page(_: Any, receive: Any, send: Any) -> None:
+    """Reads a body as Django does, and answers nothing who has gone."""
+    message = {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"read"})
+
+
+class Sender:
+    """Somebody who sends a body in pieces, and what is answered."""
+
+    def __init__(self, limit: BodyLimit, host: str) -> None:
+        self._pieces: asyncio.Queue[Message] = asyncio.Queue()
+        self._answer: list[Message] = []
+        scope = {"path": "/api/tokens/", "headers": [], "client": (host, 1)}
+        self._task = asyncio.create_task(limit(scope, self._pieces.get, self._take))
+
+    def sends(self, body: bytes, *, more: bool = False) -> Self:
+        self._pieces.put_nowait({"type": "http.request", "body": body, "more_body": more})
+        return self
+
+    async def _take(self, message: Message) -> None:
+        self._answer.append(message)
+
+    async def answer(self) -> tuple[int, dict[bytes, bytes], bytes]:
+        await self._task
+        return self._answer[0]["status"], dict(self._answer[0]["headers"]), self._answer[1]["body"]
+
+
+def test_a_body_that_does_not_end_is_not_waited_for() -> None:
+    async def story() -> None:
+        limit = BodyLimit(page, Limits(size=100, seconds=0.01, at_once=2, of_one_address=1))
+        for _ in range(3):  # each gives its place back
+            status, headers, said = await Sender(limit, "192.0.2.7").sends(b"x", more=True).answer()
+            assert (status, headers[b"connection"]) == (408, b"close")
+            assert json.loads(said)["code"] == "too_slow"
+            assert "longer than 0.01 s" in json.loads(said)["sentence"]
+        assert (await Sender(limit, "192.0.2.7").answer())[0] == 408  # one that does not begin
+
+    asyncio.run(story())
+
+
+def test_few_bodies_are_on_their_way_at_once_and_fewer_of_one_address() -> None:
+    async def story() -> None:
+        limit = BodyLimit(page, Limits(size=100, seconds=1_000, at_once=3, of_one_address=2))
+        first, second, third, other, last = senders = [Sender(limit, f"192.0.2.{host}") for host in (7, 7, 7, 8, 9)]
+        for sender in senders:
+            sender.sends(b"x", more=True)
+        for sender in (third, last):
+            status, headers, said = await sender.answer()
+            assert (status, headers[b"retry-after"], json.loads(said)["code"]) == (503, b"5", "too_many")
+        assert (await Sender(limit, "192.0.2.9").sends(b"in one piece").answer())[0] == 200
+        assert (await first.sends(b"the end").answer())[0] == 200
+        again = Sender(limit, "192.0.2.7").sends(b"x", more=True).sends(b"the end")
+        assert [(await sender.answer())[0] for sender in (again, second.sends(b""), other.sends(b""))] == [200] * 3
+
+    asyncio.run(story())
+
+
+def test_what_never_ends_is_hung_up_on_and_what_takes_long_is_not(settings: Any) -> None:
+    settings.HEAD_SECONDS = 0.05
+    asked = asyncio.Event()
+
+    async def stream(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/on/":
+            asked.set()
+        if scope["path"] == "/events/":
+            await receive()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"begun ", "more_body": True})
+            await asked.wait()
+            await send({"type": "http.response.body", "body": b"and ended"})
+        else:
+            await page(scope, receive, send)
+
+    async def echo(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": message["text"]})
+
+    limits = Limits(size=100, seconds=0.05, at_once=2, of_one_address=2)
+    with served(ProtocolTypeRouter({"http": BodyLimit(stream, limits), "websocket": echo})) as web:
+        at = (web.base_url.host, web.base_url.port)
+        with connect(f"ws://{at[0]}:{at[1]}/") as live, web.stream("GET", "/events/") as events:
+            for head in ("", "POST / HTTP/1.1\r\nHost: a", "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET"):
+                with socket.create_connection(at, timeout=20) as connection:
+                    connection.sendall(head.encode())
+                    while connection.recv(65_536):
+                        pass
+            with socket.create_connection(at, timeout=20) as connection:
+                connection.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345")
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+            live.send("still here")
+            assert live.recv(timeout=20) == "still here"
+            assert httpx.get(web.base_url.join("/on/")).text == "read"
+            assert events.read() == b"begun and ended"
 
 
 @pytest.mark.django_db
