@@ -13,13 +13,20 @@ from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
-from brokerweb.bodies import BodyLimit  # noqa: E402
+from brokerweb.api.parameters import known_parameters  # noqa: E402
+from brokerweb.bodies import BodyLimit, Limits  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.viewers import OwnOrigin  # noqa: E402
 
+limits = Limits(
+    size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    seconds=settings.BODY_SECONDS,
+    at_once=settings.BODIES_AT_ONCE,
+    of_one_address=settings.BODIES_OF_ONE_ADDRESS,
+)
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(http, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
+        "http": BodyLimit(http, limits),
         "websocket": OwnOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
@@ -27,6 +34,7 @@ application = ProtocolTypeRouter(
 # A quarter of a million objects live as long as this process. To look through them for garbage held a page up by 170 ms
 # now and then; those of requests are few.
 _ = get_resolver().url_patterns  # views and forms, which else the first request would load
+known_parameters()
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 50, 50)

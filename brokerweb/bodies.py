@@ -1,64 +1,149 @@
-"""Bodies of requests that are larger than any that means something, refused before Django reads them.
+"""Bodies of requests that are larger or slower than any that means something, refused before Django has them.
 
-Django takes a body off the wire, and on to the disk, before the first of its middleware runs, whoever sent it.
+Django takes a body off the wire, and on to the disk, before the first of its middleware runs, whoever sent it. What
+comes after the body, an answer of any length or a stream of events, is not bounded here, and websockets do not come by.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import render_to_string
 
 from brokerweb.api.errors import body
+from brokerweb.entrance import host_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
-STATUS = 413
+GONE = {"type": "http.disconnect"}
+"""Django takes it that the client has left, and answers nothing."""
+RETRY_S = 5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``size`` bytes and ``seconds`` of one body; of all that have begun and not ended ``at_once`` in all, and
+    ``of_one_address``.
+    """
+
+    size: int
+    seconds: float
+    at_once: int
+    of_one_address: int
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What is answered instead of Django."""
+
+    status: int
+    code: str
+    title: str
+    sentence: str
+    header: tuple[bytes, bytes] | None = None
 
 
 class BodyLimit:
-    """An ASGI application whose requests have bodies of at most ``limit`` bytes; 413 answers a larger one.
+    """An ASGI application whose requests have bodies within ``limits``: 413 answers one that is too large, 408 one that
+    is too slow, 503 one too many.
 
     One that says its length is refused unread. One sent in chunks is counted, and cut off where it becomes too large.
-    The connection stays open: a client that is still sending would be reset, and never read why.
+    The connection then stays open: a client that is still sending would be reset, and never read why. That of a body
+    that is too slow is closed.
     """
 
-    def __init__(self, application: Application, limit: int) -> None:
+    def __init__(self, application: Application, limits: Limits) -> None:
         self._application = application
-        self._limit = limit
+        self._limits = limits
+        self._begun: Counter[str] = Counter()
+        limit = f"{limits.size:,} bytes"
+        self._too_large = Refusal(
+            413, "too_large", "Too much at once", f"The body is larger than {limit}, the most that are read."
+        )
+        self._too_slow = Refusal(
+            408,
+            "too_slow",
+            "Too slow",
+            f"The body took longer than {limits.seconds:g} s, the most that is waited for it.",
+            (b"connection", b"close"),
+        )
+        self._too_many = Refusal(
+            503,
+            "too_many",
+            "Too many at once",
+            f"Too many bodies are being sent at once; try again in {RETRY_S} s.",
+            (b"retry-after", str(RETRY_S).encode()),
+        )
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        if _length(scope) > self._limit:
-            await self._refuse(scope, send)
+        if _length(scope) > self._limits.size:
+            await _refuse(self._too_large, scope, send)
             return
-        read = 0
+        who = host_of((scope.get("client") or ("",))[0])
+        due = asyncio.get_running_loop().time() + self._limits.seconds
+        read, begun, ended = 0, False, False
+        refused: Refusal | None = None
 
-        async def counted() -> Message:
-            nonlocal read
-            message = await receive()
+        async def bounded() -> Message:
+            nonlocal read, begun, ended, refused
+            if ended:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(due):
+                    message = await receive()
+            except TimeoutError:
+                refused = self._too_slow
+                return GONE
             read += len(message.get("body", b""))
-            # Django takes it that the client has gone, and answers nothing.
-            return {"type": "http.disconnect"} if read > self._limit else message
+            ended = not message.get("more_body", False)
+            if read > self._limits.size:
+                refused = self._too_large
+            elif not ended and not begun:  # one that came at once holds nothing
+                begun = self._begin(who)
+                refused = None if begun else self._too_many
+            elif ended and begun:
+                begun = False
+                self._end(who)
+            return GONE if refused else message
 
-        await self._application(scope, counted, send)
-        if read > self._limit:
-            await self._refuse(scope, send)
+        try:
+            await self._application(scope, bounded, send)
+        finally:
+            if begun:
+                self._end(who)
+        if refused:
+            await _refuse(refused, scope, send)
 
-    async def _refuse(self, scope: MutableMapping[str, Any], send: Send) -> None:
-        sentence = f"The body is larger than {self._limit:,} bytes, the most that are read."
-        if scope["path"].startswith("/api/"):
-            kind, text = "application/json", json.dumps(body([("", "too_large", sentence)]))
-        else:
-            kind, text = "text/html; charset=utf-8", render_to_string("413.html", {"sentence": sentence})
-        said = text.encode()
-        headers = [(b"content-type", kind.encode()), (b"content-length", str(len(said)).encode())]
-        await send({"type": "http.response.start", "status": STATUS, "headers": headers})
-        await send({"type": "http.response.body", "body": said})
+    def _begin(self, who: str) -> bool:
+        if self._begun.total() >= self._limits.at_once or self._begun[who] >= self._limits.of_one_address:
+            return False
+        self._begun[who] += 1
+        return True
+
+    def _end(self, who: str) -> None:
+        self._begun[who] -= 1
+        if not self._begun[who]:
+            del self._begun[who]
+
+
+async def _refuse(refusal: Refusal, scope: MutableMapping[str, Any], send: Send) -> None:
+    if scope["path"].startswith("/api/"):
+        kind, text = "application/json", json.dumps(body([("", refusal.code, refusal.sentence)]))
+    else:
+        kind, text = "text/html; charset=utf-8", render_to_string("body_refused.html", {"refusal": refusal})
+    said = text.encode()
+    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(said)).encode())]
+    headers += [refusal.header] if refusal.header else []
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": said})
 
 
 def _length(scope: MutableMapping[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""Middleware that refuses requests before anybody is asked who they are.
+"""Middleware that refuses requests before any view is asked.
 
 Counterpart: ``brokerweb.bodies``, which refuses bodies before Django reads them.
 """
@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from rest_framework.exceptions import AuthenticationFailed
 
+from brokerweb.api.auth import BearerAuthentication
 from brokerweb.api.errors import body
 from brokerweb.api.throttles import windows
 
@@ -39,35 +43,36 @@ def known_methods(answer: View) -> View:
     return door
 
 
-def address_throttle(answer: View) -> View:
-    """429 beyond ``REST_ADDRESS_RATE`` requests a second of strangers, wrong tokens among them, from one address: no
-    throttle of REST framework sees them. Who is known has a throttle for each token, and takes nothing from others who
-    share the address.
+def rest_throttle(answer: View) -> View:
+    """429 beyond what REST takes of whoever sends a request, which counts in one budget, whatever is answered: that of
+    its token, of its person's browser or, where it has neither, of its address.
     """
 
     def door(request: HttpRequest) -> HttpResponse:
         if not request.path.startswith(REST):
             return answer(request)
-        who = f"address:{host_of(request.META.get('REMOTE_ADDR', ''))}"
-        window_s = settings.REST_WINDOW_S
-        most = settings.REST_ADDRESS_RATE * window_s
-        left_s = windows.full_s(who, most, window_s, time.time())
+        who, rate = _budget(request)
+        left_s = windows.wait_s(who, rate, time.time())
         if left_s is None:
-            response = answer(request)
-            if not _is_known(request):
-                windows.wait_s(who, most, window_s, time.time())
-            return response
+            return answer(request)
         seconds = math.ceil(left_s)
-        sentence = f"Too many requests from this address; try again in {seconds} s."
+        sentence = f"Too many requests from this {who.partition(':')[0]}; try again in {seconds} s."
         refused = body([("", "throttled", sentence)])
         return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
     return door
 
 
-def _is_known(request: HttpRequest) -> bool:
-    """Whether a token or a session said who asked; REST framework puts either's user here."""
-    return bool(getattr(getattr(request, "user", None), "is_authenticated", False))
+def _budget(request: HttpRequest) -> tuple[str, float]:
+    """Under which name a request is counted, and how many a second are taken. A wrong token has its address's,
+    and so has everybody while the database fails, of which the view tells.
+    """
+    with suppress(AuthenticationFailed, DatabaseError):
+        if found := BearerAuthentication().authenticate(request):
+            return f"token:{found[1].id}", settings.REST_RATE
+        if request.user.is_authenticated:
+            return f"user:{request.user.pk}", settings.REST_RATE
+    return f"address:{host_of(request.META.get('REMOTE_ADDR', ''))}", settings.REST_ADDRESS_RATE
 
 
 def host_of(address: str) -> str:

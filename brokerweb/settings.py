@@ -12,7 +12,9 @@
 ``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
 ``WAXWING_URL``        the address that readers open, for links in notifications
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
-``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any number), twice as many of an address
+``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any), twice as many of an address without
+``WAXWING_LOG_IN_RATE`` log-ins a second from one address, whatever names are tried (1; 0 any number)
+``WAXWING_BODY_S``     seconds that the body of a request may take (60; 1 to 600)
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -53,6 +55,18 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Of a request's body, with its files: a document in a form or in JSON, where quotes are written longer."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 """The form of an experiment has 17 for each of its faults, of which 200 are allowed."""
+BODY_SECONDS = number(os.environ, "WAXWING_BODY_S", 60)
+"""From a request's head to the end of its body, from 1 to 600 s. Shorter, a slow connection cannot send a large
+document: 60 s are 10 MB at 170 kB/s; longer, whoever sends slowly has one of the places below for longer."""
+if not 1 <= BODY_SECONDS <= 600:
+    raise ImproperlyConfigured(f"WAXWING_BODY_S must be from 1 to 600, not {BODY_SECONDS:g}")
+BODIES_AT_ONCE = 50
+"""That have begun and not ended, of 500 MB on the disk together at most; those that come in one piece are not counted.
+More fill the disk; fewer refuse people who upload at the same time."""
+BODIES_OF_ONE_ADDRESS = 10
+"""Of these: who sends many slowly leaves room for others. More leave less; fewer refuse people behind one address."""
+HEAD_SECONDS = 30
+"""For the head of a request, which is small. Longer, whoever sends none has a connection, an open file, for longer."""
 LEASE_SECONDS = 30
 """How long a run goes on without its worker: more than one takes to be started again, or is stopped for by a busy
 machine. Shorter, a run ends for less; longer, its brokers run on longer for nobody."""
@@ -68,15 +82,18 @@ NOTICE_TIMEOUT_SECONDS = 10.0
 CONTEXT_DEADLINE_SECONDS = 10.0
 """For one answer through the REST front, which a thread of the web waits for: as long as any client asks a broker."""
 REST_WINDOW_S = 10
-"""Over which requests to REST are counted: as many of them may come at once, and so long may it take until more may."""
+"""Over which requests to REST, and log-ins, are counted: as many may come at once, and so long may it take until more
+may."""
 REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
 """Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
 asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
 REST_ADDRESS_RATE = 2 * REST_RATE
-"""Requests a second of strangers from one address; who has logged in, or has a token, is counted by that alone."""
-LOG_IN_FAILURES = 30
-"""Failed log-ins a minute from one address, which several people may share, whatever the names; 0 for any number. Each
-takes a third of a second of a core, so more of them slow pages."""
+"""Requests a second from one address, which several people may share, without a log-in or a valid token."""
+LOG_IN_RATE = number(os.environ, "WAXWING_LOG_IN_RATE", 1)
+"""Log-ins a second from one address, of any names, over the same window; 0 for any number. Each takes a core for half a
+second: more slow pages down; fewer make people behind one address wait who come at the same time."""
+PASSWORD_CHECKS_WAITING = 10
+"""Passwords that are checked, one at a time, or wait for it, 5 s at most. More would wait longer, in a thread each."""
 WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
 """Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
 otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
@@ -128,7 +145,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "brokerweb.entrance.known_methods",
-    "brokerweb.entrance.address_throttle",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Pages and JSON become a tenth; Django adds a random length, so that sizes do not tell of secrets in them.
@@ -138,10 +154,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "brokerweb.entrance.rest_throttle",
+    "brokerweb.accounts.lockout.password_throttle",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "brokerweb.accounts.lockout.log_in_throttle",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "brokerweb.api.parameters.KnownParameters",
 ]
 
 TEMPLATES = [
@@ -319,7 +337,6 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["brokerweb.api.auth.OperatorWrites"],
-    "DEFAULT_THROTTLE_CLASSES": ["brokerweb.api.throttles.TokenThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],

@@ -1,12 +1,9 @@
-"""How guessing passwords is bounded: what somebody sees who guessed a name's too often, and a bound for all names.
-
-To check a password costs a third of a second of a core, by design (PBKDF2), whether or not there is such a name.
-"""
+"""Bounds on guessing passwords, and on the work of checking them: each takes a core for half a second."""
 
 import math
-import threading
 import time
 from collections.abc import Callable
+from threading import BoundedSemaphore, Lock
 from typing import Any
 
 from django.conf import settings
@@ -17,15 +14,10 @@ from brokerweb.api.errors import body
 from brokerweb.api.throttles import windows
 from brokerweb.entrance import host_of
 
-View = Callable[[HttpRequest], HttpResponse]
-
-LOG_INS = ("/login/", "/admin/login/", "/api/tokens/")
-"""Where passwords are posted to."""
-SUCCESS = (201, 302)
-MINUTE_S = 60
-MOST_WAITING = 8
-"""Log-ins that one process takes at a time; others are told to come again, as each that waits keeps a thread."""
-BUSY_S = 3
+PASSWORDS_CHECKED = {"/login/", "/admin/login/", "/api/tokens/", "/account/password/"}
+"""Addresses that check a password of whoever sends one."""
+BUSY_S = 5
+"""After which who waits now has been served."""
 
 
 def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, *_: Any) -> HttpResponse:
@@ -35,31 +27,29 @@ def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, 
     return _refused(request, "locked_out", sentence, seconds)
 
 
-def log_in_throttle(answer: View) -> View:
-    """Lets one log-in check its password at a time, so that pages keep a core, and refuses further ones from an address
-    where ``LOG_IN_FAILURES`` failed within the minute, whatever the names.
+def password_throttle(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """429 beyond ``LOG_IN_RATE`` from one address, whatever names are tried, which the lock-out does not see. Passwords
+    are checked one at a time, so that pages keep the other cores, and where too many wait for that, 429 as well.
     """
-    taken, checking = threading.BoundedSemaphore(MOST_WAITING), threading.Lock()
+    places, turn = BoundedSemaphore(settings.PASSWORD_CHECKS_WAITING), Lock()
 
     def door(request: HttpRequest) -> HttpResponse:
-        if request.method != "POST" or request.path not in LOG_INS:
+        if request.method != "POST" or request.path not in PASSWORDS_CHECKED:
             return answer(request)
         who = f"log-in:{host_of(request.META.get('REMOTE_ADDR', ''))}"
-        if left_s := windows.full_s(who, settings.LOG_IN_FAILURES, MINUTE_S, time.time()):
+        left_s = windows.wait_s(who, settings.LOG_IN_RATE, time.time())
+        if left_s is not None:
             seconds = math.ceil(left_s)
-            sentence = f"Too many failed log-ins from this address; try again in {seconds} s."
+            sentence = f"Too many log-ins from this address; try again in {seconds} s."
             return _refused(request, "throttled", sentence, seconds)
-        if not taken.acquire(blocking=False):
-            sentence = f"Too many log-ins at once; try again in {BUSY_S} s."
+        if not places.acquire(blocking=False):
+            sentence = f"Too many people log in at once; try again in {BUSY_S} s."
             return _refused(request, "throttled", sentence, BUSY_S)
         try:
-            with checking:
-                response = answer(request)
+            with turn:
+                return answer(request)
         finally:
-            taken.release()
-        if response.status_code not in SUCCESS:
-            windows.wait_s(who, settings.LOG_IN_FAILURES, MINUTE_S, time.time())
-        return response
+            places.release()
 
     return door
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import HttpRequest
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -11,7 +12,13 @@ from brokerweb.accounts.models import Scope, Token
 
 
 class BearerAuthentication(TokenAuthentication):
-    """``Authorization: Bearer <token>``."""
+    """``Authorization: Bearer <token>``. Looked up once a request, though its throttle and its view both ask."""
+
+    def authenticate(self, request: Request | HttpRequest) -> Any:
+        asked: Any = getattr(request, "_request", request)
+        if not hasattr(asked, "bearer"):
+            asked.bearer = super().authenticate(request)
+        return asked.bearer
 
     def authenticate_credentials(self, token: bytes) -> Any:
         if not token.isascii():

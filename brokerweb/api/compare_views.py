@@ -31,6 +31,11 @@ FIGURES = [
     OpenApiParameter("aggregate", str, enum=list(AGGREGATES), description="Of the replicates; mean where left out"),
     OpenApiParameter("baseline", str, description="The hash of a configuration, or a filter of the baseline's runs"),
 ]
+OF_THE_PAGE = [
+    OpenApiParameter(name, str, description="Of the page's chart: checked, and changes nothing here")
+    for name in ("x", "y", "chart", "log", "raw")
+]
+"""So that a query of the page is one of REST."""
 PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 500")]
 
 
@@ -38,7 +43,9 @@ class CompareView(APIView):
     """`GET /api/compare/`."""
 
     @extend_schema(
-        operation_id="compare_retrieve", parameters=[*CHOOSING, *FIGURES, *PAGED], responses=shapes.ComparisonSerializer
+        operation_id="compare_retrieve",
+        parameters=[*CHOOSING, *FIGURES, *OF_THE_PAGE, *PAGED],
+        responses=shapes.ComparisonSerializer,
     )
     def get(self, request: Request) -> Response:
         """Finished runs, their replicates grouped, each figure with its 95 % interval and n; with a `baseline` each
@@ -62,6 +69,8 @@ class DistributionView(APIView):
         operation_id="compare_distribution_retrieve",
         parameters=[
             *CHOOSING,
+            *FIGURES,
+            *OF_THE_PAGE,
             OpenApiParameter(
                 "configuration",
                 str,

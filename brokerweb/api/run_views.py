@@ -106,6 +106,8 @@ class RunViewSet(RunBrokers, Resource):
             OpenApiParameter("q", str, description=FILTER_HELP),
             OpenApiParameter("columns", str, description="With commas; see the list's page"),
             OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
+            *(OpenApiParameter(old, str, description=f"As `{name} = …` in `q`") for old, name in listing.OLD.items()),
+            OpenApiParameter("size", str, description="Of the list's page; a file has all rows"),
             format_parameter("csv where it is left out"),
         ],
         responses=a_table(),

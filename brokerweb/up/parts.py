@@ -57,7 +57,8 @@ def house(port: int, host: str, bind: str = "127.0.0.1") -> list[Part]:
     Workers do not gossip: nobody listens, each would greet the other for a second as it starts, and gossip is what
     Celery fails to restart when Redis was away.
     """
-    web = ("--host", bind, "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
+    listens = ("--host", bind, "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
+    web = (*listens, "--http", "brokerweb.heads:HeadDeadline")
     return [
         _python("web", "-m", "uvicorn", "brokerweb.asgi:application", *web),
         _worker("worker", "-n", "waxwing@%h", "-Q", f"host.{host},default", "--pool", "threads", "-c", "4"),

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any, Self
 
 import httpx
 import pytest
 import uvicorn
 import yaml
+from channels.routing import ProtocolTypeRouter
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django.urls import URLResolver, get_resolver
 from redis.exceptions import RedisError
 from rest_framework.test import APIClient
+from websockets.sync.client import connect
 
-from brokerweb.accounts.lockout import MOST_WAITING, log_in_throttle
+from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
-from brokerweb.api.throttles import Windows, windows
+from brokerweb.api.throttles import Windows
 from brokerweb.asgi import application
+from brokerweb.bodies import BodyLimit, Limits
 from brokerweb.cache_breaker import CacheBreaker
 from brokerweb.entrance import host_of
+from brokerweb.up.parts import house
 from brokerweb.up.redis import free_port
 from tests.waiting import wait_for
 
@@ -30,10 +40,12 @@ MOST = 10_000_000
 AWAY = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
 
 
-@pytest.fixture
-def web() -> Iterator[httpx.Client]:
-    """The web process's application behind its real server."""
-    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="critical"))
+@contextmanager
+def served(application: Any) -> Iterator[httpx.Client]:
+    """An application behind the server of ``make up``."""
+    [command] = [part.command for part in house(8000, "here") if part.name == "web"]
+    http = command[command.index("--http") + 1]
+    server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="critical", http=http))
     thread = threading.Thread(target=server.run)
     thread.start()
     wait_for(lambda: server.started, "the server listens")
@@ -42,6 +54,13 @@ def web() -> Iterator[httpx.Client]:
         yield client
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture
+def web() -> Iterator[httpx.Client]:
+    """The web process's application behind its real server."""
+    with served(application) as client:
+        yield client
 
 
 @pytest.mark.django_db
@@ -100,6 +119,111 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(web: http
         assert connection.recv(65_536).startswith(b"HTTP/1.1 413 ")
 
 
+Message = dict[str, Any]
+
+
+async def page(_: Any, receive: Any, send: Any) -> None:
+    """Reads a body as Django does, and answers nothing who has gone."""
+    message = {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"read"})
+
+
+class Sender:
+    """Somebody who sends a body in pieces, and what is answered."""
+
+    def __init__(self, limit: BodyLimit, host: str) -> None:
+        self._pieces: asyncio.Queue[Message] = asyncio.Queue()
+        self._answer: list[Message] = []
+        scope = {"path": "/api/tokens/", "headers": [], "client": (host, 1)}
+        self._task = asyncio.create_task(limit(scope, self._pieces.get, self._take))
+
+    def sends(self, body: bytes, *, more: bool = False) -> Self:
+        self._pieces.put_nowait({"type": "http.request", "body": body, "more_body": more})
+        return self
+
+    async def _take(self, message: Message) -> None:
+        self._answer.append(message)
+
+    async def answer(self) -> tuple[int, dict[bytes, bytes], bytes]:
+        await self._task
+        return self._answer[0]["status"], dict(self._answer[0]["headers"]), self._answer[1]["body"]
+
+
+def test_a_body_that_does_not_end_is_not_waited_for() -> None:
+    async def story() -> None:
+        limit = BodyLimit(page, Limits(size=100, seconds=0.01, at_once=2, of_one_address=1))
+        for _ in range(3):  # each gives its place back
+            status, headers, said = await Sender(limit, "192.0.2.7").sends(b"x", more=True).answer()
+            assert (status, headers[b"connection"]) == (408, b"close")
+            assert json.loads(said)["code"] == "too_slow"
+            assert "longer than 0.01 s" in json.loads(said)["sentence"]
+        assert (await Sender(limit, "192.0.2.7").answer())[0] == 408  # one that does not begin
+
+    asyncio.run(story())
+
+
+def test_few_bodies_are_on_their_way_at_once_and_fewer_of_one_address() -> None:
+    async def story() -> None:
+        limit = BodyLimit(page, Limits(size=100, seconds=1_000, at_once=3, of_one_address=2))
+        first, second, third, other, last = senders = [Sender(limit, f"192.0.2.{host}") for host in (7, 7, 7, 8, 9)]
+        for sender in senders:
+            sender.sends(b"x", more=True)
+        for sender in (third, last):
+            status, headers, said = await sender.answer()
+            assert (status, headers[b"retry-after"], json.loads(said)["code"]) == (503, b"5", "too_many")
+        assert (await Sender(limit, "192.0.2.9").sends(b"in one piece").answer())[0] == 200
+        assert (await first.sends(b"the end").answer())[0] == 200
+        again = Sender(limit, "192.0.2.7").sends(b"x", more=True).sends(b"the end")
+        assert [(await sender.answer())[0] for sender in (again, second.sends(b""), other.sends(b""))] == [200] * 3
+
+    asyncio.run(story())
+
+
+def test_what_never_ends_is_hung_up_on_and_what_takes_long_is_not(settings: Any) -> None:
+    settings.HEAD_SECONDS = 0.05
+    asked = asyncio.Event()
+
+    async def stream(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/on/":
+            asked.set()
+        if scope["path"] == "/events/":
+            await receive()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"begun ", "more_body": True})
+            await asked.wait()
+            await send({"type": "http.response.body", "body": b"and ended"})
+        else:
+            await page(scope, receive, send)
+
+    async def echo(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": message["text"]})
+
+    limits = Limits(size=100, seconds=0.05, at_once=2, of_one_address=2)
+    with served(ProtocolTypeRouter({"http": BodyLimit(stream, limits), "websocket": echo})) as web:
+        at = (web.base_url.host, web.base_url.port)
+        with connect(f"ws://{at[0]}:{at[1]}/") as live, web.stream("GET", "/events/") as events:
+            for head in ("", "POST / HTTP/1.1\r\nHost: a", "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET"):
+                with socket.create_connection(at, timeout=20) as connection:
+                    connection.sendall(head.encode())
+                    while connection.recv(65_536):
+                        pass
+            with socket.create_connection(at, timeout=20) as connection:
+                connection.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345")
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+            live.send("still here")
+            assert live.recv(timeout=20) == "still here"
+            assert httpx.get(web.base_url.join("/on/")).text == "read"
+            assert events.read() == b"begun and ended"
+
+
 @pytest.mark.django_db
 def test_a_token_that_asks_too_often_is_told_when_to_come_back(operator: User, settings: Any) -> None:
     settings.REST_WINDOW_S, settings.REST_RATE = 10**6, 3 / 10**6
@@ -128,6 +252,99 @@ def test_an_address_is_throttled_whoever_asks_and_pages_and_health_are_not(setti
     assert stranger.get("/healthz").status_code == 200
     assert stranger.get("/login/").status_code == 200
     assert APIClient(REMOTE_ADDR="192.0.2.8").get("/api/tags/").status_code == 401
+
+
+@pytest.mark.django_db
+def test_a_noisy_token_and_a_guesser_use_up_nobody_elses_budget(operator: User, viewer: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.REST_RATE, settings.REST_ADDRESS_RATE = 10**6, 3 / 10**6, 5 / 10**6
+    noisy, quiet, stranger = (APIClient(REMOTE_ADDR="192.0.2.9") for _ in range(3))
+    for client, user in ((noisy, operator), (quiet, viewer)):
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(user)[1]}")
+    stranger.credentials(HTTP_AUTHORIZATION="Bearer guess")
+    assert [noisy.get("/api/tags/").status_code for _ in range(9)] == [200] * 3 + [429] * 6
+    assert [stranger.get("/api/tags/").status_code for _ in range(7)] == [401] * 5 + [429] * 2
+    refused = quiet.post("/api/topologies/", {}, format="json").status_code  # counts, whatever is answered
+    assert [refused, *(quiet.get(f"/api/{path}/").status_code for path in ("tags", "no", "tags"))] == [
+        403,
+        200,
+        404,
+        429,
+    ]
+
+
+@pytest.mark.django_db
+def test_log_ins_of_any_name_are_bounded_by_address(operator: User, settings: Any) -> None:
+    settings.REST_WINDOW_S, settings.LOG_IN_RATE = 10**6, 4 / 10**6
+    guesser, other = (APIClient(REMOTE_ADDR=f"192.0.2.{host}") for host in (17, 18))
+    names = [{"username": f"nobody{number}", "password": "guess"} for number in range(3)]
+    assert [guesser.post("/api/tokens/", name, format="json").status_code for name in names] == [401] * 3
+    codes = [guesser.post(address, names[0]).status_code for address in ("/login/", "/admin/login/", "/login/")]
+    assert codes == [200, 429, 429]
+    refused = guesser.post("/api/tokens/", names[0], format="json")
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert "Too many log-ins from this address; try again in" in refused.json()["sentence"]
+    assert int(refused["Retry-After"]) > 0
+    assert guesser.get("/login/").status_code == 200
+    right = {"username": "olga", "password": "correct horse"}
+    assert other.post("/api/tokens/", right, format="json").status_code == 201
+
+
+def test_passwords_are_checked_one_at_a_time_and_few_wait(settings: Any) -> None:
+    running, most, end = 0, 0, threading.Event()
+
+    def check(_: HttpRequest) -> HttpResponse:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        end.wait()
+        running -= 1
+        return HttpResponse()
+
+    door = password_throttle(check)
+    asks = [RequestFactory().post("/api/tokens/") for _ in range(settings.PASSWORD_CHECKS_WAITING + 1)]
+    with ThreadPoolExecutor(len(asks)) as threads:
+        asked = [threads.submit(door, request) for request in asks]
+        refused = next(as_completed(asked)).result()
+        assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+        end.set()
+        assert sorted(one.result().status_code for one in asked) == [200] * settings.PASSWORD_CHECKS_WAITING + [429]
+    assert most == 1
+
+
+hashed: list[str] = []
+
+
+class Counted(MD5PasswordHasher):
+    def encode(self, password: str, salt: str) -> str:
+        hashed.append(password)
+        return super().encode(password, salt)
+
+
+def addresses(patterns: Any, before: str = "/") -> Iterator[str]:
+    """Those that name nothing."""
+    for one in patterns:
+        here = before + str(one.pattern).lstrip("^").removesuffix("$").removesuffix(r"\Z")
+        if isinstance(one, URLResolver):
+            yield from addresses(one.url_patterns, here)
+        elif not set(here) & set("<(["):
+            yield here
+
+
+@pytest.mark.django_db
+def test_wherever_a_password_is_checked_is_known(viewer: User, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = [f"{__name__}.Counted"]
+    name = {"username": "nobody", "password": "guess"}
+    form = {**name, "old_password": "guess", "new_password1": "a"}
+    found = set()
+    for address in set(addresses(get_resolver().url_patterns)):
+        browser, logged_in = APIClient(raise_request_exception=False), APIClient(raise_request_exception=False)
+        logged_in.force_login(viewer)
+        hashed.clear()
+        browser.post(address, name, format="json")
+        for client in (browser, logged_in):
+            client.post(address, form)
+        found |= {address} if hashed else set()
+    assert found == PASSWORDS_CHECKED
 
 
 @pytest.mark.parametrize(
@@ -170,10 +387,7 @@ def test_health_is_told_without_tls_and_pages_are_not(settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_while_the_cache_is_away_nobody_is_refused(
-    settings: Any, operator: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(windows, "_breaker", CacheBreaker("no request is throttled"))  # others go on with theirs
+def test_while_the_cache_is_away_nobody_is_refused(settings: Any, operator: User) -> None:
     settings.CACHES = {"default": {**AWAY, "LOCATION": f"redis://127.0.0.1:{free_port()}/0"}}
     settings.REST_RATE = settings.REST_ADDRESS_RATE = 1e-9
     client = APIClient()
@@ -181,74 +395,12 @@ def test_while_the_cache_is_away_nobody_is_refused(
     assert [client.get("/api/tags/").status_code for _ in range(3)] == [200] * 3
 
 
-def test_requests_are_counted_over_windows() -> None:
-    ours = Windows()
-    assert [ours.wait_s("w", 2, 10, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
-    assert ours.full_s("w", 2, 10, 1009) == 1
-    assert ours.full_s("w", 2, 10, 1010) is None
-    assert ours.wait_s("w", 2, 10, 1010) is None
-    assert ours.wait_s("w", 0, 10, 1009) is None
-
-
-@pytest.mark.django_db
-def test_who_is_refused_by_a_token_takes_nothing_from_others_at_the_address(operator: User, settings: Any) -> None:
-    settings.REST_WINDOW_S, settings.REST_RATE, settings.REST_ADDRESS_RATE = 10**6, 3 / 10**6, 6 / 10**6
-    noisy, quiet = APIClient(REMOTE_ADDR="192.0.2.9"), APIClient(REMOTE_ADDR="192.0.2.9")
-    for client in (noisy, quiet):
-        client.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(operator)[1]}")
-    assert [noisy.get("/api/tags/").status_code for _ in range(20)] == [200] * 3 + [429] * 17
-    assert [quiet.get("/api/tags/").status_code for _ in range(3)] == [200] * 3
-
-
-def post(client: Client, address: str, name: str = "olga", password: str = "correct horse") -> HttpResponse:
-    credentials = {"username": name, "password": password}
-    form = {"content_type": "application/json"} if address.startswith("/api/") else {}
-    return client.post(address, credentials, **form)
-
-
-@pytest.mark.django_db
-def test_log_ins_of_any_names_are_bounded_by_address(operator: User, settings: Any) -> None:
-    """Each costs a third of a second of a core, which the pages need."""
-    settings.LOG_IN_FAILURES = 3
-    guesser = Client(REMOTE_ADDR="192.0.2.10")
-    for address in ("/login/", "/admin/login/", "/api/tokens/"):
-        assert post(guesser, address, name=address, password="?").status_code in (200, 401)
-    for address in ("/login/", "/admin/login/", "/api/tokens/"):
-        refused = post(guesser, address)
-        assert refused.status_code == 429
-        assert 0 < int(refused["Retry-After"]) <= 60
-        assert "Too many failed log-ins from this address" in refused.content.decode()
-    assert guesser.get("/login/").status_code == 200
-    elsewhere = Client(REMOTE_ADDR="192.0.2.11")
-    for _ in range(5):
-        assert post(elsewhere, "/login/").status_code == 302
-        elsewhere.logout()
-
-
-def test_of_many_log_ins_at_once_one_is_checked_and_few_wait(rf: RequestFactory, settings: Any) -> None:
-    settings.LOG_IN_FAILURES = 0
-    checked, most, goes_on = [], [0], threading.Event()
-
-    def check(request: HttpRequest) -> HttpResponse:
-        checked.append(request)
-        most[0] = max(most[0], len(checked))
-        goes_on.wait(20)
-        checked.remove(request)
-        return HttpResponse(status=302)
-
-    door = log_in_throttle(check)
-    said: list[HttpResponse] = []
-    come = [
-        threading.Thread(target=lambda: said.append(door(rf.post("/api/tokens/")))) for _ in range(MOST_WAITING + 5)
-    ]
-    for one in come:
-        one.start()
-    wait_for(lambda: len(said) == 5, "five are refused")
-    assert {(one.status_code, one["Retry-After"]) for one in said} == {(429, "3")}
-    goes_on.set()
-    for one in come:
-        one.join()
-    assert (len(said), most[0]) == (MOST_WAITING + 5, 1)
+def test_requests_are_counted_over_windows(settings: Any) -> None:
+    settings.REST_WINDOW_S = 10
+    windows = Windows()
+    assert [windows.wait_s("w", 0.2, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
+    assert windows.wait_s("w", 0.2, 1010) is None
+    assert windows.wait_s("w", 0, 1009) is None
 
 
 @pytest.mark.django_db

@@ -21,8 +21,9 @@ def var(settings: Any, tmp_path: Path) -> Path:
     settings.LAKE = tmp_path / "lake"
     settings.REPORTS = tmp_path / "reports"
     settings.HOST_NAME = "here"
-    # Stories of this process share an address.
-    settings.REST_RATE = settings.REST_ADDRESS_RATE = settings.LOG_IN_FAILURES = 0
+    settings.REST_RATE = settings.REST_ADDRESS_RATE = settings.LOG_IN_RATE = (
+        0  # stories of this process share an address
+    )
     settings.WEBHOOK_NETWORKS = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.CACHES = {

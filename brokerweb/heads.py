@@ -1,0 +1,43 @@
+"""How long the web waits for the head of a request: uvicorn waits for ever, while each connection is an open file."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from django.conf import settings
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class HeadDeadline(H11Protocol):
+    """Closes a connection ``HEAD_SECONDS`` after it was opened, or after its last answer, if no head came since.
+
+    An answer may take as long as it does, and a websocket has another protocol from its head on.
+    """
+
+    _due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_head(None)
+
+    def on_response_complete(self) -> None:
+        answered = self.cycle
+        super().on_response_complete()  # which begins what was sent meanwhile
+        self._wait_for_head(answered)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self, answered: Any) -> None:
+        self._forget()
+        self._due = self.loop.call_later(settings.HEAD_SECONDS, self._close_unless_asked, answered)
+
+    def _close_unless_asked(self, answered: Any) -> None:
+        if self.cycle is answered and self.transport.get_protocol() is self:
+            self.transport.close()
+
+    def _forget(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
