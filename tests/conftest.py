@@ -18,6 +18,9 @@ from hypothesis import settings
 settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
 settings.load_profile("unhurried")
 
+# A shell that runs the suite in the background has it ignore SIGINT, and so would everything that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = {"db", "transactional_db", "live_server"}
 READY_S = 240.0
