@@ -111,6 +111,8 @@ class NodeDriver:
         """What waits beyond a backlog."""
         self._reads_at = 0
         """When to read on while there is one."""
+        self._ahead: Sequence[Datagram] = ()
+        """Read already and no backlog: served next, in this order."""
         self._held: list[tuple[int, int, bytes, Address]] = []
         self._held_count = 0
         self._arm(MILLISECOND)
@@ -125,7 +127,7 @@ class NodeDriver:
         node, receive, send = self._node, self._io.receive, self._io.send
         take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
         are_clear = not self._shapers  # and then nothing is ever held
-        full = ROW if self._admission else 0
+        full = ROW if self._admission or self._ahead else 0
         """Full batches in a row."""
         now = monotonic_ns()
         self._send_all(now)
@@ -171,17 +173,27 @@ class NodeDriver:
         return self._io.receive(True)
 
     def _take_turns(self) -> Sequence[Datagram]:
-        """Read what has come; whose turn it is, or everything where that is no backlog."""
+        """Read what has come, and return those whose turn it is; without a backlog, the first of them.
+
+        A batch at a time: senders that wait for their answers go on while the next batch is served.
+        """
+        if self._ahead:
+            return self._take_ahead()
         admission, now = self._admission, monotonic_ns()
         if now >= self._reads_at:
             come = self._read_all()
             if len(come) <= BACKLOG and not admission:
-                return come
+                self._ahead = come
+                return self._take_ahead()
             admission.admit(come)
             self.counters["backlog_dropped"] = admission.dropped
             after = monotonic_ns()
             self._reads_at = after + (after - now)
         return admission.take(BATCH)
+
+    def _take_ahead(self) -> Sequence[Datagram]:
+        batch, self._ahead = self._ahead[:BATCH], self._ahead[BATCH:]
+        return batch
 
     def _read_all(self) -> Sequence[Datagram]:
         """What is there, up to ``MOST_READ``."""
