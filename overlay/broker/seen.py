@@ -32,14 +32,15 @@ class Seen:
         """Remember a query; ``False`` where it was here with this reach or a longer one."""
         if now >= self._next_look:
             self._make_room(now)
-        known = self._reach.get(name)
-        if known is not None and known[0] <= now:
-            del self._reach[name]
-            known = None
-        if known is None:
-            if len(self._reach) >= self._capacity:
+        noted = now + self._lifetime_ns, reach
+        known = self._reach.setdefault(name, noted)
+        if known is noted:
+            if len(self._reach) > self._capacity:
                 self._make_room(now)
-            self._reach[name] = (now + self._lifetime_ns, reach)
+            return True
+        if known[0] <= now:
+            del self._reach[name]
+            self._reach[name] = noted
             return True
         if known[1] >= reach:
             return False
@@ -57,7 +58,7 @@ class Seen:
             if until > now:
                 break
             old.append(name)
-        if len(self._reach) - len(old) >= self._capacity:
+        if len(self._reach) - len(old) > self._capacity:
             old = list(self._reach)[: max(1, self._capacity // AT_ONCE)]
         for name in old:
             del self._reach[name]

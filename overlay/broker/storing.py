@@ -41,13 +41,16 @@ class Storing:
         station.ack(Status.REQ_RECEIVED, UPDATE, source, now)
         entry.source = station.payer(source)
         stored = self.store(entry, now)
-        station.counters[stored.value] += 1
         if stored is Stored.STORED:
-            self._refresh(entry, now)
-        if stored.is_refused:
-            station.nack(Status.I_ERROR, UPDATE, timestamp, source, now)
+            station.counters["stored"] += 1
+            if self.replicas:
+                self._refresh(entry, self.replicas, now)
         else:
-            station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
+            station.counters[stored.value] += 1
+            if stored.is_refused:
+                station.nack(Status.I_ERROR, UPDATE, timestamp, source, now)
+                return
+        station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
 
     def keep_replica(self, answer: Answer, now: int) -> bool:
         """By the rule of an update, but nobody is told; ``False`` where what is here is newer, or there is no room."""
@@ -88,7 +91,8 @@ class Storing:
             self._station.counters["refreshed"] += 1
             assert self.leases is not None
             self.leases.refresh((entry.key, entry.provider), now)
-            self._refresh(entry, now)
+            if self.replicas:
+                self._refresh(entry, self.replicas, now)
 
     def handle_confirm(self, confirm: ReplicaConfirm, source: Address, now: int) -> None:
         """Keep the replica that is here for another lease, or drop one that missed a newer value; never answered."""
@@ -166,12 +170,10 @@ class Storing:
         for keeper in self.replicas.renew(entry, station.wall_ms(now), now):
             station.counters["confirms_sent"] += station.send_message(confirm, keeper, now)
 
-    def _refresh(self, entry: Entry, now: int) -> None:
+    def _refresh(self, entry: Entry, replicas: Replicas, now: int) -> None:
         """Tell the value to those that were asked to keep an older one."""
-        if not self.replicas:
-            return
         station = self._station
-        keepers = self.replicas.renew(entry, station.wall_ms(now), now)
+        keepers = replicas.renew(entry, station.wall_ms(now), now)
         if not keepers:
             return
         times = entry.valid_begin, entry.valid_end
@@ -182,7 +184,7 @@ class Storing:
     def store(self, entry: Entry, now: int) -> Stored:
         """Into the table; that it is full, or that somebody has a share of it, is reported."""
         stored = self.table.store(entry, self._station.wall_ms(now))
-        if stored.is_refused:
+        if stored is not Stored.STORED and stored.is_refused:
             self._station.report_limit("table" if stored is Stored.FULL else "table share", now)
         return stored
 

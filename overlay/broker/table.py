@@ -158,6 +158,16 @@ class Indexed:
                 yield newest
 
 
+def _costs_the_same(old: Entry, new: Entry) -> bool:
+    """Whether two entries of one provider take as much of what is shared, from the same source."""
+    return (
+        len(old.response) == len(new.response)
+        and old.source == new.source
+        and not isinstance(old, Replica)
+        and not isinstance(new, Replica)
+    )
+
+
 KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": Linear}
 
 
@@ -234,8 +244,14 @@ class Table:
         if entry.valid_end <= wall_ms:
             return Stored.UNCHANGED
         known = self._live(entry, wall_ms)
-        if known is not None and known.timestamp >= entry.timestamp:
-            return Stored.UNCHANGED
+        if known is not None:
+            if known.timestamp >= entry.timestamp:
+                return Stored.UNCHANGED
+            if _costs_the_same(known, entry):  # as most updates do, so that no book changes and nothing has to go
+                self._kind.put(entry)
+                if entry.valid_end < known.valid_end:
+                    self._watch(entry, wall_ms)
+                return Stored.STORED
         while (refusal := self._refusal(entry, known)) and self.expire(wall_ms):
             pass
         if refusal is not None:
