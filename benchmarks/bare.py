@@ -17,7 +17,7 @@ import os
 from collections.abc import Sequence
 from time import time_ns
 
-from overlay.addresses import Address, format_address, parse_address
+from overlay.core.addresses import Address, format_address, parse_address
 from overlay.runtime.datagrams import KINDS, Datagram, Spellings, open_datagrams
 from overlay.runtime.lifeline import die_with_parent
 from overlay.runtime.udp import bound_address, open_socket

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import record, tables
+from benchmarks import older, record, tables
 from benchmarks.__main__ import SECTIONS
 from benchmarks.figures import RATIO, Better, Figure, median
 from brokerweb.up.environment import build_accelerator
@@ -36,8 +36,10 @@ TOLERANCE = 0.05
 UNCHANGING = ("peers",)
 """Sections that say little about a change of ours; compared where they are named."""
 NEEDED = ("overlay/__init__.py", "telemetry/intervals.py")
-"""What the benchmark itself imports of the tree that it measures, first of all."""
+"""What the benchmark itself imports of a tree from before the packages had rooms, first of all."""
 ENDS_WITHIN_S = 20.0
+TODAY, OLDER = "today", "older"
+"""Where the benchmark lies by the names of this tree, and by those of before."""
 
 
 class CannotCompare(Exception):
@@ -82,7 +84,9 @@ def main(arguments: Sequence[str] | None = None, root: Path = record.ROOT) -> in
     try:
         with tempfile.TemporaryDirectory(prefix="waxwing-compare-") as directory:
             scratch = Path(directory)
-            (scratch / "benchmarks").symlink_to(root / "benchmarks")
+            (scratch / TODAY).mkdir()
+            (scratch / TODAY / "benchmarks").symlink_to(root / "benchmarks")
+            older.copy_for_older(root / "benchmarks", scratch / OLDER / "benchmarks")
             if options.baseline:
                 changes = against_baseline(new, sections, options.rounds * ROUNDS, scratch)
             else:
@@ -111,7 +115,7 @@ def checked_out(root: Path, revision: str) -> Iterator[Tree]:
     try:
         if _git(root, "worktree", "add", "--quiet", "--detach", str(tree), found) is None:
             raise CannotCompare(f"git could not check out {revision} to {tree}")
-        if not all((tree / name).exists() for name in NEEDED):
+        if not older.has_rooms(tree) and not all((tree / name).exists() for name in NEEDED):
             raise CannotCompare(f"{revision} is too old to be measured: it has no {' and '.join(NEEDED)}")
         if (tree / "overlay" / "runtime" / "_datagrams.c").exists():
             build_accelerator(Path(sys.executable), tree)
@@ -189,11 +193,11 @@ def _measured(section: str, tree: Tree, rounds: int, scratch: Path) -> dict[str,
 
     Raises ``CannotCompare`` with its last words.
     """
-    told = scratch / "figures.json"
+    told, package = scratch / "figures.json", scratch / (TODAY if older.has_rooms(tree.path) else OLDER)
     told.unlink(missing_ok=True)
     # Safe path: neither the working directory nor a script's own may stand before the tree that is measured. What the
     # section starts inherits both, and so measures the same tree.
-    environment = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": f"{scratch}{os.pathsep}{tree.path}"}
+    environment = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": f"{package}{os.pathsep}{tree.path}"}
     command = [sys.executable, "-m", "benchmarks", section, "--rounds", str(rounds), "--json", str(told)]
     parent = os.getpid()
     with tempfile.TemporaryFile() as words:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from telemetry.intervals import CONFIDENCE
+from telemetry.statistics.intervals import CONFIDENCE
 
 RATIO = "ratio"
 """The unit of what travels between runs and machines; everything else is true of one machine on one day."""

@@ -22,7 +22,7 @@ from benchmarks.bursts import fill
 from benchmarks.figures import Figure, figure
 from benchmarks.record import ROOT
 from benchmarks.servers import CLIENT_CORE, Server, brokers, scratch
-from overlay.addresses import parse_address
+from overlay.core.addresses import parse_address
 
 TITLE = "A broker under a flood from one socket"
 SHARE_GOAL, RECOVERY_GOAL_S = 90.0, 1.0

@@ -23,13 +23,13 @@ from benchmarks.bursts import fill
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.programs import program
 from benchmarks.servers import CLIENT_CORE, Server, c_server, cores
-from overlay.addresses import parse_address
-from overlay.facts import Sample, Tick
-from overlay.journal import read_journal
-from overlay.node import SECOND
+from overlay.core.addresses import parse_address
+from overlay.core.node import SECOND
+from overlay.journal.facts import Sample, Tick
+from overlay.journal.journal import read_journal
 from overlay.runtime.client import ContextClient
-from overlay.runtime.loadgen import run_fleet
-from overlay.workload import Workload, entity_name, make_payload, measured_between, plan_clients
+from overlay.runtime.load_generator import run_fleet
+from overlay.systems.context_broker.workload import Workload, entity_name, make_payload, measured_between, plan_clients
 
 TITLE = "The load generator: 1,000 clients on one core"
 CLIENTS = 1000

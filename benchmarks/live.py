@@ -22,10 +22,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.house import House, house
-from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from overlay.facts import Event, Sample, Start, Tick
-from overlay.journal import JournalTail, JournalWriter
-from telemetry.runs import RunFiles
+from overlay.journal.facts import Event, Sample, Start, Tick
+from overlay.journal.journal import JournalTail, JournalWriter
+from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
+from telemetry.lake.runs import RunFiles
 
 TITLE = "Journal and live page, at the published load: 10 brokers, 50 providers, 1,000 consumers, 1 request/s each"
 

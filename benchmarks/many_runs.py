@@ -29,12 +29,12 @@ from brokerweb.reports import schedules
 from brokerweb.reports.models import Report, ReportState, Schedule
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.chance import derive_seed
-from overlay.engines import LIVE
+from overlay.core.chance import derive_seed
+from overlay.core.engines import LIVE
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
-from telemetry.collect import collect
-from telemetry.runs import Lake
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake
 from tests.pages import furniture
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces

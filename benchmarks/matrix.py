@@ -17,7 +17,7 @@ from benchmarks.many_runs import SHAPED, Seeded, collected, row_of
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
-from overlay.chance import derive_seed
+from overlay.core.chance import derive_seed
 from overlay.experiment.definition import configurations
 from tests.pages import furniture
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from benchmarks.bursts import Wrong, fill
 from benchmarks.servers import Server, c_server
-from overlay.addresses import parse_address
+from overlay.core.addresses import parse_address
 
 FIRST_ABSENT = 1_000_000
 KEYS = 1000

@@ -17,9 +17,9 @@ from statistics import fmean
 from benchmarks.bursts import Wrong, burst, fill
 from benchmarks.figures import RATIO, Figure, figure
 from benchmarks.servers import SEED, c_server, scratch, supervisor
-from overlay.facts import Sample, Start, Tick
-from overlay.journal import read_journal
-from overlay.phases import ENDED
+from overlay.deployment.phases import ENDED
+from overlay.journal.facts import Sample, Start, Tick
+from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import Status, SupervisorClient, is_gone
 from overlay.topologies import generate

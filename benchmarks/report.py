@@ -26,8 +26,8 @@ import psutil
 
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from telemetry.errors import TelemetryError
-from telemetry.progress import PROGRESS
-from telemetry.runs import Lake
+from telemetry.lake.runs import Lake
+from telemetry.reports.progress import PROGRESS
 from telemetry.spark.java import find_java
 from tests.telemetry.synthetic import write_lake
 

@@ -16,13 +16,13 @@ from heapq import heappop, heappush
 from statistics import fmean
 
 from benchmarks.figures import RATIO, Figure, figure
-from overlay.broker.config import BrokerConfig
-from overlay.node import SECOND
+from overlay.core.node import SECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.garbage import Collector
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import Limits, generate
-from overlay.workload import Workload
 
 TITLE = "The simulator"
 SIZES = (10, 100)

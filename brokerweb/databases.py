@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import dj_database_url
 
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 
 SCHEMES = ("postgresql", "postgres")
 EXAMPLE = "postgresql://user:password@host:5432/name"

@@ -1,4 +1,5 @@
-"""What a service refuses though every field is right; what is wrong with one is ``overlay.errors.InvalidSetting``."""
+"""What a service refuses though every field is right; what is wrong with one is
+``overlay.core.errors.InvalidSetting``."""
 
 
 class NotPossible(Exception):

@@ -15,9 +15,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from brokerweb.topologies import parts
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
+from overlay.core.settings import help_lines
 from overlay.experiment.whatif import in_words
-from overlay.settings import help_lines
 
 register = template.Library()
 
@@ -94,7 +94,7 @@ def signed_points(value: Any) -> str:
 
 @register.filter
 def size(value: Any) -> str:
-    """Bytes in kB, MB or GB: SI's powers of ten, as in reports (``telemetry.charts.KB``)."""
+    """Bytes in kB, MB or GB: SI's powers of ten, as in reports (``telemetry.charts.charts.KB``)."""
     number = _number(value)
     if number is None:
         return UNKNOWN
@@ -428,7 +428,8 @@ def sentence(text: Any) -> str:
 
 @register.filter
 def interval(found: Any, unit: str) -> SafeString | str:
-    """An estimate of ``telemetry.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]"; without an interval for one replicate."""
+    """An estimate of ``telemetry.statistics.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]"; without an interval for one
+    replicate."""
     write = {"us": us, "size": size, "share": share, "ms": lambda ms: us(times_1000(ms)), "number": sig3}[unit]
     if not isinstance(found, dict) or found.get("value") is None:
         return UNKNOWN

@@ -14,9 +14,9 @@ from typing import Any
 from django.http import QueryDict
 
 from brokerweb import quantities
-from overlay import profiles
-from overlay.errors import InvalidSetting
-from overlay.settings import SettingInfo, Value
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo, Value
+from overlay.systems.context_broker import profiles
 
 SHARES = ("fraction", "probability")
 LEFT_OPEN = "as the profile"

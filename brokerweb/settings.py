@@ -49,7 +49,7 @@ VERSION = overlay.__version__
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
 MAX_BROKERS = 1_000
-"""Of one topology: as many as one host launches within ``overlay.phases.LAUNCH_LIMIT_S``."""
+"""Of one topology: as many as one host launches within ``overlay.deployment.phases.LAUNCH_LIMIT_S``."""
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Of a request's body, with its files: a document in a form or in JSON, where quotes are written longer."""
@@ -368,7 +368,7 @@ SPECTACULAR_SETTINGS = {
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",
         "ScheduleKind": "brokerweb.reports.models.ScheduleKind",
-        "TraceOutcome": "telemetry.traces.OUTCOMES",
+        "TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES",
         "FiringOutcome": "brokerweb.reports.models.FiringOutcome",
         "NoticeKind": "brokerweb.notices.models.NoticeKind",
         "DeliveryState": "brokerweb.notices.models.DeliveryState",

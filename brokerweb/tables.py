@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from django.http import HttpResponse
 
 from brokerweb.spreadsheets import harmless
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 CSV, JSON, PARQUET = "csv", "json", "parquet"
 CONTENT_TYPES: Mapping[str, str] = {

@@ -1,6 +1,7 @@
 """One traced query as REST gives it and pages show it: of a run, or of a network that stays up.
 
-Counterparts: ``telemetry.traces`` joined what brokers reported; ``experiments.traces`` and ``networks.walks`` find it.
+Counterparts: ``telemetry.systems.context_broker.traces`` joined what brokers reported; ``experiments.traces`` and
+``networks.walks`` find it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from dataclasses import asdict
 from typing import Any
 
 from brokerweb.moments import moment
-from overlay.broker.config import MOST_HOPS
-from overlay.broker.search import STRATEGIES
-from telemetry import sequence as diagrams
-from telemetry import tracefile
-from telemetry.endings import ending_of
-from telemetry.traces import CONSUMER, Hop, Query, Step
+from overlay.systems.context_broker.broker.config import MOST_HOPS
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from telemetry.systems.context_broker import sequence as diagrams
+from telemetry.systems.context_broker import tracefile
+from telemetry.systems.context_broker.endings import ending_of
+from telemetry.systems.context_broker.traces import CONSUMER, Hop, Query, Step
 
 KINDS = {"request": "passed on", "lookahead": "looked at", "answer": "answer back", "refusal": "refusal back"}
 SENTENCES = {
@@ -49,7 +50,7 @@ def most_hops(settings: Mapping[str, Any], brokers: int) -> int | None:
 
 
 def summary(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of ``telemetry.tracefile``, without its steps."""
+    """A row of ``telemetry.systems.context_broker.tracefile``, without its steps."""
     kept = ("id", "entity", "timestamp_ms", "asked", "outcome", "hops", "messages", "replicas", "partial")
     return {**{name: row[name] for name in kept}, "at": moment(row["timestamp_ms"]), "ms": ms(row["us"])}
 

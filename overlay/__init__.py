@@ -5,9 +5,10 @@ any broker, and a broker that lacks the answer searches the overlay of its neigh
 
 ::
 
-        overlay.broker ──┐                                  ┌── overlay.runtime   real UDP, real processes
-        overlay.clients ─┤  pure cores: no socket, no clock ├
-        overlay.fleet ───┘  ``now`` and chance handed in    └── overlay.sim       virtual time, the very same objects
+        overlay.systems.context_broker.broker ──┐                                  ┌── overlay.runtime   real UDP, real
+        processes overlay.systems.context_broker.clients ─┤  pure cores: no socket, no clock ├
+        overlay.deployment.fleet ───┘  ``now`` and chance handed in    └── overlay.sim       virtual time, the very same
+        objects
 
 What everything stands on:
 

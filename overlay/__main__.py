@@ -9,16 +9,16 @@ import sys
 def main(argv: list[str]) -> int:
     """Run one command; its exit code."""
     if argv[:1] == ["replay"]:
-        from overlay.sim import cli_replay
+        from overlay.cli import replay
 
-        return cli_replay.main(argv[1:])
+        return replay.main(argv[1:])
     if argv[:1] == ["simulate"]:
-        from overlay import cli_simulate
+        from overlay.cli import simulate
 
-        return cli_simulate.main(argv[1:])
-    from overlay.runtime import cli
+        return simulate.main(argv[1:])
+    from overlay.cli import commands
 
-    return cli.main(argv)
+    return commands.main(argv)
 
 
 if __name__ == "__main__":

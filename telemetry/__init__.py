@@ -6,7 +6,7 @@
         └────── window ──> snapshots of the live page
 
 - ``runs``        where a run's files lie; ``manifest``: under which conditions it ran; ``storage``: whole files or none
-- ``records``     facts as columns, derived from ``overlay.facts``
+- ``records``     facts as columns, derived from ``overlay.journal.facts``
 - ``collect``     journals to Parquet and the run's ``summary``, with its ``verdict`` on itself
 - ``metrics``     percentiles, outcomes, lateness, ages; ``processes``: what ticks say; ``schedule``: what was due
 - ``oracle``      what each answer was worth, held against what had been provided

@@ -12,17 +12,18 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from overlay.errors import InvalidSetting, WaxwingError
+from overlay.core.errors import InvalidSetting, WaxwingError
 from overlay.runtime.calibrated import data_directory
 from telemetry.calibration import command as calibration
-from telemetry.captures import Choice, capture, title
-from telemetry.claims import page as claims
-from telemetry.progress import ERROR, PROGRESS, tell
-from telemetry.runs import Lake, RunFiles
-from telemetry.search_table import command as search_table
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.reports.progress import ERROR, PROGRESS, tell
 from telemetry.spark import standalone
 from telemetry.sweep import command as sweep
 from telemetry.sweep.batch import Batch
+from telemetry.systems.context_broker.captures import Choice, capture, title
+from telemetry.systems.context_broker.claims import page as claims
+from telemetry.systems.context_broker.lab import copies_command as copies
+from telemetry.systems.context_broker.search_table import command as search_table
 
 _say = partial(tell, PROGRESS)
 
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     standalone.add_flags(cluster)
     claims.add_flags(commands.add_parser("claims", help="judge the published claims by the simulated matrix"))
     search_table.add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
+    copies.add_flags(commands.add_parser("copies", help="how many copies each replication strategy leads to"))
     return top
 
 
@@ -76,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "calibrate": _calibrate,
         "claims": _claims,
         "search-table": _search_table,
+        "copies": _copies,
         "pcap": _pcap,
         "spark": _spark,
     }
@@ -126,6 +129,12 @@ def _claims(given: argparse.Namespace) -> int:
 
 def _search_table(given: argparse.Namespace) -> int:
     print(search_table.make(given, _say, datetime.now(UTC)))
+    return 0
+
+
+def _copies(given: argparse.Namespace) -> int:
+    for line in copies.table(given):
+        print(line)
     return 0
 
 

@@ -1,6 +1,6 @@
 """What stops telemetry for a reason that a person can act on."""
 
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 
 
 class TelemetryError(WaxwingError):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.addresses import format_address, is_loopback, parse_address, parse_networks
-from overlay.errors import InvalidSetting, WireError
+from overlay.core.addresses import format_address, is_loopback, parse_address, parse_networks
+from overlay.core.errors import InvalidSetting, WireError
 
 
 @given(st.ip_addresses().filter(lambda host: not getattr(host, "scope_id", None)), st.integers(1, 65535))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from overlay.admission import KNOWN_UNITS, STRANGER_UNITS, STRANGERS_UNITS, Admission, Turns, share, units
+from overlay.core.admission import KNOWN_UNITS, STRANGER_UNITS, STRANGERS_UNITS, Admission, Turns, share, units
 
 KNOWN = [("10.0.0.1", 1), ("10.0.0.1", 2), ("10.0.0.2", 1)]
 STRANGERS = [("203.0.113.1", 1), ("203.0.113.1", 2), ("203.0.113.99", 1), ("198.51.100.1", 1)]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.assignment import ASSIGNMENTS, Nearest, assign_machines
-from overlay.chance import Stream
-from overlay.errors import InvalidSetting
+from overlay.core.chance import Stream
+from overlay.core.errors import InvalidSetting
+from overlay.load.assignment import ASSIGNMENTS, Nearest, assign_machines
+from overlay.systems.context_broker.workload import Workload, plan_clients
 from overlay.topologies import KINDS, generate
-from overlay.workload import Workload, plan_clients
 
 POSITIONS = generate("waxman", 10, seed=3).positions
 

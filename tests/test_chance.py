@@ -1,6 +1,6 @@
 import pytest
 
-from overlay.chance import Stream, derive_seed
+from overlay.core.chance import Stream, derive_seed
 
 
 def test_equal_seeds_give_equal_draws_and_the_published_ones():

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.churn import CRASH, DEPARTURES, LEAVE, UP, Change, Churn, schedule
-from overlay.errors import InvalidSetting
-from overlay.settings import describe
-from overlay.workload import Workload, ramp_s
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import describe
+from overlay.faults.churn import CRASH, DEPARTURES, LEAVE, UP, Change, Churn, schedule
+from overlay.systems.context_broker.workload import Workload, ramp_s
 
 DRAWN = ("exponential", "weibull")
 workloads = st.builds(

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.engines import ENGINES, SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import ENGINES, SIMULATED
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import checked
 from overlay.experiment.files import MAX_BYTES, parse_definition
 from overlay.experiment.inline import separated

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay import fleet
-from overlay.assembly import ATTEMPTS, PATIENCE, RETRY, Assembly, Order
-from overlay.deployment import Deployment
-from overlay.errors import InvalidSetting
-from overlay.links import Link
-from overlay.node import SECOND
-from overlay.phases import (
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.core.node import SECOND
+from overlay.deployment import fleet
+from overlay.deployment.deployment import Deployment
+from overlay.deployment.phases import (
     DRAIN_LIMIT_S,
     LAUNCH_LIMIT_S,
     TRANSITIONS,
@@ -23,6 +22,7 @@ from overlay.phases import (
     schedule,
     wanted,
 )
+from overlay.systems.context_broker.assembly import ATTEMPTS, PATIENCE, RETRY, Assembly, Order
 
 RUN = {
     "id": "run-1",

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.churn import CRASH, LEAVE, UP, Change
-from overlay.errors import InvalidSetting
-from overlay.fault_documents import read
-from overlay.faults import BEGAN, ENDED, Course, timeline
-from overlay.links import Link
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.faults.churn import CRASH, LEAVE, UP, Change
+from overlay.faults.fault_documents import read
+from overlay.faults.faults import BEGAN, ENDED, Course, timeline
 
 BROKERS = 6
 RING = tuple(Link(i, (i + 1) % BROKERS, delay_ms=10, loss=0.1) for i in range(BROKERS))

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.fleet import (
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.deployment.fleet import (
     BACK_OFF,
     GIVEN_UP,
     KILLED,
@@ -23,7 +24,6 @@ from overlay.fleet import (
     Wait,
     plan,
 )
-from overlay.node import MILLISECOND, SECOND
 
 ALWAYS = {"b": Lifetime.ALWAYS}
 ONCE = {"b": Lifetime.ONCE}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.facts import Event, Fact, Sample, Start, Tick
-from overlay.journal import JournalTail, JournalWriter, read_journal
+from overlay.journal.facts import Event, Fact, Sample, Start, Tick
+from overlay.journal.journal import JournalTail, JournalWriter, read_journal
 
 START = Start("broker-0", 42, 1_700_000_000_000_000, "0.1.0")
 TICK = Tick("broker-0", 1_000_000, {"entries": 3}, "", 6_000_000, 900_000, 440_000, 1200)
@@ -107,7 +107,7 @@ def test_who_wants_ticks_alone_gets_them_and_all_the_others_are_passed_over(tmp_
 def test_a_journal_longer_than_what_is_read_at_once_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("overlay.journal.CHUNK_BYTES", 100)
+    monkeypatch.setattr("overlay.journal.journal.CHUNK_BYTES", 100)
     long = Event("supervisor", 7, "noted", {"reason": "x" * 1_000})
     write(tmp_path / "j", [TICK, long, SAMPLE] * 5)
     journal = read_journal(tmp_path / "j")

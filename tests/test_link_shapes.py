@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.link_shapes import in_words, laid_over
-from overlay.links import LINK_SETTINGS, PROFILES, Link, LinkShape
+from overlay.core.link_shapes import in_words, laid_over
+from overlay.core.links import LINK_SETTINGS, PROFILES, Link, LinkShape
 from tests.test_links import shapes
 
 CLEAR = LinkShape()

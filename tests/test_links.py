@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.chance import Stream
-from overlay.errors import InvalidSetting
-from overlay.links import MAX_COPIES, PROFILES, Link, LinkShape, Shaper
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.chance import Stream
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import MAX_COPIES, PROFILES, Link, LinkShape, Shaper
+from overlay.core.node import MILLISECOND, SECOND
 
 seeds = st.integers(0, 2**64 - 1)
 fractions = st.floats(0, 1)

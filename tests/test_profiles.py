@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.deployment import Deployment
-from overlay.errors import InvalidSetting
-from overlay.profiles import PROFILES, SUMMARIES, differing, resolved
-from overlay.settings import build, describe
-from overlay.systems import SYSTEMS
+from overlay.core.chance import Chances
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import build, describe
+from overlay.deployment.deployment import Deployment
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.profiles import PROFILES, SUMMARIES, differing, resolved
+from overlay.systems.registry import SYSTEMS
 from tests.runtime.daemons import overlay
 from tests.test_deployment import RUN
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.experiment.searches import remark, searched_share, warning
+from overlay.core.engines import SIMULATED
+from overlay.deployment.deployment import Deployment
 from overlay.sim.engine import simulate
-from overlay.systems import SYSTEMS
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
+from overlay.systems.context_broker.searches import remark, searched_share, warning
+from overlay.systems.registry import SYSTEMS
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
 from tests.sim.test_engine import document
 
 WORKLOAD = {"providers": 50, "consumers": 50, "update_interval_s": 2, "request_interval_s": 2, "duration_s": 20}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.errors import InvalidSetting
-from overlay.node import MILLISECOND, SECOND
-from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel, Work
+from overlay.core.errors import InvalidSetting
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel, Work
 
 
 def even(low: float, high: float) -> tuple[float, ...]:

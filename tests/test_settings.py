@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from overlay.errors import InvalidSetting
-from overlay.settings import build, check, describe, setting
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import build, check, describe, setting
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.node import SECOND
-from overlay.silence import LOOK, Silence
+from overlay.core.node import SECOND
+from overlay.core.silence import LOOK, Silence
 
 LEASE = 15 * SECOND
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from overlay.errors import InvalidSetting
-from overlay.systems import SYSTEMS
+from overlay.core.errors import InvalidSetting
+from overlay.systems.registry import SYSTEMS
 
 BROKER = SYSTEMS["context-broker"]
 

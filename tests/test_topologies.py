@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.errors import InvalidSetting
-from overlay.links import Link
-from overlay.settings import describe
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.core.settings import describe
 from overlay.topologies import (
     KINDS,
     Graph,

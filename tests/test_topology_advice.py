@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.errors import InvalidSetting
-from overlay.links import Link
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.systems.context_broker.walking import estimate
 from overlay.topologies import Graph, generate
 from overlay.topologies.advice import links_to_add, mean_walk
-from overlay.topologies.walking import estimate
 
 
 def plain(graph: Graph) -> nx.Graph:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.links import Link
+from overlay.core.links import Link
 from overlay.topologies import Graph, generate, measures
 from overlay.topologies.difference import difference
 from overlay.topologies.structure import structure

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.errors import InvalidSetting
-from overlay.links import Link
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
 from overlay.topologies import Graph, Limits, from_csv, from_graphml, from_json, to_csv, to_graphml, to_json
 
 NAME = st.text(st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters="\xa0"), min_size=1, max_size=8)

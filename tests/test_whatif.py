@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import configurations, normalised
 from overlay.experiment.whatif import changed, in_words
+from overlay.systems.context_broker.workload import Workload, plan_clients
 from overlay.topologies import generate
-from overlay.workload import Workload, plan_clients
 
 
 def configuration(engine: str = "simulated", **workload: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from overlay.chance import Stream
-from overlay.errors import InvalidSetting
-from overlay.settings import build
-from overlay.workload import (
+from overlay.core.chance import Stream
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import build
+from overlay.systems.context_broker.workload import (
     LEAD_S,
     Popularity,
     Workload,

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Scope, Token
 from brokerweb.secret import write_private
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 MAX_TOKENS = 50
 """Of one account: those of a script that makes one whenever it runs do not pile up."""

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from brokerweb.accounts import services
 from brokerweb.accounts.models import Scope
 from brokerweb.doors import person, posted
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 @login_required

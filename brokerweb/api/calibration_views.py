@@ -17,7 +17,7 @@ from brokerweb.api.shapes.fields import ObjectField
 from brokerweb.errors import NotPossible
 from telemetry.calibration.trust import Compared, trust
 from telemetry.errors import TelemetryError
-from telemetry.manifest import machine
+from telemetry.lake.manifest import machine
 
 
 class OverRunsSerializer(serializers.Serializer):

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from brokerweb.errors import NotPossible
 from brokerweb.networks.context import NotAnswered
 from brokerweb.storage.disk import told_full
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 
 

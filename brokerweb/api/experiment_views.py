@@ -25,8 +25,8 @@ from brokerweb.experiments import claims, judging, reckoning, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.tables import JSON, checked, download, written
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
 
 BODY = {"application/json": shapes.ExperimentBody, YAML: shapes.ExperimentBody}
 YAML_ANSWER = {(200, YAML): OpenApiTypes.OBJECT}

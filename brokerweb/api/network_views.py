@@ -25,7 +25,7 @@ from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 KEY = [
     OpenApiParameter(name, str, OpenApiParameter.PATH, description="Percent-encoded, a slash as %2F")

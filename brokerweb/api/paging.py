@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from rest_framework.request import Request
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 MOST_DIGITS = 12
 """Of a number in a query; of all that is allowed none has more."""

@@ -7,14 +7,14 @@ from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
 from brokerweb.definitions import documents
-from overlay.errors import InvalidSetting
-from overlay.untrusted import Unreadable, read_json
+from overlay.core.errors import InvalidSetting
+from overlay.core.untrusted import Unreadable, read_json
 
 YAML = "application/yaml"
 
 
 class JSONParser(parsers.JSONParser):
-    """JSON within the limits of ``overlay.untrusted``. Raises ``ParseError``, or ``InvalidSetting`` of a field."""
+    """JSON within the limits of ``overlay.core.untrusted``. Raises ``ParseError``, or ``InvalidSetting`` of a field."""
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         encoding = (parser_context or {}).get("encoding", settings.DEFAULT_CHARSET)

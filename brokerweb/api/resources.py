@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
-from overlay.errors import InvalidSetting
-from overlay.settings import SettingInfo
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo
 
 IF_MATCH = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="The `mark` of what was read: 409 if it was changed since"

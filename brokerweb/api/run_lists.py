@@ -14,7 +14,7 @@ from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.experiments.models import Run
 from brokerweb.runlist.columns import COLUMNS
 from brokerweb.runlist.filtering import condition
-from overlay.engines import ENGINES
+from overlay.core.engines import ENGINES
 from telemetry.filters import Comparison, parse
 
 

@@ -40,12 +40,12 @@ from brokerweb.runpage import tables
 from brokerweb.storage.services import removed_sentence
 from brokerweb.tables import CSV, JSON, checked, written
 from brokerweb.tables import download as taken_away
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
-from telemetry import holdings
-from telemetry.runs import RunFiles
-from telemetry.tracefile import ORDERS
-from telemetry.traces import OUTCOMES
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import holdings
+from telemetry.systems.context_broker.tracefile import ORDERS
+from telemetry.systems.context_broker.traces import OUTCOMES
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""

@@ -14,7 +14,7 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
-from overlay.systems import SYSTEMS, System
+from overlay.systems.registry import SYSTEMS, System
 
 
 class SettingSerializer(serializers.Serializer):

@@ -18,10 +18,10 @@ from brokerweb.api.shapes import topologies as shapes
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
-from overlay.broker.config import BrokerConfig
-from overlay.broker.walks import POLICIES
-from overlay.errors import InvalidSetting
-from overlay.settings import describe
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import describe
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies.advice import LARGEST
 from overlay.topologies.difference import difference
 

@@ -19,9 +19,9 @@ from brokerweb.api.shapes import wire as shapes
 from brokerweb.api.streams import download
 from brokerweb.experiments.models import Run
 from brokerweb.wirelab import composing, pasted, recorded, sending, services
-from overlay.addresses import format_address
-from overlay.errors import InvalidSetting
-from telemetry import pcapng
+from overlay.core.addresses import format_address
+from overlay.core.errors import InvalidSetting
+from telemetry.lake import pcapng
 
 _CHOICE = [
     OpenApiParameter("from_us", int, description="Microseconds since the launch; the beginning where left out"),

@@ -1,4 +1,4 @@
-"""Faults as rows of a form: what, where, how much, from when until when. Counterpart: ``overlay.faults``."""
+"""Faults as rows of a form: what, where, how much, from when until when. Counterpart: ``overlay.faults.faults``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from django.http import QueryDict
 from brokerweb import quantities
 from brokerweb.formatting import words
 from brokerweb.setting_forms import Input
-from overlay.errors import InvalidSetting
-from overlay.fault_documents import WHERE
-from overlay.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RESTART, SLOW
-from overlay.links import LinkShape
-from overlay.settings import SettingInfo, describe
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LinkShape
+from overlay.core.settings import SettingInfo, describe
+from overlay.faults.fault_documents import WHERE
+from overlay.faults.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RESTART, SLOW
 
 AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
 """By kind, the field that says how much."""

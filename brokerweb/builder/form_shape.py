@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from brokerweb.builder import fault_forms
-from overlay.engines import Simulation
-from overlay.errors import InvalidSetting
+from overlay.core.engines import Simulation
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import describe
+from overlay.core.untrusted import Unreadable, read_json
 from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS
-from overlay.settings import describe
-from overlay.systems import RECORD, SYSTEMS
-from overlay.untrusted import Unreadable, read_json
+from overlay.systems.registry import RECORD, SYSTEMS
 
 SIMULATION = describe(Simulation)
 

@@ -19,11 +19,11 @@ from brokerweb.builder.form_shape import SIMULATION, check_shape, listed, read_b
 from brokerweb.definitions import documents, relevance
 from brokerweb.definitions.references import name_of
 from brokerweb.setting_forms import Input, Inputs
-from overlay.engines import LIVE, SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import LIVE, SIMULATED
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo
 from overlay.experiment import sweeps
-from overlay.settings import SettingInfo
-from overlay.systems import RECORD, SYSTEMS, System
+from overlay.systems.registry import RECORD, SYSTEMS, System
 
 MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
 """Shown at once; the rest of the workload is folded away."""

@@ -10,7 +10,7 @@ from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
 from overlay.experiment.definition import MAX_NAME
-from overlay.systems import RECORD, SYSTEMS
+from overlay.systems.registry import RECORD, SYSTEMS
 
 NEW: Mapping[str, Any] = {"workload": {"entities": 50}}
 """What a new experiment begins with that is not a default of REST, where one entity is the thesis' own: each provider

@@ -22,7 +22,7 @@ from brokerweb.formatting import counted
 from brokerweb.ids import new_id
 from brokerweb.picks import Picks
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 MOST_TOPOLOGIES = 100
 """In the list that is picked from, beside those that are chosen."""

@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.calibration.trust import chart_of, trust
 from telemetry.errors import TelemetryError
-from telemetry.manifest import machine
+from telemetry.lake.manifest import machine
 
 
 @login_required

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from overlay.errors import InvalidSetting
-from telemetry.grouping import AGGREGATES
-from telemetry.measures import MEASURES, Measure
+from overlay.core.errors import InvalidSetting
+from telemetry.statistics.grouping import AGGREGATES
+from telemetry.summary.measures import MEASURES, Measure
 
 CHARTS = {
     "lines": "Lines",

@@ -8,10 +8,10 @@ from typing import Any
 
 from brokerweb.comparison.parameters import Parameter, order
 from brokerweb.comparison.services import Comparison, Group, grouped
-from overlay.engines import SIMULATED
-from telemetry.charts import axis
-from telemetry.configurations import in_words
-from telemetry.measures import Measure
+from overlay.core.engines import SIMULATED
+from telemetry.charts.charts import axis
+from telemetry.reports.configurations import in_words
+from telemetry.summary.measures import Measure
 
 X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
 UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}

@@ -24,10 +24,10 @@ from brokerweb.comparison import axes
 from brokerweb.comparison.asked import MOST_DISTRIBUTIONS
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
-from telemetry.charts import Chart, axis, chart, point, series
-from telemetry.comparison import CURVE
-from telemetry.metrics import Numbers
-from telemetry.runs import Lake
+from telemetry.charts.charts import Chart, axis, chart, point, series
+from telemetry.lake.runs import Lake
+from telemetry.reports.comparison import CURVE
+from telemetry.statistics.metrics import Numbers
 
 MOST_SAMPLES = 3_000_000
 """Read for one picture; where runs have more, fewer of their replicates are read, and it is said."""
@@ -119,7 +119,8 @@ def _answered(path: Path) -> Numbers:
 
 
 def drawn(found: Comparison, some: Sequence[Distribution]) -> Chart:
-    """As a chart of ``telemetry.charts``: which share of the answers, in per cent (y), took at most so long (x)."""
+    """As a chart of ``telemetry.charts.charts``: which share of the answers, in per cent (y), took at most so long
+    (x)."""
     lines = [series(one.group.label, one.group.role, one.group.kind, _points(one)) for one in some if one.curve]
     across, up = axis("Response time", "µs", log=True), axis("Share of the answers", "%", zero=True)
     title = axes.title("Share of the answers", found, "response time")

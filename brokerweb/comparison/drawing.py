@@ -1,4 +1,4 @@
-"""A comparison as charts: plain JSON of bounded size, in the shape of ``telemetry.charts`` where that is enough.
+"""A comparison as charts: plain JSON of bounded size, in the shape of ``telemetry.charts.charts`` where that is enough.
 
 Counterparts: ``static/js/compare*.js`` draw it. Boxes and differences, and the heat map, have shapes of their own::
 
@@ -17,12 +17,12 @@ from brokerweb.comparison import axes
 from brokerweb.comparison.asked import Asked
 from brokerweb.comparison.parameters import Parameter, said
 from brokerweb.comparison.services import Comparison, Group, legend, short
-from overlay.engines import SIMULATED
-from telemetry import grouping
-from telemetry.charts import Chart, axis, chart, estimate, point, series
-from telemetry.configurations import in_words
-from telemetry.intervals import LOG
-from telemetry.measures import Measure
+from overlay.core.engines import SIMULATED
+from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
+from telemetry.reports.configurations import in_words
+from telemetry.statistics import grouping
+from telemetry.statistics.intervals import LOG
+from telemetry.summary.measures import Measure
 
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000

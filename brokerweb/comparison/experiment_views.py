@@ -15,8 +15,8 @@ from brokerweb.comparison import axes, drawing, services
 from brokerweb.comparison.asked import DEFAULT_METRIC, Asked
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import UNFINISHED
-from overlay.errors import InvalidSetting
-from telemetry.measures import MEASURES
+from overlay.core.errors import InvalidSetting
+from telemetry.summary.measures import MEASURES
 
 
 @login_required

@@ -9,10 +9,10 @@ from typing import Any
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import words
 from brokerweb.ids import in_chunks
-from overlay.engines import SIMULATED
-from overlay.systems import RECORD, SYSTEMS
-from telemetry.configurations import choose
-from telemetry.published import Published, same
+from overlay.core.engines import SIMULATED
+from overlay.systems.registry import RECORD, SYSTEMS
+from telemetry.reports.configurations import choose
+from telemetry.systems.context_broker.published import Published, same
 
 MOST_KEPT = 5_000
 """Configurations, of about 3 kB each."""
@@ -44,7 +44,7 @@ class Configuration:
 
     @property
     def role(self) -> str:
-        """As ``telemetry.charts`` has it."""
+        """As ``telemetry.charts.charts`` has it."""
         if self.factors["engine"] == SIMULATED:
             return "simulated"
         return "shaped" if self.factors["links"] else "measured"

@@ -11,11 +11,11 @@ from django.db.models import Count, Q, QuerySet
 
 from brokerweb.experiments.models import Run, RunQuerySet, RunState
 from brokerweb.runlist.filtering import named_fields, runs_matching
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import parse
-from telemetry.grouping import Value
-from telemetry.measures import MEASURES
+from telemetry.statistics.grouping import Value
+from telemetry.summary.measures import MEASURES
 
 MOST_RUNS = 20_000
 _COLUMNS = {measure.path: f"figure_{name}" for name, measure in MEASURES.items()}
@@ -127,6 +127,6 @@ def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
 
 
 def without_repeats(rows: Sequence[Figures]) -> list[Figures]:
-    """As ``telemetry.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
+    """As ``telemetry.reports.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
     last = {(one.configuration, one.seed): one.run for one in rows if one.engine == SIMULATED}
     return [one for one in rows if one.engine != SIMULATED or last[one.configuration, one.seed] == one.run]

@@ -1,6 +1,7 @@
 """A comparison: runs as groups of replicates, each figure with its interval, each group held against the baseline.
 
-The page, REST, the exports and the command all show what ``compare`` returns; the numbers are ``telemetry.grouping``'s.
+The page, REST, the exports and the command all show what ``compare`` returns; the numbers are
+``telemetry.statistics.grouping``'s.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from brokerweb.comparison import parameters, selection
 from brokerweb.comparison.asked import Asked
 from brokerweb.comparison.parameters import Configuration, Parameter
 from brokerweb.comparison.selection import Figures, Selection
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
-from telemetry import grouping
-from telemetry.configurations import in_words, label_of
-from telemetry.grouping import Difference, Estimate, Value
-from telemetry.measures import Measure
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from telemetry.reports.configurations import in_words, label_of
+from telemetry.statistics import grouping
+from telemetry.statistics.grouping import Difference, Estimate, Value
+from telemetry.summary.measures import Measure
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 PUBLISHED = {"mean": ("response_us", 1.0), "rss": ("memory_kb", 1000.0), "uss": ("memory_kb", 1000.0)}
@@ -38,7 +39,7 @@ class Group:
     label: str
     engine: str
     role: str
-    """As ``telemetry.charts`` has it."""
+    """As ``telemetry.charts.charts`` has it."""
     kind: str
     """Of its topology, for its colour; empty where it has several."""
     factors: Mapping[str, Any]

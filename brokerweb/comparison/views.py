@@ -23,11 +23,11 @@ from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
 from brokerweb.tables import FORMS, JSON, download, written
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
-from telemetry.grouping import AGGREGATES
-from telemetry.measures import MEASURES
+from telemetry.statistics.grouping import AGGREGATES
+from telemetry.summary.measures import MEASURES
 
 ROWS = 100
 """Groups on a page of the table."""

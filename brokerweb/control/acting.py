@@ -19,7 +19,7 @@ from brokerweb.control.runs import claim, reconcile_run
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Desired, Network
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 
 log = logging.getLogger(__name__)

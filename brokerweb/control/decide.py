@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from brokerweb.experiments.models import RunState
 from brokerweb.experiments.states import KEPT
 from brokerweb.networks.models import Desired, NetworkState
-from overlay import phases
+from overlay.deployment import phases
 from overlay.runtime.supervisor_client import Status, is_gone
 
 RUN_STATES = {

@@ -11,7 +11,7 @@ from django.utils import timezone
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.services import worker_missing
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
 
 
 class Reaper:

@@ -15,8 +15,8 @@ from brokerweb.networks import posting
 from brokerweb.networks.models import Desired, Network
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
-from overlay import phases
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
+from overlay.deployment import phases
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, is_gone
 
 log = logging.getLogger(__name__)

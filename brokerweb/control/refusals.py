@@ -1,6 +1,6 @@
 """Why something could not be deployed, in words for its row."""
 
-from overlay.errors import describe_os_error
+from overlay.core.errors import describe_os_error
 
 
 def in_words(error: Exception) -> str:

@@ -20,13 +20,13 @@ from brokerweb.experiments.services import seed_of
 from brokerweb.posting import is_left_to_task
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
-from overlay.deployment import run_document
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
+from overlay.deployment.deployment import run_document
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
 from telemetry.errors import TelemetryError
-from telemetry.manifest import make_manifest
-from telemetry.runs import RunFiles
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.runs import RunFiles
 
 
 def claim(host: str, owner: str, only: str | None = None) -> Run | None:

@@ -21,7 +21,7 @@ from brokerweb.control import acting, host, reconcile, runs
 from brokerweb.networks import hosting
 from brokerweb.posting import aside
 from brokerweb.storage import reserve
-from overlay.errors import describe_os_error
+from overlay.core.errors import describe_os_error
 from overlay.runtime.supervisor_client import SupervisorUnavailable
 
 log = logging.getLogger(__name__)

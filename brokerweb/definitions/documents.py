@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from brokerweb.definitions.references import References, carried
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import FIELDS
 from overlay.experiment.files import parse_definition
-from overlay.systems import SYSTEMS
+from overlay.systems.registry import SYSTEMS
 
 MOST_BYTES = 1_000_000
 """Of an upload, or of what is typed."""

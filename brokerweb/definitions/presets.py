@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.definitions import documents
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
 from overlay.experiment import sweeps
 
 DIRECTORY = settings.BASE_DIR / "docs" / "examples"

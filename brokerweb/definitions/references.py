@@ -16,11 +16,11 @@ from django.contrib.auth.models import User
 
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
 from overlay.experiment import inline
 from overlay.experiment.definition import MAX_NAME, MAX_SEED, checked_name
-from overlay.links import Link
 from overlay.topologies import Graph, Limits, generate
 
 MADE = "made:"

@@ -1,7 +1,7 @@
 """Which settings a choice uses, so that a form shows no other. Pure.
 
-A setting that is not named here is used by every choice. What the brokers do with each is in ``overlay.broker``; a
-setting counts as unused only where it makes no difference at all.
+A setting that is not named here is used by every choice. What the brokers do with each is in
+``overlay.systems.context_broker.broker``; a setting counts as unused only where it makes no difference at all.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.broker.search import STRATEGIES
-from overlay.engines import LIVE
-from overlay.profiles import PROFILE, PROFILES
-from overlay.settings import SettingInfo
+from overlay.core.engines import LIVE
+from overlay.core.settings import SettingInfo
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.profiles import PROFILE, PROFILES
 
 ENGINE = "engine"
 """Among the values what carries the runs out, which is no setting."""

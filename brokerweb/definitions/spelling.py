@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from overlay.core.links import LinkShape
+from overlay.core.settings import describe
 from overlay.experiment.sweeps import SWEPT_GROUPS
-from overlay.links import LinkShape
-from overlay.settings import describe
-from overlay.systems import SYSTEMS
+from overlay.systems.registry import SYSTEMS
 
 OF_FAULTS = ("at_s", "until_s", *(info.name for info in describe(LinkShape) if info.kind == "number"))
 """Fields of a fault that take any number."""

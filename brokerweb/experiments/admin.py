@@ -20,7 +20,7 @@ from brokerweb.confirmed import confirmed
 from brokerweb.experiments import labels, reckoning, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState, SavedView, Tag
 from brokerweb.formatting import counted
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 
 REASON_SHOWN = 120

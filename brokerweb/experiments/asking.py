@@ -10,7 +10,7 @@ from django.utils import timezone
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.posting import post
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
 
 
 def now_if_asked() -> datetime | None:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from overlay.engines import LIVE, SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import LIVE, SIMULATED
+from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import MAX_REPLICATES, MAX_RUNS
-from overlay.workload import FLEET_SIZE, Workload
+from overlay.systems.context_broker.workload import FLEET_SIZE, Workload
 from telemetry.sweep import costs
 
 MB = 1_000_000

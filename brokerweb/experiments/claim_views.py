@@ -11,8 +11,16 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments import claims
 from brokerweb.experiments.models import Experiment
-from telemetry.claims.criteria import INCONCLUSIVE, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN, Claim, Verdict
-from telemetry.claims.matrix import LONG, RARE, SHORT
+from telemetry.systems.context_broker.claims.criteria import (
+    INCONCLUSIVE,
+    NOT,
+    REPRODUCED,
+    SHAPE_ONLY,
+    UNKNOWN,
+    Claim,
+    Verdict,
+)
+from telemetry.systems.context_broker.claims.matrix import LONG, RARE, SHORT
 
 LOOKS = {REPRODUCED: "done", SHAPE_ONLY: "suspect", NOT: "failed", INCONCLUSIVE: "stopped", UNKNOWN: "unknown"}
 """A verdict, to the state that it looks like."""

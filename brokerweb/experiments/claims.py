@@ -1,7 +1,7 @@
 """The published claims, judged by the runs of an experiment that was launched from a page.
 
-Counterpart: ``telemetry.claims`` has the criteria and recognises runs of the matrix; ``python -m telemetry claims``
-judges those of a sweep by the same code. Nothing is stored.
+Counterpart: ``telemetry.systems.context_broker.claims`` has the criteria and recognises runs of the matrix; ``python -m
+telemetry claims`` judges those of a sweep by the same code. Nothing is stored.
 """
 
 from __future__ import annotations
@@ -14,9 +14,17 @@ from django.db.models import Min
 
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.ids import in_chunks
-from overlay.profiles import PROFILE
-from telemetry.claims.criteria import CLAIMS, Claim, Interval, Verdict, changes_nothing, effect_of_cut, evaluate
-from telemetry.claims.matrix import FOUR, LONG, LONG_S, PARTS, RARE, TEN, Found, Place, place_of
+from overlay.systems.context_broker.profiles import PROFILE
+from telemetry.systems.context_broker.claims.criteria import (
+    CLAIMS,
+    Claim,
+    Interval,
+    Verdict,
+    changes_nothing,
+    effect_of_cut,
+    evaluate,
+)
+from telemetry.systems.context_broker.claims.matrix import FOUR, LONG, LONG_S, PARTS, RARE, TEN, Found, Place, place_of
 
 LOOKED_THROUGH = 300
 """Experiments, newest first, in which the parts are looked for that this one has no runs of."""

@@ -14,10 +14,10 @@ from brokerweb.experiments import asking, states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.posting import post
-from overlay.errors import describe_os_error
-from telemetry.collect import collect as collect_files
+from overlay.core.errors import describe_os_error
 from telemetry.errors import TelemetryError
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.collect import collect as collect_files
+from telemetry.lake.runs import Lake, RunFiles
 
 log = logging.getLogger(__name__)
 

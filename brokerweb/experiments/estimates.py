@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.experiments.models import Run, RunState
-from overlay.engines import LIVE, SIMULATED
-from overlay.workload import Workload, estimate_s
-from telemetry.manifest import usable_cores
+from overlay.core.engines import LIVE, SIMULATED
+from overlay.systems.context_broker.workload import Workload, estimate_s
+from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 
 LATELY = 20

@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from telemetry.history import happenings
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.history import happenings
+from telemetry.lake.runs import Lake, RunFiles
 
 
 @dataclass(frozen=True, slots=True)

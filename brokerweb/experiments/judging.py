@@ -20,11 +20,11 @@ from django.utils import timezone
 from brokerweb import stale
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState
 from brokerweb.ids import in_chunks
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
-from telemetry import thresholds
-from telemetry.measures import MEASURES
-from telemetry.thresholds import Threshold
+from telemetry.summary import thresholds
+from telemetry.summary.measures import MEASURES
+from telemetry.summary.thresholds import Threshold
 
 log = logging.getLogger(__name__)
 

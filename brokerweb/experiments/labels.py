@@ -12,7 +12,7 @@ from django.db.models import Count, Prefetch, QuerySet
 from brokerweb import stale
 from brokerweb.experiments.models import Run, Tag
 from brokerweb.ids import in_chunks
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.filters.values import ANY, NONE
 
 MOST_TAGS = 20

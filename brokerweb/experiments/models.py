@@ -9,8 +9,8 @@ from django.db.models.functions import Cast, NullIf
 from django.utils import timezone
 
 from brokerweb.ids import new_id
-from overlay.engines import SIMULATED
-from telemetry.measures import MEASURES
+from overlay.core.engines import SIMULATED
+from telemetry.summary.measures import MEASURES
 
 
 class Experiment(models.Model):

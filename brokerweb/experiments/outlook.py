@@ -17,10 +17,10 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
 from overlay.experiment.whatif import in_words
-from overlay.workload import OVERHEAD_S
-from telemetry.manifest import usable_cores
+from overlay.systems.context_broker.workload import OVERHEAD_S
+from telemetry.lake.manifest import usable_cores
 
 COLLECT_S = 3.0
 """Draining and collecting after the measurement; what is known better comes from finished runs."""

@@ -17,14 +17,15 @@ from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.outlook import Queue
 from brokerweb.topologies import parts, uses
 from brokerweb.topologies import services as topologies
-from overlay.chance import derive_seed
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting
-from overlay.experiment import searches, sweeps
+from overlay.core.chance import derive_seed
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
+from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
-from telemetry import thresholds
-from telemetry.manifest import usable_cores
+from overlay.systems.context_broker import searches
+from telemetry.lake.manifest import usable_cores
+from telemetry.summary import thresholds
 
 
 @dataclass(frozen=True)

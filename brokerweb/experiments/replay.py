@@ -9,10 +9,11 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from telemetry import history, messages
-from telemetry.marks import Mark, marks_of
-from telemetry.messages import Overview
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake import history
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.marks import Mark, marks_of
+from telemetry.systems.context_broker import messages
+from telemetry.systems.context_broker.messages import Overview
 
 
 def overview(run: Run) -> Overview | None:

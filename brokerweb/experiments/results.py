@@ -18,11 +18,11 @@ from brokerweb.definitions import relevance
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.ids import in_chunks
 from brokerweb.tables import Table
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
 from overlay.experiment.sweeps import axes
-from overlay.systems import SYSTEMS
-from telemetry.intervals import interval
-from telemetry.measures import MEASURES
+from overlay.systems.registry import SYSTEMS
+from telemetry.statistics.intervals import interval
+from telemetry.summary.measures import MEASURES
 
 SHOWN = 25
 FIGURES = ("p50", "p95", "answer_ratio", "requests")
@@ -98,7 +98,7 @@ class Configuration:
         return self._estimate("answer_ratio")
 
     def _estimate(self, name: str) -> dict[str, Any]:
-        """As ``telemetry.grouping.estimate`` has it of one configuration."""
+        """As ``telemetry.statistics.grouping.estimate`` has it of one configuration."""
         measure, requests = MEASURES[name], self.figures["requests"] if name == "answer_ratio" else None
         return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
 

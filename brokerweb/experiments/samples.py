@@ -13,7 +13,7 @@ from django.conf import settings
 
 from brokerweb.experiments.models import Run
 from brokerweb.spreadsheets import harmless
-from telemetry.runs import Lake
+from telemetry.lake.runs import Lake
 
 BATCH = 4_096
 

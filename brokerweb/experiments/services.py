@@ -25,9 +25,9 @@ from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.chance import derive_seed
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting
+from overlay.core.chance import derive_seed
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
 

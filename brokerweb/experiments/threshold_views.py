@@ -12,7 +12,7 @@ from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment
 from brokerweb.formatting import count, counted
 from brokerweb.stale import Outdated
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 FIELD = "thresholds"
 

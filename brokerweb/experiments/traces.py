@@ -10,11 +10,11 @@ from django.conf import settings
 
 from brokerweb import traced
 from brokerweb.experiments.models import Run
-from overlay.systems import SYSTEMS
-from telemetry import tracefile
-from telemetry.runs import Lake, RunFiles
-from telemetry.sequence import Sequence, sequence_of
-from telemetry.traces import Query
+from overlay.systems.registry import SYSTEMS
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.systems.context_broker import tracefile
+from telemetry.systems.context_broker.sequence import Sequence, sequence_of
+from telemetry.systems.context_broker.traces import Query
 
 
 @dataclass(frozen=True, slots=True)

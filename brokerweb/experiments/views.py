@@ -21,7 +21,7 @@ from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis, counted
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.sweeps import axes
 
 RUNS_SHOWN = 10

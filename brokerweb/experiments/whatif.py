@@ -1,7 +1,8 @@
 """A finished run again with one thing changed, and what that changed, request by request.
 
-Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.paired`` compares. One pair of runs
-tells of its own seed; changed in every replicate of its configuration, the difference has an interval over seeds.
+Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.statistics.paired`` compares. One pair
+of runs tells of its own seed; changed in every replicate of its configuration, the difference has an interval over
+seeds.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments import asking
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import UNFINISHED, note
-from overlay.engines import LIVE
+from overlay.core.engines import LIVE
 from overlay.experiment.sweeps import configuration_hash
 from overlay.experiment.whatif import changed, in_words
-from telemetry import paired
-from telemetry.paired import Paired, over_seeds
-from telemetry.runs import Lake
+from telemetry.lake.runs import Lake
+from telemetry.statistics import paired
+from telemetry.statistics.paired import Paired, over_seeds
 
 MOST_SEEDS = 30
 """Replicates that are varied and compared together: of more, an interval hardly gets narrower."""

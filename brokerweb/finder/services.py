@@ -16,7 +16,7 @@ from brokerweb.formatting import counted, words
 from brokerweb.networks.models import Host, Network
 from brokerweb.reports.models import Report, Schedule
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 
 LONGEST = 200

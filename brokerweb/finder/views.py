@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from brokerweb.doors import person
 from brokerweb.finder.services import LONGEST, Found, find
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 @login_required

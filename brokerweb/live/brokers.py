@@ -1,8 +1,9 @@
 """The brokers of a run, all of them in a row each or one looked at closely: for its page and for REST.
 
-Counterparts: ``snapshots`` has loads and memories of all, ``telemetry.brokers`` and ``telemetry.lately`` what one of
-them wrote down, ``networks.looking`` the same of networks, ``panel`` how it is worded. Nothing is asked of a broker.
-Of runs that go on, what was read of journals is kept between two looks, of the last few that somebody looked at.
+Counterparts: ``snapshots`` has loads and memories of all, ``telemetry.systems.context_broker.brokers`` and
+``telemetry.systems.context_broker.recent_messages`` what one of them wrote down, ``networks.looking`` the same of
+networks, ``panel`` how it is worded. Nothing is asked of a broker. Of runs that go on, what was read of journals is
+kept between two looks, of the last few that somebody looked at.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import snapshots
 from brokerweb.live.following import Following
-from overlay.systems import SYSTEMS
-from telemetry.brokers import BrokerWindow, linked_to
-from telemetry.entries import Word
-from telemetry.lately import lately
-from telemetry.loads import PASSED
-from telemetry.runs import RunFiles
-from telemetry.updates import Updates
+from overlay.systems.registry import SYSTEMS
+from telemetry.lake.runs import RunFiles
+from telemetry.live.loads import PASSED
+from telemetry.systems.context_broker.brokers import BrokerWindow, linked_to
+from telemetry.systems.context_broker.entries import Word
+from telemetry.systems.context_broker.recent_messages import lately
+from telemetry.systems.context_broker.updates import Updates
 
 KEPT, RUNS_KEPT = 32, 4
 """Brokers of runs that go on whose journals are followed at a time, and runs whose providers are."""

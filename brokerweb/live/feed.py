@@ -22,8 +22,8 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ACTIVE
 from brokerweb.live import snapshots
-from telemetry.runs import RunFiles
-from telemetry.window import LiveWindow
+from telemetry.lake.runs import RunFiles
+from telemetry.live.window import LiveWindow
 
 log = logging.getLogger(__name__)
 

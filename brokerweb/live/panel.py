@@ -14,12 +14,13 @@ from django.urls import reverse
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import count, duration
-from telemetry.entries import FOUND, REPLICA
+from telemetry.systems.context_broker.entries import FOUND, REPLICA
 
 SHOWN = 20
 """Entries and messages."""
 SETTLED_S = 3.0
-"""A query of which there was a word so lately may go on, and has no page yet (``telemetry.tracefile.SETTLED_US``)."""
+"""A query of which there was a word so lately may go on, and has no page yet
+(``telemetry.systems.context_broker.tracefile.SETTLED_US``)."""
 KEPT_WORDS = {REPLICA: "replica", FOUND: "found by a query"}
 
 Row = Mapping[str, Any]

@@ -17,9 +17,9 @@ from django.utils import timezone
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.outlook import Queue
 from brokerweb.experiments.states import ENDED
-from telemetry import happenings
-from telemetry.runs import RunFiles
-from telemetry.window import LiveWindow
+from telemetry.lake.runs import RunFiles
+from telemetry.live import event_words
+from telemetry.live.window import LiveWindow
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def brokers_of(run: Run) -> list[dict[str, Any]]:
     """``[{index, state, address, restarts, reason}]``, as the supervisor said last; a good end needs no reason."""
     kept = ("index", "state", "address", "restarts", "reason")
     rows = ({name: row.get(name) for name in kept} for row in run.observed.get("brokers") or [])
-    return [{**row, "reason": "" if row["reason"] == happenings.WELL else row["reason"]} for row in rows]
+    return [{**row, "reason": "" if row["reason"] == event_words.WELL else row["reason"]} for row in rows]
 
 
 def whole(window: dict[str, Any], run: Run, queue: Queue | None = None) -> dict[str, Any]:

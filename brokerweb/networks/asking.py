@@ -1,7 +1,7 @@
 """Brokers of a network that stays up, asked by their own protocol: what they counted, and whom one of them knows.
 
-Counterpart: ``telemetry.brokers`` tells the same of a broker that keeps a journal. A network keeps none, which would
-grow for ever; and nothing is measured there that a question could disturb.
+Counterpart: ``telemetry.systems.context_broker.brokers`` tells the same of a broker that keeps a journal. A network
+keeps none, which would grow for ever; and nothing is measured there that a question could disturb.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import islice
 from typing import Any
 
 from brokerweb.networks.models import UP, Network
-from overlay.addresses import Address, format_address, parse_address
-from overlay.broker.messages import StatsRequest, StatsResponse
-from overlay.broker.wire import encode, parse
-from overlay.errors import WireError
-from overlay.facts import GAUGES
+from overlay.core.addresses import Address, format_address, parse_address
+from overlay.core.errors import WireError
+from overlay.journal.facts import GAUGES
 from overlay.runtime.client import ContextClient, NoAnswer, Refused
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.broker.messages import StatsRequest, StatsResponse
+from overlay.systems.context_broker.broker.wire import encode, parse
 
 DEADLINE_S = 0.5
 """For both questions: who looks at a broker that is gone waits no longer."""

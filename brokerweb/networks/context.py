@@ -22,12 +22,12 @@ from brokerweb.networks import latest, numbers
 from brokerweb.networks.latest import Latest
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.walks import trace_of, traced_one_in
-from overlay.addresses import Address, format_address, parse_address
-from overlay.broker.fields import MAX_NAME, MAX_PAYLOAD
-from overlay.broker.tracing import is_sampled
-from overlay.clients.payload import format_pairs
-from overlay.errors import InvalidSetting
+from overlay.core.addresses import Address, format_address, parse_address
+from overlay.core.errors import InvalidSetting
 from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, QueryName, Refused, Unanswered
+from overlay.systems.context_broker.broker.fields import MAX_NAME, MAX_PAYLOAD
+from overlay.systems.context_broker.broker.tracing import is_sampled
+from overlay.systems.context_broker.clients.payload import format_pairs
 
 TRIED = 5
 """Brokers asked at most for one answer."""

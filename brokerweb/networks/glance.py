@@ -1,7 +1,7 @@
 """How busy all brokers of a network are: asked of them every other second while somebody looks, and not otherwise.
 
-Counterpart: of a run ``telemetry.window`` tells the same from journals. A network keeps none, so brokers are asked what
-they counted, and the system, on the host that runs them, what their processes use.
+Counterpart: of a run ``telemetry.live.window`` tells the same from journals. A network keeps none, so brokers are asked
+what they counted, and the system, on the host that runs them, what their processes use.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from django.conf import settings
 
 from brokerweb.networks.asking import statistics_of
 from brokerweb.networks.models import Network
-from overlay.addresses import parse_address
-from overlay.costs import growth
+from overlay.core.addresses import parse_address
 from overlay.runtime.usage import sizes_in
-from telemetry.loads import PASSED
+from overlay.systems.context_broker.costs import growth
+from telemetry.live.loads import PASSED
 
 AGE_S = 1.5
 """Nobody is asked more often, however many look."""

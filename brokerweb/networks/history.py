@@ -1,7 +1,7 @@
 """What happened to a network and its brokers, as its supervisor wrote it down.
 
-Counterparts: ``overlay.runtime.hosted`` writes the events, ``telemetry.happenings`` words them. Known on the machine
-that has the network's directory.
+Counterparts: ``overlay.runtime.deployment_runner`` writes the events, ``telemetry.live.event_words`` words them. Known
+on the machine that has the network's directory.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from django.conf import settings
 from brokerweb.live.following import Following
 from brokerweb.moments import moment
 from brokerweb.networks.models import Network
-from overlay.facts import Event, Start
-from overlay.journal import JournalTail
-from telemetry.happenings import happened
+from overlay.journal.facts import Event, Start
+from overlay.journal.journal import JournalTail
+from telemetry.live.event_words import happened
 
 KEPT = 8
 """Networks whose journals are followed at a time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brokerweb.networks.models import Network
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 DIGITS = 7
 """More than any network has brokers."""

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from telemetry.storage import plain
+from telemetry.lake.storage import plain
 
 
 @dataclass(frozen=True, slots=True)

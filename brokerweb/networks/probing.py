@@ -26,12 +26,12 @@ from brokerweb.networks.asking import AT_ONCE, SILENCE_S
 from brokerweb.networks.glance import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import TIERS, Probes, Step
-from overlay.addresses import Address, parse_address
-from overlay.broker.messages import Ping, PingResponse
-from overlay.broker.wire import encode, parse
-from overlay.errors import WireError
+from overlay.core.addresses import Address, parse_address
+from overlay.core.errors import WireError
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from telemetry.loads import PASSED
+from overlay.systems.context_broker.broker.messages import Ping, PingResponse
+from overlay.systems.context_broker.broker.wire import encode, parse
+from telemetry.live.loads import PASSED
 
 log = logging.getLogger(__name__)
 

@@ -19,10 +19,10 @@ from brokerweb.networks import numbers, posting
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
-from overlay.profiles import PROFILE
-from overlay.settings import SettingInfo
-from overlay.systems import SYSTEMS
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo
+from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.registry import SYSTEMS
 
 SYSTEM = "context-broker"
 NOT_RESTARTED = ("starting", "restarting", "stopped", "away")

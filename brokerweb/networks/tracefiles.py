@@ -10,10 +10,10 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from overlay.facts import Start, Trace
-from overlay.frames import HEAD
-from overlay.journal import Journal
-from telemetry.traces import id_of
+from overlay.journal.facts import Start, Trace
+from overlay.journal.frames import HEAD
+from overlay.journal.journal import Journal
+from telemetry.systems.context_broker.traces import id_of
 
 
 class TraceFiles:

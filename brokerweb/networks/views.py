@@ -21,8 +21,8 @@ from brokerweb.networks.models import Host, Network
 from brokerweb.storage import disk
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
 
 LOOKS = 6
 """Times that the page looks for a walk, half a second apart: brokers report what they traced once a second."""

@@ -15,12 +15,12 @@ from brokerweb import traced
 from brokerweb.live.following import Following
 from brokerweb.networks.models import Network
 from brokerweb.networks.tracefiles import TraceFiles
-from overlay.addresses import format_address
-from overlay.facts import Start
+from overlay.core.addresses import format_address
+from overlay.journal.facts import Start
 from overlay.runtime.client import QueryName
-from overlay.systems import SYSTEMS
-from telemetry.sequence import Sequence, sequence_of
-from telemetry.traces import Gathered, Query, id_of
+from overlay.systems.registry import SYSTEMS
+from telemetry.systems.context_broker.sequence import Sequence, sequence_of
+from telemetry.systems.context_broker.traces import Gathered, Query, id_of
 
 KEPT = 4
 """Networks whose files are known at a time: 20 MB each where they have 1,000 brokers."""

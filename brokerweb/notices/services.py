@@ -16,7 +16,7 @@ from brokerweb import stale
 from brokerweb.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
 from brokerweb.notices.transport import NotDelivered, check_host
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 MOST_TARGETS = 50
 KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)

@@ -16,7 +16,7 @@ from brokerweb.doors import changes, form_page, person
 from brokerweb.notices import services, transport
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
 from brokerweb.stale import Outdated
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 DELIVERIES_SHOWN = 20
 KINDS = [(kind.value, kind.label) for kind in NoticeKind if kind.value in services.KINDS]

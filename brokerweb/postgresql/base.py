@@ -15,7 +15,7 @@ from django.db import DataError, transaction
 from django.db.backends.postgresql import base, operations
 from psycopg.errors import UntranslatableCharacter
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 WRITERS_LOCK = 0x57415857494E47
 """The number of the lock, of this database only: WAXWING in ASCII."""

@@ -18,7 +18,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments.admin import LookedAt
 from brokerweb.reports import schedules, services
 from brokerweb.reports.models import Firing, Report, Schedule
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 @admin.register(Report)

@@ -18,7 +18,7 @@ from brokerweb.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage.disk import no_room, told_full
-from telemetry.progress import ERROR, PROGRESS, last_told
+from telemetry.reports.progress import ERROR, PROGRESS, last_told
 
 log = logging.getLogger(__name__)
 

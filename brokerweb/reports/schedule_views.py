@@ -20,7 +20,7 @@ from brokerweb.reports import picking, schedules
 from brokerweb.reports.hours import of_crontab
 from brokerweb.reports.models import FiringOutcome, Schedule, ScheduleKind
 from brokerweb.stale import Outdated
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 HISTORY_SHOWN = 20
 CRON = "crontab"

@@ -20,7 +20,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.states import UNFINISHED
 from brokerweb.reports import hours, services
 from brokerweb.reports.models import BEING_MADE, Firing, FiringOutcome, Schedule, ScheduleKind
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 TASK = "brokerweb.reports.tasks.make_scheduled_report"
 MIN_EVERY_S, MAX_EVERY_S = 60, 31_536_000

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from brokerweb.tables import Table
-from telemetry import oracle
-from telemetry.comparison import MEMORY, STARTS
-from telemetry.metrics import STATISTICS
+from telemetry.reports.comparison import MEMORY, STARTS
+from telemetry.statistics.metrics import STATISTICS
+from telemetry.systems.context_broker import oracle
 
 OUTCOMES = ("requests", "answered", "not_found", "timed_out", "refused")
 ENDS = (("", "value"), ("_low", "low"), ("_high", "high"))
@@ -17,8 +17,8 @@ POINTS = ("chart", "series", *SERIES[1:], "x", "category", "y", "low", "high", "
 
 
 def configurations(result: Mapping[str, Any]) -> Table:
-    """Of a report's ``result``, as ``telemetry.comparison`` makes it; figures are means of the replicates with their
-    95 % intervals, ``pooled`` those of all samples as one."""
+    """Of a report's ``result``, as ``telemetry.reports.comparison`` makes it; figures are means of the replicates with
+    their 95 % intervals, ``pooled`` those of all samples as one."""
     rows = [_row(row) for row in result.get("configurations") or []]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Table(names, [[row.get(name) for name in names] for row in rows])

@@ -19,7 +19,7 @@ from brokerweb.reports.models import ENDED, Report, ReportState
 from brokerweb.reports.tables import configurations, points
 from brokerweb.tables import CSV, PARQUET, written
 from brokerweb.tables import download as taken_away
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 @login_required

@@ -18,7 +18,7 @@ from brokerweb.formatting import counted, duration
 from brokerweb.ids import in_chunks
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import files
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 CANCEL, RERUN, TAG, UNTAG, KEEP, UNKEEP, DELETE = "cancel", "rerun", "tag", "untag", "keep", "unkeep", "delete"
 ACTIONS: Mapping[str, str] = {

@@ -19,7 +19,7 @@ from brokerweb.runlist import bulk, saved_views
 from brokerweb.runlist.bulk import DELETE
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.stale import Outdated
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 NAMED = 12
 """Runs that a preview names."""

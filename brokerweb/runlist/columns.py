@@ -12,10 +12,10 @@ from django.db.models import F, QuerySet
 from brokerweb.experiments.models import Run
 from brokerweb.formatting import count, share, sig3, size, us, words
 from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from telemetry.filters import did_you_mean
-from telemetry.measures import MEASURES
+from telemetry.summary.measures import MEASURES
 
 Value = str | int | float | bool | None
 Read = Callable[[Run], Value]

@@ -10,7 +10,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns
 from brokerweb.runlist.columns import Column, Read, change_of
 from brokerweb.tables import Table, checked, written
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 MOST_ROWS = 10_000
 

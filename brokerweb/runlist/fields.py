@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brokerweb.experiments.models import RunState
-from overlay.engines import ENGINES
-from overlay.settings import SettingInfo
-from overlay.systems import RECORD, SYSTEMS
+from overlay.core.engines import ENGINES
+from overlay.core.settings import SettingInfo
+from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.filters.values import EXAMPLES
-from telemetry.measures import MEASURES
+from telemetry.summary.measures import MEASURES
 
 What = Literal["number", "text", "choice", "flag", "given", "moment", "tag"]
 

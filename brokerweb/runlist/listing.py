@@ -19,7 +19,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns
 from brokerweb.runlist.columns import COLUMNS, DEFAULT, Column
 from brokerweb.runlist.filtering import condition
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import Comparison, Everything, InvalidFilter, Node, did_you_mean, parse
 from telemetry.filters.changing import both
 

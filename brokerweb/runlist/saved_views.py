@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.experiments.models import SavedView
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 PAGES = ("runs", "compare")
 MOST_VIEWS = 100

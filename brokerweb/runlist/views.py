@@ -20,7 +20,7 @@ from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_vie
 from brokerweb.runlist.columns import Column
 from brokerweb.runlist.listing import Listing
 from brokerweb.tables import CSV, FORMS, download
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import Comparison, InvalidFilter, Node
 from telemetry.filters.changing import demanded, has, toggled
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from brokerweb.formatting import written
 from brokerweb.setting_forms import Input
-from overlay.settings import SettingInfo
+from overlay.core.settings import SettingInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.profiles import PROFILE, of_profile
-from overlay.settings import SettingInfo
-from overlay.systems import SYSTEMS
+from overlay.core.settings import SettingInfo
+from overlay.systems.context_broker.profiles import PROFILE, of_profile
+from overlay.systems.registry import SYSTEMS
 
 MOST_WRITTEN = 1e6
 """Above this six significant figures are too few."""

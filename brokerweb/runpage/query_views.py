@@ -14,7 +14,7 @@ from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.topologies import pictures
-from telemetry.endings import ENDINGS
+from telemetry.systems.context_broker.endings import ENDINGS
 
 FAILED = ("not_found", "refused", "lost")
 VIEWS: dict[str, tuple[str, tuple[str, ...], str]] = {

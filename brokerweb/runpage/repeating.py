@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from brokerweb.experiments.models import Run
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
 from overlay.experiment.inline import CUSTOM
 
 

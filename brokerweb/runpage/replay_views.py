@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from brokerweb.experiments import replay
 from brokerweb.experiments.models import Run
 from brokerweb.topologies import pictures
-from telemetry.messages import FAMILIES
+from telemetry.systems.context_broker.messages import FAMILIES
 
 RECORD_MB = 64
 """What a run is recorded with that is repeated from this page: a quarter of a million messages a broker, about."""

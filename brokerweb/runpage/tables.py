@@ -8,7 +8,7 @@ from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.live import brokers
 from brokerweb.tables import Table
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
 
 QUERY = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")
 BROKER = (

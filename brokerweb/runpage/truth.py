@@ -1,6 +1,7 @@
 """What the answers of a run were worth, as its page shows it: a bar of seven parts, each with a word and a share.
 
-Counterpart: ``telemetry.oracle``, whose ``account`` is the summary's ``truth``. A run from before that has none.
+Counterpart: ``telemetry.systems.context_broker.oracle``, whose ``account`` is the summary's ``truth``. A run from
+before that has none.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from telemetry.oracle import TRUTHS
+from telemetry.systems.context_broker.oracle import TRUTHS
 
 EXPLAINED = {
     "fresh": "Answered with the newest value that had been acknowledged when the request was sent, or a newer one",

@@ -22,15 +22,15 @@ from brokerweb.runpage import configuration as configurations
 from brokerweb.runpage import repeating, truth
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
-from overlay import fault_documents, faults
-from overlay.engines import SIMULATED
-from overlay.experiment import searches
-from telemetry import holdings, traffic
-from telemetry.configurations import links_in_words
+from overlay.core.engines import SIMULATED
+from overlay.faults import fault_documents, faults
+from overlay.systems.context_broker import searches
 from telemetry.errors import TelemetryError
-from telemetry.happenings import FAMILIES
-from telemetry.measures import MEASURES
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
+from telemetry.live.event_words import FAMILIES
+from telemetry.reports.configurations import links_in_words
+from telemetry.summary.measures import MEASURES
+from telemetry.systems.context_broker import holdings, traffic
 
 COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
 """Entities in the table and in the chart, those asked for most; REST has all."""

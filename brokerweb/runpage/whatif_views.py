@@ -19,12 +19,12 @@ from brokerweb.formatting import counted
 from brokerweb.runpage import choices
 from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
-from overlay.engines import SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo
 from overlay.experiment.whatif import CHANGES
-from overlay.profiles import PROFILE
-from overlay.settings import SettingInfo
-from overlay.systems import SYSTEMS
+from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.registry import SYSTEMS
 
 ALL = "all"
 """Of the replicates, in the form."""

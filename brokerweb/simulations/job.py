@@ -25,15 +25,15 @@ from brokerweb.experiments.services import seed_of
 from brokerweb.guarded import ending, guarded
 from brokerweb.simulations import queue
 from brokerweb.storage.disk import no_room
-from overlay.errors import describe_os_error
-from overlay.facts import Start
-from overlay.journal import read_journal
-from telemetry.processes import broker_index
-from telemetry.progress import ERROR, last_told
-from telemetry.runs import Lake, RunFiles, read_manifest
-from telemetry.simulation import Order, Places
+from overlay.core.errors import describe_os_error
+from overlay.journal.facts import Start
+from overlay.journal.journal import read_journal
+from telemetry.lake.runs import Lake, RunFiles, read_manifest
+from telemetry.reports.progress import ERROR, last_told
+from telemetry.summary.processes import broker_index
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, ENDED, FAILED, MEASURING, Batch, Told
 from telemetry.sweep.processes import PLAIN
+from telemetry.sweep.simulation import Order, Places
 
 log = logging.getLogger(__name__)
 

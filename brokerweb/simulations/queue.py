@@ -21,8 +21,8 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.outlook import titled
 from brokerweb.posting import post
 from brokerweb.reports import queue as reports
-from overlay.engines import LIVE, SIMULATED
-from telemetry.manifest import usable_cores
+from overlay.core.engines import LIVE, SIMULATED
+from telemetry.lake.manifest import usable_cores
 
 BATCH_S = 600.0
 """What a batch is expected to take, unless its first run takes longer. Spark's start is 1 % of it."""

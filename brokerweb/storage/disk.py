@@ -12,7 +12,7 @@ from django.db.models import Avg
 
 from brokerweb.formatting import size
 from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
-from overlay.errors import describe_full_disk, describe_os_error, is_disk_full
+from overlay.core.errors import describe_full_disk, describe_os_error, is_disk_full
 
 SHOWN_FROM = 0.70
 """Used share of the disk from which the home page shows it."""

@@ -14,9 +14,9 @@ from django.conf import settings
 from brokerweb.ids import new_id
 from brokerweb.storage.choice import Item
 from telemetry.errors import TelemetryError
-from telemetry.history import zero_unix_us
-from telemetry.runs import Lake, RunFiles
-from telemetry.simulation import MADE_BY, Places, simulator_version
+from telemetry.lake.history import zero_unix_us
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.sweep.simulation import MADE_BY, Places, simulator_version
 
 REMOVED_TABLES = ("samples", "ticks")
 """Of the lake; events and manifests, which tell what the run was, stay."""

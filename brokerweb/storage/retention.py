@@ -23,7 +23,7 @@ from brokerweb.reports.models import BEING_MADE, Report
 from brokerweb.storage import files
 from brokerweb.storage.choice import Item, choose
 from brokerweb.storage.models import Footprint, Gauge, Policy, Removal
-from overlay.engines import LIVE, SIMULATED
+from overlay.core.engines import LIVE, SIMULATED
 
 A_TURN = 100
 """Runs, simulations and reports removed at a time, and runs weighed."""

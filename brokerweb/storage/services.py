@@ -18,7 +18,7 @@ from brokerweb.storage import retention
 from brokerweb.storage.disk import Disk, disk, least_free, run_bytes
 from brokerweb.storage.models import Footprint, Gauge, Policy
 from brokerweb.storage.retention import Plan
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 SUGGESTED_DAYS = 90
 SUGGESTED_SHARE = 0.5

@@ -19,7 +19,7 @@ from brokerweb.stale import Outdated
 from brokerweb.storage import services
 from brokerweb.storage.models import Policy, Removal
 from brokerweb.storage.retention import Plan
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 REMOVALS_SHOWN = 20
 TITLES = {

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from brokerweb.doors import person
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Link, Node, Topology
-from overlay.errors import InvalidSetting
-from overlay.links import LINK_SETTINGS, LinkShape
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LINK_SETTINGS, LinkShape
 
 
 class LinkForm(forms.ModelForm):

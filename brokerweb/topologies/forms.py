@@ -11,8 +11,8 @@ from django.http import QueryDict
 from brokerweb import setting_forms
 from brokerweb.setting_forms import Inputs
 from brokerweb.topologies import services
-from overlay.errors import InvalidSetting
-from overlay.settings import describe
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import describe
 from overlay.topologies import Kind
 from overlay.topologies.params import MORE, Params
 

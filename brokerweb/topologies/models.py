@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 
 from brokerweb.ids import new_id
-from overlay import links as overlay_links
-from overlay.link_shapes import more_in_words
+from overlay.core import links as overlay_links
+from overlay.core.link_shapes import more_in_words
 from overlay.topologies.graph import MAX_NAME
 
 
@@ -57,7 +57,8 @@ class Node(models.Model):
 
 
 class Link(models.Model):
-    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it (``overlay.links``)."""
+    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it
+    (``overlay.core.links``)."""
 
     topology = models.ForeignKey(Topology, related_name="links", on_delete=models.CASCADE)
     a = models.PositiveIntegerField()

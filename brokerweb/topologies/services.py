@@ -20,7 +20,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.topologies import parts, pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import topologies as overlay_topologies
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.topologies import Graph, Kind, Limits
 from overlay.topologies.files import NUMBERS
 

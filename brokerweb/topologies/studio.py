@@ -13,10 +13,11 @@ from django.db import transaction
 from brokerweb.errors import NotPossible
 from brokerweb.topologies import parts, services, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
-from overlay import links as overlay_links
 from overlay import topologies as overlay_topologies
-from overlay.errors import InvalidSetting
-from overlay.topologies import Graph, advice, walking
+from overlay.core import links as overlay_links
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker import walking
+from overlay.topologies import Graph, advice
 from overlay.topologies.files import numbers_of, read_links
 from overlay.topologies.graph import MAX_NAME, require
 from overlay.topologies.structure import structure

@@ -17,10 +17,10 @@ from brokerweb.topologies import parts, pictures, services, studio, uses
 from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
-from overlay.broker.config import BrokerConfig
-from overlay.broker.walks import POLICIES
-from overlay.link_shapes import in_words
-from overlay.links import LINK_SETTINGS, Link
+from overlay.core.link_shapes import in_words
+from overlay.core.links import LINK_SETTINGS, Link
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies import Graph, advice
 from overlay.topologies import difference as overlay_difference
 from overlay.topologies.graph import MAX_NAME

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from brokerweb.topologies import uses
 from brokerweb.topologies.models import Topology, TopologyVersion
-from overlay.links import Link
+from overlay.core.links import Link
 from overlay.topologies import Graph
 
 MOST = 200

@@ -16,7 +16,7 @@ from brokerweb.errors import NotPossible
 from brokerweb.topologies import forms, parts, pictures, services, uses, walk_views
 from brokerweb.topologies.models import Topology
 from overlay import topologies as overlay_topologies
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 LINKS_SHOWN = 1_000
 

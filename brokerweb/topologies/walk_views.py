@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, render
 from brokerweb.errors import NotPossible
 from brokerweb.topologies import services, studio
 from brokerweb.topologies.models import Topology
-from overlay.broker.config import BrokerConfig
-from overlay.broker.walks import POLICIES
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies import Graph, advice
 
 AT_ONCE = 150

@@ -20,7 +20,7 @@ from brokerweb.up import redis
 from brokerweb.up.home import Home, end_supervisor, take_down
 from brokerweb.up.manager import AskedToEnd, Manager, PartFailed, say
 from brokerweb.up.parts import ROOT, Part, host_name, house, preparations
-from overlay.errors import WaxwingError, describe_os_error
+from overlay.core.errors import WaxwingError, describe_os_error
 
 REDIS_S = 30.0
 PREPARATION_S = 180.0

@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 
 from brokerweb.secret import keep_private, tighten
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 from overlay.runtime.control import lock_path
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 

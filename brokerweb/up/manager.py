@@ -1,4 +1,4 @@
-"""Starts, restarts and ends parts by ``overlay.fleet.plan``; the effects of it are all here.
+"""Starts, restarts and ends parts by ``overlay.deployment.fleet.plan``; the effects of it are all here.
 
 One thread, one selector: the parts' output, their ends (SIGCHLD) and our own SIGTERM and Ctrl-C. Each part runs under
 ``overlay.runtime.lifeline`` as the leader of a session of its own, so that Ctrl-C at the terminal reaches this process
@@ -20,9 +20,9 @@ from typing import NoReturn
 
 from brokerweb.up.home import PartLog
 from brokerweb.up.parts import ROOT, Part
-from overlay import fleet
-from overlay.errors import WaxwingError
-from overlay.node import SECOND
+from overlay.core.errors import WaxwingError
+from overlay.core.node import SECOND
+from overlay.deployment import fleet
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.processes import describe_exit_code
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay.fleet import Lifetime
+from overlay.deployment.fleet import Lifetime
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brokerweb.secret import write_private
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 
 RULES = (
     "appendonly yes",

@@ -1,7 +1,8 @@
 """A datagram put together from the texts of a form, wrong ones included. Pure.
 
-Counterpart: ``overlay.broker.wire.encode`` writes what is right and refuses the rest; here everything goes, so that one
-can see what a broker says to it. Two things are worked out: a time may be told from now, and an open size is counted.
+Counterpart: ``overlay.systems.context_broker.broker.wire.encode`` writes what is right and refuses the rest; here
+everything goes, so that one can see what a broker says to it. Two things are worked out: a time may be told from now,
+and an open size is counted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from brokerweb.wirelab.fieldkinds import ACKS, NACKS, OPERATION_NAMES, PREFIXES
 from brokerweb.wirelab.kinds import Field, Kind, Layout, Tail
 from brokerweb.wirelab.layouts import LAYOUTS
 from brokerweb.wirelab.pasted import MOST_BYTES
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 TAIL = "tail"
 EXTRA = "extra"

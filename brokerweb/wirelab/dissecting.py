@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from brokerweb.wirelab.fieldkinds import words_of
 from brokerweb.wirelab.kinds import Field, Kind, Layout, Tail
 from brokerweb.wirelab.layouts import LAYOUTS
-from overlay.broker.fields import MAX_DATAGRAM, MAX_PAYLOAD
-from overlay.errors import WireError
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM, MAX_PAYLOAD
 
 MOST_SEGMENTS = 1_000
 """Told apart, separators included; what is behind them is one more."""

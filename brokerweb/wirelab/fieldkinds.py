@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from brokerweb.wirelab.kinds import Kind
 from brokerweb.wirelab.layouts import LAYOUTS
-from overlay.addresses import parse_address, parse_host, parse_port
-from overlay.broker.extensions import TARGET_DIGITS
-from overlay.broker.fields import MAX_PAYLOAD, check_name, read_integer
-from overlay.broker.messages import OPERATIONS, UNKNOWN, Status
-from overlay.errors import WireError
+from overlay.core.addresses import parse_address, parse_host, parse_port
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.extensions import TARGET_DIGITS
+from overlay.systems.context_broker.broker.fields import MAX_PAYLOAD, check_name, read_integer
+from overlay.systems.context_broker.broker.messages import OPERATIONS, UNKNOWN, Status
 
 ACKS = {str(int(status)): status for status in Status if status < 200}
 NACKS = {str(int(status)): status for status in Status if status >= 200}

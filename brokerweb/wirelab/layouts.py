@@ -1,7 +1,7 @@
 """Every message of the protocol, field by field, as data.
 
-Counterpart: ``overlay.broker.wire`` reads and writes them by hand, and knows nothing of this; a test holds the two
-together. Sources: wire-protocol sections 2 and 4, ``docs/extensions.md``.
+Counterpart: ``overlay.systems.context_broker.broker.wire`` reads and writes them by hand, and knows nothing of this; a
+test holds the two together. Sources: wire-protocol sections 2 and 4, ``docs/extensions.md``.
 """
 
 from __future__ import annotations

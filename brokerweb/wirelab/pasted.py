@@ -10,7 +10,7 @@ import re
 from base64 import b64decode
 from binascii import Error
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 FIELD = "text"
 MOST_BYTES = 65_536

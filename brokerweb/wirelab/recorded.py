@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.wirelab.services import visible
-from overlay.errors import InvalidSetting
-from telemetry import captures
-from telemetry.captures import Choice
+from overlay.core.errors import InvalidSetting
 from telemetry.errors import TelemetryError
-from telemetry.messages import kind_of
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import captures
+from telemetry.systems.context_broker.captures import Choice
+from telemetry.systems.context_broker.messages import kind_of
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""

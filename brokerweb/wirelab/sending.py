@@ -20,9 +20,13 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ON_BROKERS
 from brokerweb.networks.models import UP, Network
-from overlay.addresses import Address, is_loopback, parse_address
-from overlay.broker.fields import MAX_DATAGRAM
-from overlay.broker.messages import (
+from overlay.core.addresses import Address, is_loopback, parse_address
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
+from overlay.systems.context_broker.broker.messages import (
     OPERATIONS,
     Ack,
     ContextResponse,
@@ -32,11 +36,7 @@ from overlay.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.broker.wire import AnyMessage, code_of, parse
-from overlay.engines import LIVE
-from overlay.errors import InvalidSetting, WireError
-from overlay.node import MILLISECOND, SECOND
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.broker.wire import AnyMessage, code_of, parse
 
 log = logging.getLogger(__name__)
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brokerweb.wirelab.dissecting import Dissection
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.broker.messages import Nack, Status
-from overlay.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
-from overlay.chance import Chances
-from overlay.errors import WireError
-from overlay.node import MILLISECOND, SECOND
-from overlay.settings import build
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.errors import WireError
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.settings import build
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.messages import Nack, Status
+from overlay.systems.context_broker.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
 
 ITSELF: Address = ("127.0.0.1", 7000)
 ASKER: Address = ("127.0.0.1", 40000)

@@ -15,9 +15,9 @@ from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.wirelab import composing, pasted, recorded, sending, services
 from brokerweb.wirelab.layouts import LAYOUTS
-from overlay.errors import InvalidSetting
-from telemetry import pcapng
-from telemetry.messages import KINDS
+from overlay.core.errors import InvalidSetting
+from telemetry.lake import pcapng
+from telemetry.systems.context_broker.messages import KINDS
 
 FIRST_CODE = 3
 """What composing begins with."""

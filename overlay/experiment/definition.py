@@ -1,6 +1,7 @@
 """What an experiment may say, checked whole before it is saved: whatever is wrong names its field.
 
-Counterparts: ``sweeps`` expands a definition; ``overlay.systems`` knows the settings and workload fields of a system.
+Counterparts: ``sweeps`` expands a definition; ``overlay.systems.registry`` knows the settings and workload fields of a
+system.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from overlay import fault_documents
-from overlay.engines import ENGINES, LIVE, SIMULATED, Simulation
-from overlay.errors import InvalidSetting
+from overlay.core.engines import ENGINES, LIVE, SIMULATED, Simulation
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
-from overlay.links import Link
-from overlay.settings import SettingInfo, build, describe
-from overlay.systems import RECORD, SYSTEMS, System, check_record_mb
+from overlay.faults import fault_documents
+from overlay.systems.registry import RECORD, SYSTEMS, System, check_record_mb
 
 FIELDS: dict[str, Any] = {
     "name": None,
@@ -189,7 +190,8 @@ def _check_simulation(definition: Mapping[str, Any]) -> None:
 
 
 def check_thresholds(texts: Any) -> None:
-    """That they are texts; what they say of figures, ``telemetry.thresholds`` reads. Raises ``InvalidSetting``."""
+    """That they are texts; what they say of figures, ``telemetry.summary.thresholds`` reads. Raises
+    ``InvalidSetting``."""
     if not isinstance(texts, list) or len(texts) > MAX_THRESHOLDS:
         raise InvalidSetting("thresholds", f"must be a list of at most {MAX_THRESHOLDS} texts, such as p95 < 2ms")
     for index, text in enumerate(texts):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from overlay.errors import InvalidSetting
-from overlay.untrusted import Unreadable, read_json, read_yaml
+from overlay.core.errors import InvalidSetting
+from overlay.core.untrusted import Unreadable, read_json, read_yaml
 
 MAX_BYTES = 5_000_000
 """A topology with 100,000 links, written out, is half of it."""

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from overlay.engines import ENGINES, LIVE, SIMULATED
-from overlay.errors import InvalidSetting
+from overlay.core.engines import ENGINES, LIVE, SIMULATED
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import Checked, FindTopology, checked, checked_name
 from overlay.experiment.files import parse_definition
 from overlay.topologies import Graph, Limits, generate

@@ -14,10 +14,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from overlay.errors import InvalidSetting
-from overlay.profiles import PROFILE
-from overlay.settings import SettingInfo
-from overlay.systems import SYSTEMS
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo
+from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.registry import SYSTEMS
 
 SWEPT_GROUPS = ("settings", "workload")
 

@@ -1,7 +1,7 @@
 """One thing changed in a configuration that has run, so that the difference is that thing's and nothing else's. Pure.
 
-Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.paired`` compares request
-by request. A change is an object with one field::
+Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.statistics.paired``
+compares request by request. A change is an object with one field::
 
     {"add_link": [0, 5]}           shaped as most links of the topology are
     {"cut_link": [0, 1]}
@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
 from overlay.experiment.definition import check_configuration
-from overlay.faults import KILL
-from overlay.links import Link
-from overlay.profiles import PROFILE
-from overlay.systems import RECORD, SYSTEMS
+from overlay.faults.faults import KILL
+from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.registry import RECORD, SYSTEMS
 
 Configuration = dict[str, Any]
 

@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 
-from overlay.addresses import Address
+from overlay.core.addresses import Address
 from overlay.runtime.datagrams import Datagram
 
 class CompiledSocket:

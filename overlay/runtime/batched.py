@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from overlay.addresses import Address
+from overlay.core.addresses import Address
 from overlay.runtime.datagrams import BATCH, FEW, LOOK, UDP_SEGMENT, Datagram, PlainSocket, trains
 
 HEAD_BYTES = 2048 + 64

@@ -1,6 +1,6 @@
 """Which service-time model holds on this machine: its own calibration, or else the reference of a named machine.
 
-Counterparts: ``overlay.services`` is the model, ``telemetry.calibration`` measures one and writes it here.
+Counterparts: ``overlay.core.service_times`` is the model, ``telemetry.calibration`` measures one and writes it here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overlay.engines import CALIBRATED
-from overlay.errors import InvalidSetting
-from overlay.services import ServiceModel
+from overlay.core.engines import CALIBRATED
+from overlay.core.errors import InvalidSetting
+from overlay.core.service_times import ServiceModel
 
 REFERENCE = Path(__file__).parent.parent / "reference_calibration.json"
 FILE = "calibration.json"

@@ -1,7 +1,7 @@
 """A blocking client for programs, the command line and the REST front.
 
-Counterpart: ``overlay.clients.exchange`` decides when to ask again and what ends it; this gives it a socket. Each
-exchange has a fresh port, so several threads may share one ``ContextClient``.
+Counterpart: ``overlay.systems.context_broker.clients.exchange`` decides when to ask again and what ends it; this gives
+it a socket. Each exchange has a fresh port, so several threads may share one ``ContextClient``.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from overlay.addresses import Address, format_address
-from overlay.broker.messages import (
+from overlay.core.addresses import Address, format_address
+from overlay.core.errors import WaxwingError
+from overlay.core.node import SECOND
+from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.broker.messages import (
     ContextResponse,
     Nack,
     NeighborsResponse,
     PingResponse,
     StatsResponse,
 )
-from overlay.broker.wire import AnyMessage
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
-from overlay.clients.payload import parse_pairs
-from overlay.clients.questions import Question
-from overlay.errors import WaxwingError
-from overlay.node import SECOND
-from overlay.runtime.clock import wall_offset_ns
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.broker.wire import AnyMessage
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.payload import parse_pairs
+from overlay.systems.context_broker.clients.questions import Question
 
 
 @dataclass(frozen=True, slots=True)

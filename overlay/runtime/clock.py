@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from overlay.node import MILLISECOND
+from overlay.core.node import MILLISECOND
 
 
 def wall_offset_ns() -> int:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overlay.errors import InvalidSetting, WaxwingError, describe_os_error
-from overlay.node import SECOND
+from overlay.core.errors import InvalidSetting, WaxwingError, describe_os_error
+from overlay.core.node import SECOND
 
 MAX_LINE_BYTES = 4_000_000
 """A deployment of 20,000 links is half of this."""

@@ -26,8 +26,8 @@ from functools import cache
 from importlib import import_module
 from typing import Protocol, TypeVar
 
-from overlay.addresses import Address
-from overlay.errors import InvalidSetting
+from overlay.core.addresses import Address
+from overlay.core.errors import InvalidSetting
 
 PLAIN, CTYPES, COMPILED = KINDS = ("plain", "ctypes", "compiled")
 _MODULES = {CTYPES: "overlay.runtime.batched", COMPILED: "overlay.runtime._datagrams"}

@@ -14,13 +14,13 @@ from contextlib import suppress
 from random import Random
 from typing import Protocol
 
-from overlay.addresses import Address
-from overlay.deployment import RUN, Deployment
-from overlay.errors import WaxwingError, describe_os_error
-from overlay.fleet import RESTARTED
+from overlay.core.addresses import Address
+from overlay.core.errors import WaxwingError, describe_os_error
+from overlay.deployment.deployment import RUN, Deployment
+from overlay.deployment.fleet import RESTARTED
 from overlay.runtime.control import Refusal, Reply, Request
-from overlay.runtime.hosted import Hosted
-from overlay.runtime.kept import Kept, KeptNetworks
+from overlay.runtime.deployment_runner import Hosted
+from overlay.runtime.kept_networks import Kept, KeptNetworks
 
 BROKER_PORTS = range(20_000, 32_000)
 """Below the ports that systems give to sockets that ask for none, so that no client takes a dead broker's port."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from mmap import mmap
 
-from overlay.addresses import Address
-from overlay.chance import Chance
-from overlay.deployment import Deployment
-from overlay.faults import Direction, Fault, are_separated, shape_under
-from overlay.links import LinkShape, Shaper
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance
+from overlay.core.links import LinkShape, Shaper
+from overlay.deployment.deployment import Deployment
+from overlay.faults.faults import Direction, Fault, are_separated, shape_under
 
 
 class SharedFaults:

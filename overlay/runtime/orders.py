@@ -1,4 +1,5 @@
-"""Gives the orders of ``overlay.assembly`` to brokers: pure exchanges over non-blocking sockets in somebody's selector.
+"""Gives the orders of ``overlay.systems.context_broker.assembly`` to brokers: pure exchanges over non-blocking sockets
+in somebody's selector.
 
 Each exchange has a port of its own, closed behind it, so that a late acknowledgement can never be taken for another's.
 """
@@ -12,12 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from overlay.addresses import Address
-from overlay.assembly import AT_ONCE, ORDER_RETRY
-from overlay.clients.exchange import Exchange, Timestamps, WallClock
-from overlay.clients.questions import Question
+from overlay.core.addresses import Address
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.assembly import AT_ONCE, ORDER_RETRY
+from overlay.systems.context_broker.clients.exchange import Exchange, Timestamps, WallClock
+from overlay.systems.context_broker.clients.questions import Question
 
 Ended = Callable[[str], None]
 """Told how an exchange ended: empty for acknowledged, else why not."""

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from overlay.deployment import run_document
+from overlay.deployment.deployment import run_document
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 

@@ -1,8 +1,8 @@
 """Drives many clients from one thread, each on UDP sockets of its own.
 
-Counterparts: ``overlay.clients.scheduled`` decides what is sent when, ``loadgen`` puts a workload in, ``ready`` tells
-which sockets have something. Sockets are connected, so that the kernel itself drops what does not come from the broker
-asked::
+Counterparts: ``overlay.systems.context_broker.clients.scheduled`` decides what is sent when, ``loadgen`` puts a
+workload in, ``ready`` tells which sockets have something. Sockets are connected, so that the kernel itself drops what
+does not come from the broker asked::
 
     heap of timers ─> client.handle_timer ─> send      sockets ready ─> client.receive_datagram ─> samples
 """
@@ -15,14 +15,14 @@ from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
 
-from overlay.clients.scheduled import ScheduledClient
-from overlay.clients.tally import Tally
-from overlay.facts import Sample
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.journal.facts import Sample
+from overlay.load.tally import Tally
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.runtime.ready import make_ready
 from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
+from overlay.systems.context_broker.clients.scheduled import ScheduledClient
 
 Port = tuple[int, int]
 """A client's index in the fleet and one of its lanes."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from overlay.errors import WaxwingError, describe_os_error, is_disk_full
+from overlay.core.errors import WaxwingError, describe_os_error, is_disk_full
 from overlay.runtime.lifeline import die_with_parent
 
 DISK_FULL = 74

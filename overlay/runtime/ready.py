@@ -11,7 +11,7 @@ import selectors
 from collections.abc import Sequence
 from typing import Protocol
 
-from overlay.node import SECOND
+from overlay.core.node import SECOND
 
 AT_ONCE = 64
 """Sockets named by one call; the others come first in the next. Timers are looked at in between."""

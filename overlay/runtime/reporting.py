@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlay import __version__
-from overlay.addresses import Address, format_address
-from overlay.facts import Start, Tick
+from overlay.core.addresses import Address, format_address
+from overlay.journal.facts import Start, Tick
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.usage import memory, processor_us
 
 if TYPE_CHECKING:
-    from overlay.facts import Fact
-    from overlay.journal import JournalWriter
+    from overlay.journal.facts import Fact
+    from overlay.journal.journal import JournalWriter
 
 
 def open_journal(path: Path, process: str, zero_ns: int) -> JournalWriter:
     """The journal of this process, begun. ``zero_ns`` is the monotonic instant that its times count from."""
-    from overlay.journal import JournalWriter
+    from overlay.journal.journal import JournalWriter
 
     return JournalWriter(path, make_start(process, zero_ns))
 
@@ -63,7 +63,7 @@ class ForgivingJournal:
 
 def prepare_journal(path: Path) -> JournalWriter:
     """The journal of a process that is yet to be forked, and begins it by itself."""
-    from overlay.journal import JournalWriter
+    from overlay.journal.journal import JournalWriter
 
     return JournalWriter(path)
 

@@ -26,18 +26,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from overlay import __version__
-from overlay.errors import WaxwingError
-from overlay.node import SECOND
+from overlay.core.errors import WaxwingError
+from overlay.core.node import SECOND
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.control import Control, Refusal, Reply, Request, lock_path
 from overlay.runtime.datagrams import choose
+from overlay.runtime.deployment_runner import Hosted
 from overlay.runtime.deployments import Deployments
-from overlay.runtime.hosted import Hosted
-from overlay.runtime.kept import Kept, KeptNetworks
+from overlay.runtime.kept_networks import Kept, KeptNetworks
 from overlay.runtime.lifeline import inherited_lifeline
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import Child
-from overlay.runtime.rehearsal import rehearse
+from overlay.runtime.warm_up import rehearse
 
 USAGE = """\
 usage: python -m overlay supervise [--socket PATH] [--state DIR]

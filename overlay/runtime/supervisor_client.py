@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 from overlay.runtime.control import reachable
 
 Status = Mapping[str, Any]
-"""Of one deployment, as ``overlay.runtime.hosted`` tells it."""
+"""Of one deployment, as ``overlay.runtime.deployment_runner`` tells it."""
 
 
 def is_gone(status: Status) -> bool:

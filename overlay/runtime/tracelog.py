@@ -1,7 +1,7 @@
 """What a broker of a network traced, in two small files: a network stays up, so a journal would grow for ever.
 
-Counterparts: ``overlay.broker.tracing`` says what is reported, ``brokerweb.networks.walks`` looks for one query in it.
-A disk without room costs traces and nothing else.
+Counterparts: ``overlay.systems.context_broker.broker.tracing`` says what is reported, ``brokerweb.networks.walks``
+looks for one query in it. A disk without room costs traces and nothing else.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from overlay.facts import Start, Trace
-from overlay.journal import JournalWriter
+from overlay.journal.facts import Start, Trace
+from overlay.journal.journal import JournalWriter
 
 MOST_BYTES = 128 * 1024
 """Of each of the two: the newest steps of some thousand queries."""

@@ -1,14 +1,15 @@
 """Drives one ``Node`` over one real UDP socket, in one thread, without an event loop.
 
-Counterparts: ``overlay.node`` is the seam, ``overlay.runtime.datagrams`` receives and sends, ``overlay.links`` shapes
-what goes out, ``overlay.runtime.daemon`` puts a broker in. The shape follows measurements: blocking calls beat every
-event loop of the language (asyncio by four times), and a kernel time-out (``SO_RCVTIMEO``) costs nothing where
-``settimeout`` costs a ``poll`` before each call. What one call received is one batch: its datagrams share a ``now``,
-then the node is drained and its timers are looked at: no backlog keeps a timer waiting longer than a batch takes.
+Counterparts: ``overlay.core.node`` is the seam, ``overlay.runtime.datagrams`` receives and sends,
+``overlay.core.links`` shapes what goes out, ``overlay.runtime.server_process`` puts a broker in. The shape follows
+measurements: blocking calls beat every event loop of the language (asyncio by four times), and a kernel time-out
+(``SO_RCVTIMEO``) costs nothing where ``settimeout`` costs a ``poll`` before each call. What one call received is one
+batch: its datagrams share a ``now``, then the node is drained and its timers are looked at: no backlog keeps a timer
+waiting longer than a batch takes.
 
-Beyond a backlog, whatever has come is read before it is worked on, and its senders take turns (``overlay.admission``):
-the kernel's buffer, in which whoever sends most leaves no room for others, is kept empty. Reading takes at most half of
-the time, so that no flood, however fast, is read and never answered.
+Beyond a backlog, whatever has come is read before it is worked on, and its senders take turns
+(``overlay.core.admission``): the kernel's buffer, in which whoever sends most leaves no room for others, is kept empty.
+Reading takes at most half of the time, so that no flood, however fast, is read and never answered.
 
 ::
 
@@ -25,10 +26,10 @@ from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
 
-from overlay.addresses import Address, format_address
-from overlay.admission import BACKLOG, Admission
-from overlay.links import Shaper
-from overlay.node import MILLISECOND, NEVER, SECOND, Node
+from overlay.core.addresses import Address, format_address
+from overlay.core.admission import BACKLOG, Admission
+from overlay.core.links import Shaper
+from overlay.core.node import MILLISECOND, NEVER, SECOND, Node
 from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20

@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from overlay.addresses import Address
-from overlay.broker.messages import Ping
-from overlay.broker.wire import encode
-from overlay.node import SECOND
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.core.silence import Silence
 from overlay.runtime.clock import unix_ms
-from overlay.silence import Silence
+from overlay.systems.context_broker.broker.messages import Ping
+from overlay.systems.context_broker.broker.wire import encode
 
 SILENT = 5 * SECOND
 """Without a sign of life for so long a broker does not answer; a busy machine delays one by a second or two."""

@@ -1,7 +1,8 @@
 """What the supervisor's children do: be a broker of a deployment, or a fleet of its clients.
 
-Counterparts: ``overlay.runtime.daemon`` and ``overlay.runtime.loadgen``. The load generator is imported in the child
-that needs it, so that brokers do not carry it; a broker is made before the fork, so that brokers share what that takes.
+Counterparts: ``overlay.runtime.server_process`` and ``overlay.runtime.load_generator``. The load generator is imported
+in the child that needs it, so that brokers do not carry it; a broker is made before the fork, so that brokers share
+what that takes.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay.addresses import Address, format_address
-from overlay.chance import Chance, derive_seed
-from overlay.deployment import RUN, Deployment
-from overlay.errors import WaxwingError
-from overlay.links import LinkShape, Shaper
-from overlay.runtime.daemon import BrokerProcess, MakeShaper, plain_shaper
+from overlay.core.addresses import Address, format_address
+from overlay.core.chance import Chance, derive_seed
+from overlay.core.errors import WaxwingError
+from overlay.core.links import LinkShape, Shaper
+from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
-from overlay.workload import fleets
+from overlay.runtime.server_process import BrokerProcess, MakeShaper, plain_shaper
+from overlay.systems.context_broker.workload import fleets
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Job:
         workload = deployment.workload
 
         def do(on_ready: Ready) -> int:
-            from overlay.runtime.loadgen import run_fleet
+            from overlay.runtime.load_generator import run_fleet
 
             return run_fleet(
                 fleets(deployment.client_plans())[self.name],

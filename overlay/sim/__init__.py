@@ -3,11 +3,11 @@
 ::
 
     schedule    what happens next: a heap of (time, priority, counter)
-    network     what becomes of a datagram between two addresses (over ``overlay.links``)
+    network     what becomes of a datagram between two addresses (over ``overlay.core.links``)
     simulator   delivers, fires timers, drains, and keeps the digest of a run; ``garbage`` is collected seldom
     actors      how one node (checked after each step, or not), or one client with its many ports, is driven
     harness     a whole overlay stood up: brokers, the controller that orders them, clients, faults
-    served      actors that take the time which ``overlay.services`` says
+    served      actors that take the time which ``overlay.core.service_times`` says
     engine      a deployment from launching to its last answer; ``journals`` write its facts, ``summary`` sums them up
     replay      recorded brokers done again and compared byte for byte, by command too (``cli_replay``);
                 ``recorders`` record simulated ones

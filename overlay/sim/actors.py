@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from overlay.addresses import Address
-from overlay.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
-from overlay.clients.exchange import Exchange, Timestamps, WallClock
-from overlay.clients.scheduled import ScheduledClient
-from overlay.facts import Sample
-from overlay.node import Event, Node
+from overlay.core.addresses import Address
+from overlay.core.node import Event, Node
+from overlay.journal.facts import Sample
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
+from overlay.systems.context_broker.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
+from overlay.systems.context_broker.clients.exchange import Exchange, Timestamps, WallClock
+from overlay.systems.context_broker.clients.scheduled import ScheduledClient
 
 
 class NodeActor(Actor):

@@ -1,7 +1,7 @@
 """A deployment in virtual time, from launching to its last answer: the engine "simulated".
 
-Counterparts: ``overlay.runtime.hosted`` is the same with processes; ``telemetry.collect`` reads the journals of both.
-Phases are those of a live run, with the instants of a schedule that nobody keeps waiting::
+Counterparts: ``overlay.runtime.deployment_runner`` is the same with processes; ``telemetry.lake.collect`` reads the
+journals of both. Phases are those of a live run, with the instants of a schedule that nobody keeps waiting::
 
     launching ──> warming (clients start after FLEET_LEAD_S) ──> measuring ──> draining ──> finished
 """
@@ -13,21 +13,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay import phases
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.membership import GIVEN
-from overlay.churn import LEAVE, UP, schedule
-from overlay.clients.exchange import WallClock
-from overlay.clients.scheduled import Fleet, ScheduledClient, Windows
-from overlay.clients.tally import Tally
-from overlay.deployment import RUN, Deployment
-from overlay.errors import WaxwingError
-from overlay.faults import Course, Direction
-from overlay.links import LinkShape
-from overlay.node import MILLISECOND, SECOND
-from overlay.search_draws import SETTLING, STRUCTURED
-from overlay.services import ServiceModel
+from overlay.core.addresses import Address
+from overlay.core.errors import WaxwingError
+from overlay.core.links import LinkShape
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.service_times import ServiceModel
+from overlay.deployment import phases
+from overlay.deployment.deployment import RUN, Deployment
+from overlay.faults.churn import LEAVE, UP, schedule
+from overlay.faults.faults import Course, Direction
+from overlay.load.tally import Tally
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.garbage import Collector
 from overlay.sim.harness import Overlay, broker_address
@@ -36,8 +31,13 @@ from overlay.sim.network import LOCAL
 from overlay.sim.recorders import Recorders, fresh_broker
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledClient, Windows
+from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED
+from overlay.systems.context_broker.workload import fleets, ramp_s
 from overlay.topologies import Graph
-from overlay.workload import fleets, ramp_s
 
 ORDERED = 1_000
 """Up to so many brokers are ordered to join each other, as live ones are; more are introduced all at once, since the

@@ -15,30 +15,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from overlay.addresses import Address
-from overlay.assembly import Assembly
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.broker.joining import FAREWELL_GAP, FAREWELLS
-from overlay.broker.membership import GIVEN
-from overlay.broker.messages import Key
-from overlay.chance import derive_seed
-from overlay.churn import LEAVE, UP, Change, schedule
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
-from overlay.clients.questions import Question
-from overlay.clients.scheduled import Fleet, ScheduledClient, Windows, make_clients
-from overlay.clients.tally import Tally
-from overlay.facts import Event, Sample
-from overlay.links import LinkShape
-from overlay.node import SECOND
-from overlay.search_draws import introduce
+from overlay.core.addresses import Address
+from overlay.core.chance import derive_seed
+from overlay.core.links import LinkShape
+from overlay.core.node import SECOND
+from overlay.faults.churn import LEAVE, UP, Change, schedule
+from overlay.journal.facts import Event, Sample
+from overlay.load.tally import Tally
 from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeActor, Ports, Stopped
 from overlay.sim.network import LOCAL, Network
 from overlay.sim.recorders import fresh_broker
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
+from overlay.systems.context_broker.assembly import Assembly
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.broker.messages import Key
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledClient, Windows, make_clients
+from overlay.systems.context_broker.introduction import introduce
+from overlay.systems.context_broker.workload import ClientPlan, Workload, plan_clients
 from overlay.topologies import Graph
-from overlay.workload import ClientPlan, Workload, plan_clients
 
 START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from overlay import __version__
-from overlay.addresses import format_address
-from overlay.broker.reports import make_holdings, make_traces
-from overlay.clients.response_times import ResponseTimes
-from overlay.clients.scheduled import Fleet
-from overlay.facts import ALL_BROKERS, GAUGES, Event, Start, Tick
-from overlay.journal import JournalWriter
-from overlay.phases import DRAINING, MEASURING
-from overlay.services import Memory
+from overlay.core.addresses import format_address
+from overlay.core.service_times import Memory
+from overlay.deployment.phases import DRAINING, MEASURING
+from overlay.journal.facts import ALL_BROKERS, GAUGES, Event, Start, Tick
+from overlay.journal.journal import JournalWriter
+from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
+from overlay.systems.context_broker.clients.scheduled import Fleet
 
 TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""

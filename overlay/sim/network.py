@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from overlay.addresses import Address
-from overlay.chance import Stream, derive_seed
-from overlay.links import LinkShape, Shaper
-from overlay.node import MILLISECOND
+from overlay.core.addresses import Address
+from overlay.core.chance import Stream, derive_seed
+from overlay.core.links import LinkShape, Shaper
+from overlay.core.node import MILLISECOND
 
 LOCAL = LinkShape(delay_ms=0.05)
 """Between addresses that no link was laid between, such as a client and its broker."""

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.recorded import RecordedBroker, recorder_of
-from overlay.recording import Recorder, recording_path, recordings_in
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.journal.recorded import RecordedBroker, recorder_of
+from overlay.journal.recording import Recorder, recording_path, recordings_in
 from overlay.sim.simulator import WALL_OFFSET_NS
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
 
 
 def fresh_broker(config: BrokerConfig, address: Address, seed: int) -> Broker:

@@ -1,8 +1,8 @@
 """A recorded broker done again: a fresh one is given what that one was given, and must send the very same bytes.
 
-Counterpart: ``overlay.recording`` has the order of inputs and outputs. Nothing is scheduled here: time is what the
-recording says. What a broker sends may follow several inputs, as a driver drains once for a batch; so a datagram that
-is missing is found at once, and one too many at the next that was sent or at the input behind it.
+Counterpart: ``overlay.journal.recording`` has the order of inputs and outputs. Nothing is scheduled here: time is what
+the recording says. What a broker sends may follow several inputs, as a driver drains once for a batch; so a datagram
+that is missing is found at once, and one too many at the next that was sent or at the input behind it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from overlay.addresses import Address, format_address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.errors import InvalidSetting
-from overlay.recorded import broker_code
-from overlay.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
-from overlay.settings import build
+from overlay.core.addresses import Address, format_address
+from overlay.core.chance import Chances
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import build
+from overlay.journal.recorded import broker_code
+from overlay.journal.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
 
 CHANCES: dict[str, Callable[[int], Chances]] = {
     "random": lambda seed: Chances.of_one(Random(seed)),

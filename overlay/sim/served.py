@@ -1,9 +1,9 @@
 """Actors that take time: each waits for its processor, sleeps, is woken late, and answers when its service is over.
 
-Counterparts: ``overlay.services`` says how long everything takes; ``actors`` are the same without time. An actor's
-inputs are collected while it wakes or is busy, and served as one batch, as ``overlay.runtime.udp`` does: they share a
-``now``, which is when service begins, and what a broker makes of them leaves when it ends. Beyond a backlog, those who
-sent to a broker take turns, as there (``overlay.admission``)::
+Counterparts: ``overlay.core.service_times`` says how long everything takes; ``actors`` are the same without time. An
+actor's inputs are collected while it wakes or is busy, and served as one batch, as ``overlay.runtime.udp`` does: they
+share a ``now``, which is when service begins, and what a broker makes of them leaves when it ends. Beyond a backlog,
+those who sent to a broker take turns, as there (``overlay.core.admission``)::
 
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
@@ -18,17 +18,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 
-from overlay.addresses import Address
-from overlay.admission import BACKLOG, Admission
-from overlay.broker.broker import Broker
-from overlay.broker.wire import CODES
-from overlay.chance import Chance, Stream, derive_seed
-from overlay.clients.scheduled import ScheduledClient
-from overlay.node import MILLISECOND
-from overlay.services import MICROSECOND, Delays, ServiceModel, Work
+from overlay.core.addresses import Address
+from overlay.core.admission import BACKLOG, Admission
+from overlay.core.chance import Chance, Stream, derive_seed
+from overlay.core.node import MILLISECOND
+from overlay.core.service_times import MICROSECOND, Delays, ServiceModel, Work
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
-from overlay.workload import fleet_of
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.wire import CODES
+from overlay.systems.context_broker.clients.scheduled import ScheduledClient
+from overlay.systems.context_broker.workload import fleet_of
 
 BATCH = 32
 """Datagrams that a broker receives at once, as ``overlay.runtime.datagrams`` does."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
 
-from overlay.addresses import Address, format_address
-from overlay.node import SECOND
+from overlay.core.addresses import Address, format_address
+from overlay.core.node import SECOND
 from overlay.sim.network import Network
 from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Action, Schedule
 

@@ -1,7 +1,7 @@
 """What a simulated run came to, in short, from the facts in its journal. Pure.
 
-Counterpart: ``telemetry.summary`` says it at length of any run. Requests are those that were intended while measuring;
-what they cost between brokers is told of the whole run.
+Counterpart: ``telemetry.summary.summary`` says it at length of any run. Requests are those that were intended while
+measuring; what they cost between brokers is told of the whole run.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from statistics import quantiles
 from typing import Any
 
-from overlay.costs import costs, growth
-from overlay.facts import OUTCOMES, Event, Fact, Sample, Tick
-from overlay.phases import MEASURING
+from overlay.deployment.phases import MEASURING
+from overlay.journal.facts import OUTCOMES, Event, Fact, Sample, Tick
+from overlay.systems.context_broker.costs import costs, growth
 
 PERCENTILES = (50, 95, 99)
 
@@ -96,7 +96,7 @@ def _grown(rows: list[dict[str, int]], name: str) -> int:
 
 
 def _percentiles(values: list[int]) -> list[float | None]:
-    """Interpolated between neighbours, as ``telemetry.metrics`` has them."""
+    """Interpolated between neighbours, as ``telemetry.statistics.metrics`` has them."""
     if len(values) < 2:
         return [float(values[0]) if values else None] * len(PERCENTILES)
     cuts = quantiles(values, n=100, method="inclusive")

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay.errors import InvalidSetting
-from overlay.links import Link
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
 from overlay.topologies.graph import Graph
 
 Matrix = NDArray[np.float64]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from overlay.links import Link
+from overlay.core.links import Link
 from overlay.topologies.graph import Graph
 
 

@@ -13,9 +13,9 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from overlay.errors import InvalidSetting
-from overlay.links import LINK_SETTINGS
-from overlay.settings import SettingInfo
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LINK_SETTINGS
+from overlay.core.settings import SettingInfo
 from overlay.topologies.files import NUMBERS, assemble, require_size
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits
 

@@ -18,11 +18,11 @@ import networkx as nx
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from overlay.errors import InvalidSetting
-from overlay.links import LINK_SETTINGS, Link
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LINK_SETTINGS, Link
+from overlay.core.untrusted import Unreadable, read_json
 from overlay.topologies import layout
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits, Position, require
-from overlay.untrusted import Unreadable, read_json
 
 Node = Mapping[str, Any]
 """A node or an edge as the file has it."""

@@ -15,10 +15,10 @@ from typing import Any, cast
 
 import networkx as nx
 
-from overlay.chance import derive_seed
-from overlay.errors import InvalidSetting
-from overlay.links import Link
-from overlay.settings import build
+from overlay.core.chance import derive_seed
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.core.settings import build
 from overlay.topologies import layout, waxman
 from overlay.topologies.files import read_links
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits, Position, require
@@ -153,7 +153,7 @@ class Kind:
     summary: str
     least_brokers: int
     params: type[NoParams] | type[Params]
-    """Described by ``overlay.settings.describe``."""
+    """Described by ``overlay.core.settings.describe``."""
     draw: Callable[[int, Any, Random], Drawn] | None
     """``None`` where the links are given instead of drawn."""
     links: Callable[[int, Any], float] = lambda brokers, params: 0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from overlay.errors import InvalidSetting
-from overlay.links import Link
-from overlay.settings import check as check_settings
-from overlay.settings import setting
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import Link
+from overlay.core.settings import check as check_settings
+from overlay.core.settings import setting
 
 Position = tuple[float, float]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.links import LINK_SETTINGS, LinkShape
-from overlay.settings import check as check_settings
-from overlay.settings import setting
+from overlay.core.links import LINK_SETTINGS, LinkShape
+from overlay.core.settings import check as check_settings
+from overlay.core.settings import setting
 
 MORE = tuple(info.name for info in LINK_SETTINGS[3:])
 """What links can be given beside delay, jitter and loss."""

@@ -31,7 +31,7 @@ from random import Random
 
 import networkx as nx
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.topologies.graph import Position
 
 Edge = tuple[int, int]

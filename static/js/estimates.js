@@ -1,4 +1,4 @@
-// Charts of estimates with intervals, in the shape of telemetry/charts.py: those of reports, and lines of comparisons.
+// Charts of estimates with intervals, in the shape of telemetry/charts/charts.py: those of reports, and lines of comparisons.
 // Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
 // what was simulated is hollow. Each series has a mark and a dash of its own (looks.js).
 import { above, band, decades, EChart, intervals, lines, paths, ring, textStyle, tooltip, zoomedAxis } from "./echart.js";

@@ -1,4 +1,4 @@
-// What happens on a link, as it is written beside it. Counterpart: overlay/link_shapes.py.
+// What happens on a link, as it is written beside it. Counterpart: overlay/core/link_shapes.py.
 import { sig3 } from "./format.js";
 
 const SIZES = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];

@@ -1,5 +1,5 @@
 // How series are told apart by more than their colour: each has a mark and a dash. What has a hue of its own has them of
-// its own, too, on every chart; the rest take the next in turn. telemetry/page/charts.js has the same for report files.
+// its own, too, on every chart; the rest take the next in turn. telemetry/reports/page/charts.js has the same for report files.
 import { node } from "./svg.js";
 
 const MARKS = [

@@ -1,4 +1,4 @@
-// A report's charts, from the same shape that the API gives (telemetry/charts.py).
+// A report's charts, from the same shape that the API gives (telemetry/charts/charts.py).
 import { EstimateChart } from "./estimates.js";
 
 const charts = JSON.parse(document.getElementById("charts").textContent);

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.facts import Sample
-from overlay.journal import read_journal
+from overlay.core.engines import SIMULATED
+from overlay.core.service_times import ServiceModel
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Sample
+from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
-from overlay.services import ServiceModel
 from overlay.sim.engine import simulate
 from overlay.topologies import generate
 from telemetry.calibration.live import run
 from telemetry.errors import TelemetryError
-from telemetry.intervals import interval
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
+from telemetry.statistics.intervals import interval
 
 CLOSE = 0.2
 """A simulated median within this share of the live one counts as right."""

@@ -13,16 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import FILE
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.services import ServiceModel
 from telemetry.calibration import probes
 from telemetry.calibration.anchors import ANCHORS, GROWTH, Anchor, Compared, Responses, compare, run_live, run_simulated
 from telemetry.calibration.fit import fit
 from telemetry.calibration.page import residuals_of, residuals_path, write_page
 from telemetry.calibration.stages import Pace, Stages, observe, paces, pooled
-from telemetry.manifest import code_version, library_versions, machine
-from telemetry.storage import write_json
+from telemetry.lake.manifest import code_version, library_versions, machine
+from telemetry.lake.storage import write_json
 
 ROUNDS = 3
 """Each measures everything once, so that what the machine does meanwhile is in all of it alike."""

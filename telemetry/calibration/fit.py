@@ -1,10 +1,10 @@
 """From what was measured to the service-time model. Pure.
 
-Counterparts: ``probes`` measured costs, ``stages`` legs, ``overlay.services`` is the model. No parameter is searched
-for: each is what was measured, or a difference of two. Of costs those of the cheapest turn, since what else runs on a
-machine only adds, and all of one turn, since they are told apart by differences; of those after a rest the median,
-since how deep a processor sleeps then is what is asked; of legs the median. A leg is the service of who sent it, which
-``probes`` tell, and the delivery to who received it, which is the rest::
+Counterparts: ``probes`` measured costs, ``stages`` legs, ``overlay.core.service_times`` is the model. No parameter is
+searched for: each is what was measured, or a difference of two. Of costs those of the cheapest turn, since what else
+runs on a machine only adds, and all of one turn, since they are told apart by differences; of those after a rest the
+median, since how deep a processor sleeps then is what is asked; of legs the median. A leg is the service of who sent
+it, which ``probes`` tell, and the delivery to who received it, which is the rest::
 
     relayed = relaying                  + to_client(since it asked)
     last    = answering    + cold(idle) + to_client(since it asked)      which gives cold(idle)
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
 from telemetry.calibration.probes import ENTRIES, HALTED, LARGE, RESTS_S, SMALL, USUAL, Costs, is_rested, rested
 from telemetry.calibration.stages import FAST, FAST_QUIET, Stages
 from telemetry.errors import TelemetryError
-from telemetry.metrics import Numbers
+from telemetry.statistics.metrics import Numbers
 
 LEAST = 10
 """Requests of a pace below which its legs are left out."""

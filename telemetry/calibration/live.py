@@ -18,8 +18,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from overlay.addresses import Address, parse_address
-from overlay.phases import ENDED, FINISHED, MEASURING, WARMING
+from overlay.core.addresses import Address, parse_address
+from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import (
     Status,
@@ -30,10 +30,10 @@ from overlay.runtime.supervisor_client import (
     reason_of,
 )
 from overlay.runtime.usage import sizes_in
-from overlay.workload import Workload, estimate_s
+from overlay.systems.context_broker.workload import Workload, estimate_s
 from telemetry.errors import TelemetryError
-from telemetry.manifest import make_manifest
-from telemetry.runs import RunFiles
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.runs import RunFiles
 
 START_S = 20.0
 POLL_S = 0.05

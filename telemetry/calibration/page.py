@@ -13,8 +13,8 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
+from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import REFERENCE
-from overlay.services import ServiceModel
 from telemetry.calibration.anchors import CLOSE, GROWTH, Compared, compared_again
 
 Row = Mapping[str, Any]

@@ -17,12 +17,18 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import count
 
-from overlay.addresses import format_address
-from overlay.broker.extensions import QuietRequest
-from overlay.broker.messages import BrokerJoining, ContextRequest, ContextUpdateAdvertisement, Key, Ping
-from overlay.broker.wire import encode
+from overlay.core.addresses import format_address
 from overlay.runtime.supervisor_client import SupervisorClient
-from overlay.workload import make_payload
+from overlay.systems.context_broker.broker.extensions import QuietRequest
+from overlay.systems.context_broker.broker.messages import (
+    BrokerJoining,
+    ContextRequest,
+    ContextUpdateAdvertisement,
+    Key,
+    Ping,
+)
+from overlay.systems.context_broker.broker.wire import encode
+from overlay.systems.context_broker.workload import make_payload
 from telemetry.calibration.live import Standing, standing
 from telemetry.errors import TelemetryError
 

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from overlay.facts import Sample, Tick, Trace
-from overlay.journal import read_journal
+from overlay.journal.facts import Sample, Tick, Trace
+from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from telemetry.calibration.live import run
-from telemetry.metrics import Numbers
-from telemetry.processes import BROKER
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
+from telemetry.statistics.metrics import Numbers
+from telemetry.summary.processes import BROKER
 
 TRACED = {"trace_one_in": 1, "replication_index": 0, "monitoring": False}
 SEED = 20_170_301

@@ -16,9 +16,9 @@ from typing import Any
 from overlay.runtime.calibrated import FILE, REFERENCE, stored_services
 from telemetry.calibration.anchors import CLOSE, GROWTH, compared_again
 from telemetry.calibration.page import LIVE, SIMULATED, residuals_path
-from telemetry.charts import Chart, axis, chart, estimate, series
+from telemetry.charts.charts import Chart, axis, chart, estimate, series
 from telemetry.errors import TelemetryError
-from telemetry.intervals import interval
+from telemetry.statistics.intervals import interval
 
 _SAME = ("date", "rounds", "machine", "code")
 """What tells one calibration from another."""
@@ -74,7 +74,7 @@ class Trust:
         return max(0, (today - date.fromisoformat(str(self.measured["date"])[:10])).days)
 
     def differs_from(self, machine: Mapping[str, Any]) -> bool:
-        """Whether it was measured on another machine than ``machine``, as ``telemetry.manifest`` tells of one."""
+        """Whether it was measured on another machine than ``machine``, as ``telemetry.lake.manifest`` tells of one."""
         measured = self.measured["machine"]
         return any(measured.get(name) != machine.get(name) for name in _MACHINE if name in measured)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 class InvalidFilter(InvalidSetting):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from telemetry.errors import TelemetryError
-from telemetry.storage import whole_file
+from telemetry.lake.storage import whole_file
 
 LEAST = 17
 """The first Java that Spark 4 runs on."""

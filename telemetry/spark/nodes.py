@@ -1,6 +1,6 @@
 """The steps of a report: each a function from DataFrames to a DataFrame, whose last ``select`` is its contract.
 
-Counterparts: ``telemetry.summary`` says the same of one run with numpy, and a test holds the two together;
+Counterparts: ``telemetry.summary.summary`` says the same of one run with numpy, and a test holds the two together;
 ``pipeline`` wires. Percentiles are exact, and no sample is kept or sorted for them: all values are counted by ranges
 (``cells``), and in those that hold a percentile one by one (``singles``). What is held at a time depends on the number
 of runs and on how far their values spread, not on how many samples there are.
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from overlay.facts import OUTCOMES
-from telemetry.comparison import STARTS
-from telemetry.oracle import TRUTHS
-from telemetry.processes import BROKER, MEMORY
+from overlay.journal.facts import OUTCOMES
+from telemetry.reports.comparison import STARTS
+from telemetry.summary.processes import BROKER, MEMORY
+from telemetry.systems.context_broker.oracle import TRUTHS
 
 STALE = "stale_ms"
 MEASURES = (*STARTS.values(), STALE)

@@ -1,6 +1,6 @@
 """The wiring of a report: reads the lake, runs the nodes, and hands small results back as Python values.
 
-Counterparts: ``nodes`` counts, ``telemetry.quantiles`` makes percentiles of counts.
+Counterparts: ``nodes`` counts, ``telemetry.statistics.quantiles`` makes percentiles of counts.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from telemetry.comparison import CURVE, STARTS, Measured
-from telemetry.configurations import ChosenRun, grouped
 from telemetry.errors import TelemetryError
-from telemetry.metrics import PERCENTILES, STATISTICS
-from telemetry.quantiles import Counts
-from telemetry.runs import Lake
+from telemetry.lake.runs import Lake
+from telemetry.reports.comparison import CURVE, STARTS, Measured
+from telemetry.reports.configurations import ChosenRun, grouped
 from telemetry.spark import nodes
 from telemetry.spark.schema import table_schema
+from telemetry.statistics.metrics import PERCENTILES, STATISTICS
+from telemetry.statistics.quantiles import Counts
 
 SHARES = tuple(percent / 100 for percent in PERCENTILES)
 """Of the percentiles that are told of runs and configurations alike."""

@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from telemetry.comparison import compare
-from telemetry.configurations import ChosenRun, choose, without_repeats
 from telemetry.errors import TelemetryError
-from telemetry.html import render
-from telemetry.runs import Lake, read_manifest
+from telemetry.lake.runs import Lake, read_manifest
+from telemetry.lake.storage import plain, whole_file, write_json
+from telemetry.reports.comparison import compare
+from telemetry.reports.configurations import ChosenRun, choose, without_repeats
+from telemetry.reports.html import render
 from telemetry.spark.pipeline import measure
 from telemetry.spark.session import spark_session
-from telemetry.storage import plain, whole_file, write_json
 
 
 def read_choice(path: Path, lake: Lake) -> list[ChosenRun]:

@@ -1,11 +1,12 @@
-"""The lake's tables as Spark types, derived from ``telemetry.records``, so that no file is opened to learn them."""
+"""The lake's tables as Spark types, derived from ``telemetry.lake.records``, so that no file is opened to learn
+them."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 from pyspark.sql.types import BooleanType, DataType, LongType, MapType, StringType, StructField, StructType
 
-from telemetry.records import STORED
+from telemetry.lake.records import STORED
 
 
 def _spark_type(arrow: pa.DataType) -> DataType:

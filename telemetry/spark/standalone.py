@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.errors import TelemetryError
 from telemetry.spark import EXECUTOR_MEMORY
 from telemetry.spark.java import find_java

@@ -3,7 +3,7 @@
 ::
 
     SPEC ──command──> batch ──> processes ──┐
-    rows of the web ──┘   └──> spark.sweep ─┴─ work.perform ──> telemetry.simulation, a run at a time
+    rows of the web ──┘   └──> spark.sweep ─┴─ work.perform ──> telemetry.sweep.simulation, a run at a time
                             told/<run>.json <────────┘
 
 - ``batch``      the orders in a directory, what is told of each, and what is to stop; ``costs``: what each will take

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from telemetry.errors import TelemetryError
-from telemetry.simulation import Order, Places
-from telemetry.storage import plain
+from telemetry.lake.storage import plain
+from telemetry.sweep.simulation import Order, Places
 
 QUEUED, MEASURING, COLLECTING = "queued", "measuring", "collecting"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
@@ -43,7 +43,7 @@ class Told:
     attempts: int = 0
     """How often it was begun."""
     result: Mapping[str, Any] = field(default_factory=dict)
-    """``telemetry.simulation.Result``, once it ended well or was stopped."""
+    """``telemetry.sweep.simulation.Result``, once it ended well or was stopped."""
 
     @property
     def has_ended(self) -> bool:

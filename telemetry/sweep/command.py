@@ -13,19 +13,19 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from overlay.chance import derive_seed
-from overlay.errors import InvalidSetting, describe_os_error
+from overlay.core.chance import derive_seed
+from overlay.core.errors import InvalidSetting, describe_os_error
 from overlay.experiment.files import MAX_BYTES, parse_definition
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
-from telemetry import thresholds
 from telemetry.errors import TelemetryError
-from telemetry.simulation import Order, Places
-from telemetry.storage import write_json
+from telemetry.lake.storage import write_json
+from telemetry.summary import thresholds
+from telemetry.summary.thresholds import Threshold
 from telemetry.sweep import costs, page
 from telemetry.sweep.batch import DONE, Batch
 from telemetry.sweep.processes import PLAIN, in_processes
-from telemetry.thresholds import Threshold
+from telemetry.sweep.simulation import Order, Places
 
 Say = Callable[[str], None]
 

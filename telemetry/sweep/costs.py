@@ -18,14 +18,14 @@ from math import ceil, exp, log, log2
 from statistics import median
 from typing import Any
 
-from overlay.assignment import MACHINES
-from overlay.broker.config import BrokerConfig
-from overlay.broker.search import STRATEGIES
-from overlay.broker.search.strategy import Strategy
-from overlay.broker.search.walk import Walk
-from overlay.settings import describe
-from overlay.systems import RECORD, SYSTEMS
-from overlay.workload import FLEET_SIZE, Workload, ramp_s
+from overlay.core.settings import describe
+from overlay.load.assignment import MACHINES
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.broker.search.strategy import Strategy
+from overlay.systems.context_broker.broker.search.walk import Walk
+from overlay.systems.context_broker.workload import FLEET_SIZE, Workload, ramp_s
+from overlay.systems.registry import RECORD, SYSTEMS
 
 EXCHANGES_PER_S = 12_000.0
 """That a second simulates: 11,000 to 23,000 without service times, a third fewer with them."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from telemetry.runs import Lake, read_manifest
-from telemetry.simulation import Order
+from telemetry.lake.runs import Lake, read_manifest
+from telemetry.summary.thresholds import Judged, Threshold, broken, judge, passed
 from telemetry.sweep.batch import DONE, FAILED, Batch, Told
-from telemetry.thresholds import Judged, Threshold, broken, judge, passed
+from telemetry.sweep.simulation import Order
 
 Row = dict[str, Any]
 

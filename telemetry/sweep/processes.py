@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from overlay.runtime.lifeline import die_with_parent
-from telemetry.manifest import usable_cores
+from telemetry.lake.manifest import usable_cores
 from telemetry.sweep.batch import Batch
 from telemetry.sweep.work import perform
 

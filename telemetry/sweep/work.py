@@ -7,9 +7,9 @@ import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from overlay.errors import WaxwingError, describe_os_error
-from telemetry.simulation import Result, simulate_run
+from overlay.core.errors import WaxwingError, describe_os_error
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, FAILED, Batch, Told
+from telemetry.sweep.simulation import Result, simulate_run
 
 LOOK_S = 0.25
 """How often it is told how far a run is, and looked whether it is still wanted."""

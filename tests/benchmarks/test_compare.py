@@ -54,9 +54,9 @@ def git(tmp_path):
 @pytest.fixture
 def repository(tmp_path, git):
     """Its commit ``old`` has a pace of 100; what stands in the tree is for the test to write."""
-    for name in ("overlay", "telemetry", "benchmarks"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "telemetry" / "intervals.py").touch()
+    for name in ("overlay/core", "benchmarks"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "overlay" / "core" / "__init__.py").touch()
     (tmp_path / "benchmarks" / "__main__.py").write_text(BENCHMARK)
     record.write(record.Record([a_figure()]), tmp_path / "benchmarks" / "template.json")
     pace(tmp_path, 100)
@@ -83,6 +83,24 @@ def test_what_became_slower_is_named_and_fails_the_command(repository, git, caps
     assert "pair 4 of 4" in told.err
     assert len(trees(git)) == 1
     assert list((repository / "var" / "compare").iterdir()) == []
+
+
+def test_a_revision_from_before_the_rooms_is_measured_by_the_names_of_then(repository, git, capsys):
+    git("rm", "--quiet", "overlay/core/__init__.py")
+    (repository / "telemetry").mkdir()
+    (repository / "telemetry" / "intervals.py").touch()
+    (repository / "overlay" / "chance.py").write_text("PACE = 100\n")
+    (repository / "overlay" / "__init__.py").write_text("")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "Keep the pace elsewhere")
+    git("tag", "flat")
+    git("rm", "--quiet", "overlay/chance.py")
+    (repository / "overlay" / "core").mkdir()
+    (repository / "overlay" / "core" / "chance.py").write_text("PACE = 130\n")
+    benchmark = BENCHMARK.replace("import overlay\n", "import overlay.core.chance as overlay\n")
+    (repository / "benchmarks" / "__main__.py").write_text(benchmark)
+    assert compare.main(["--rev", "flat", "simulator", "--rounds", "4"], repository) == 0
+    assert "0 slower, 1 faster, 0 same" in capsys.readouterr().out
 
 
 def test_what_became_faster_or_stayed_passes(repository, capsys):

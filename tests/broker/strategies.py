@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from overlay.broker.extensions import (
+from overlay.systems.context_broker.broker.extensions import (
     BrokerGone,
     ClosestBrokers,
     DataFound,
@@ -19,7 +19,7 @@ from overlay.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.broker.messages import (
+from overlay.systems.context_broker.broker.messages import (
     OPERATIONS,
     Ack,
     BrokerJoining,

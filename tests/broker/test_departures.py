@@ -2,10 +2,10 @@
 
 import pytest
 
-from overlay.addresses import format_address
-from overlay.broker.departures import GRACE
-from overlay.broker.suspicion import MOST_FAVOURS
-from overlay.node import MILLISECOND
+from overlay.core.addresses import format_address
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.departures import GRACE
+from overlay.systems.context_broker.broker.suspicion import MOST_FAVOURS
 from tests.broker.transcript import NAMES, STRANGER, WALL, A, B, C, D, E, K, Talk, hop
 
 REQUEST = "ContextRequest"

@@ -3,11 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.addresses import format_address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.addresses import format_address
+from overlay.core.chance import Chances
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
 
 KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")

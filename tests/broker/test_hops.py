@@ -3,9 +3,17 @@ as it is."""
 
 import re
 
-from overlay.broker import hops
-from overlay.broker.hops import LEAST_RTO, LONGEST_RTO, MOST_OPEN_TO_ONE, PATIENCE, WINDOW, RoundTrip, Window
-from overlay.node import MILLISECOND
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker import hops
+from overlay.systems.context_broker.broker.hops import (
+    LEAST_RTO,
+    LONGEST_RTO,
+    MOST_OPEN_TO_ONE,
+    PATIENCE,
+    WINDOW,
+    RoundTrip,
+    Window,
+)
 from tests.broker.transcript import INSIDE, STRANGER, WALL, B, C, D, E, Talk, hop
 
 SEQUENCE = 1000 * WALL

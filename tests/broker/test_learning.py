@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.search import STRATEGIES
-from overlay.broker.search.walk import Walk
-from overlay.node import MILLISECOND
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.broker.search.walk import Walk
 from tests.broker.examples.highest_degree import HighestDegree
 from tests.broker.examples.learned import Learned
 from tests.broker.transcript import STRANGER, B, C, D, E, Talk, hop
@@ -233,10 +233,10 @@ def test_a_strategy_says_which_settings_it_reads(name):
 
 STORY = """
 import sys
-from overlay.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.sim.harness import Overlay
 from overlay.topologies import generate
-from overlay.workload import Workload
+from overlay.systems.context_broker.workload import Workload
 
 def digest():
     graph = generate("barabasi-albert", 12, {"delay_ms": 2, "jitter_ms": 1}, seed=4)
@@ -257,7 +257,7 @@ print(*(digest() for _ in range(3)))
 @pytest.mark.parametrize("name", ["highest-degree", "learned"])
 def test_what_learns_comes_out_the_same_in_one_process_and_in_others(name, tmp_path):
     shutil.copytree(ROOT / "overlay", tmp_path / "overlay", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(EXAMPLES / f"{name.replace('-', '_')}.py", tmp_path / "overlay/broker/search")
+    shutil.copy(EXAMPLES / f"{name.replace('-', '_')}.py", tmp_path / "overlay/systems/context_broker/broker/search")
     told = [
         subprocess.run(
             [sys.executable, "-c", STORY, name],

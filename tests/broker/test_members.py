@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from overlay.addresses import format_address
+from overlay.core.addresses import format_address
 from tests.broker.transcript import STRANGER, A, B, C, D, E, K, Talk
 
 JOINING, LEAVING, MONITORING = "BrokerJoining", "BrokerLeaving", "StartNeighborsMonitoring"

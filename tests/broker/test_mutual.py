@@ -1,6 +1,6 @@
 """Neighbours that were chosen agree to be neighbours: 18 and 19 between them, and a join where one does not know it."""
 
-from overlay.addresses import format_address
+from overlay.core.addresses import format_address
 from tests.broker.transcript import A, B, D, K, Talk
 
 

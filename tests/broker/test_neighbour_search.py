@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from overlay.addresses import format_address
-from overlay.broker.config import BrokerConfig
-from overlay.broker.neighbour_search import LONGEST_GAP, MOST_CANDIDATES
-from overlay.errors import InvalidSetting
+from overlay.core.addresses import format_address
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.neighbour_search import LONGEST_GAP, MOST_CANDIDATES
 from tests.broker.transcript import NAMES, STRANGER, A, B, C, D, E, K, Talk
 
 JOINING = "BrokerJoining"

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from overlay.addresses import format_address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.broker.wire import encode
-from overlay.chance import Chances
-from overlay.node import MILLISECOND
+from overlay.core.addresses import format_address
+from overlay.core.chance import Chances
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.wire import encode
 from tests.broker.strategies import damaged, messages
 from tests.broker.transcript import STRANGER, WALL, A, B, C, D, E, K, hop
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.opennet import Ledger, OpenNetwork, RateLimit
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.opennet import Ledger, OpenNetwork, RateLimit
 from tests.broker.transcript import STRANGER, B, C, D, K, Talk, hop
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from overlay.addresses import format_address
-from overlay.broker.config import BrokerConfig
-from overlay.errors import InvalidSetting
+from overlay.core.addresses import format_address
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from tests.broker.transcript import NAMES, STRANGER, A, B, C, D, E, K, Talk, hop
 
 OTHER_STRANGER = ("198.51.100.9", 4009)

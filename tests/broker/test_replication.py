@@ -5,12 +5,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from overlay.broker.messages import ContextUpdateAdvertisement
-from overlay.broker.refresh import Leases, Replicas
-from overlay.broker.replication import REPLICATIONS, slots_between
-from overlay.broker.table import Entry
-from overlay.chance import Stream
-from overlay.node import MILLISECOND
+from overlay.core.chance import Stream
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.messages import ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.refresh import Leases, Replicas
+from overlay.systems.context_broker.broker.replication import REPLICATIONS, slots_between
+from overlay.systems.context_broker.broker.table import Entry
 from tests.broker.transcript import NAMES, STRANGER, WALL, A, B, C, D, E, Talk, hop
 
 

@@ -301,14 +301,14 @@ def checkout(tmp_path):
     """A copy of the core, changed as the guide says."""
     shutil.copytree(ROOT / "overlay", tmp_path / "overlay", ignore=shutil.ignore_patterns("__pycache__"))
     (module,) = code_blocks(ROOT / "docs/add-a-search-strategy.md")
-    (tmp_path / "overlay/broker/search/two_then_all.py").write_text(module)
+    (tmp_path / "overlay/systems/context_broker/broker/search/two_then_all.py").write_text(module)
     return tmp_path
 
 
 STORY = """
-from overlay.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.sim.harness import Overlay
-from overlay.systems import SYSTEMS
+from overlay.systems.registry import SYSTEMS
 from overlay.topologies import generate
 
 setting = next(s for s in SYSTEMS["context-broker"].settings if s.name == "search")

@@ -1,7 +1,7 @@
 """The memory of queries: bounded, and nothing forgotten for a name that takes no more room."""
 
-from overlay.broker.seen import Seen
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.systems.context_broker.broker.seen import Seen
 
 A = ("10.0.0.1", 4001)
 

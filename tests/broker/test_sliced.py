@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.broker import sliced
-from overlay.broker.extensions import QuietRequest
-from overlay.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
-from overlay.broker.table import Entry
-from overlay.broker.wire import encode, parse
-from overlay.errors import WireError
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker import sliced
+from overlay.systems.context_broker.broker.extensions import QuietRequest
+from overlay.systems.context_broker.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.broker.wire import encode, parse
 from tests.broker.strategies import damaged, hops, names, responses, stamps, updates
 from tests.broker.transcript import A, B, C, hop
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from overlay.addresses import format_address
-from overlay.broker.config import BrokerConfig
-from overlay.broker.structured.identifiers import of_broker, of_key, to_text
-from overlay.errors import InvalidSetting
+from overlay.core.addresses import format_address
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_key, to_text
 from tests.broker.transcript import STRANGER, A, B, C, D, E, K, Talk, hop
 
 UPDATE, REQUEST = "ContextUpdateAdvertisement", "ContextRequest"

@@ -4,10 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from overlay.broker.structured.contacts import Contacts, keepers_among
-from overlay.broker.structured.identifiers import BITS, bucket_of, from_text, of_broker, of_key, to_text
-from overlay.broker.structured.lookup import MOST_QUESTIONS, Lookup, State
-from overlay.broker.structured.missed import GAPS, MOST_MISSED, Missed
+from overlay.systems.context_broker.broker.structured.contacts import Contacts, keepers_among
+from overlay.systems.context_broker.broker.structured.identifiers import (
+    BITS,
+    bucket_of,
+    from_text,
+    of_broker,
+    of_key,
+    to_text,
+)
+from overlay.systems.context_broker.broker.structured.lookup import MOST_QUESTIONS, Lookup, State
+from overlay.systems.context_broker.broker.structured.missed import GAPS, MOST_MISSED, Missed
 
 identifiers = st.integers(0, 2**BITS - 1)
 brokers = st.tuples(st.integers(1, 254).map("10.0.0.{}".format), st.integers(1, 3))

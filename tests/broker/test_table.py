@@ -5,10 +5,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.linear import Linear, djb2
-from overlay.broker.messages import ContextUpdateAdvertisement, raw_key
-from overlay.broker.table import Entry, Replica, Stored, Table
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.linear import Linear, djb2
+from overlay.systems.context_broker.broker.messages import ContextUpdateAdvertisement, raw_key
+from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
 
 MOST_ENTRIES, MOST_BYTES = 4, 220
 

@@ -4,9 +4,16 @@ import random
 import re
 from pathlib import Path
 
-import overlay.broker
-from overlay.broker.tracing import FAILURES, OF_A_FAILURE, REPORTED_A_SECOND, STEPS, Recorder, Tracer
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.systems.context_broker import broker as broker_package
+from overlay.systems.context_broker.broker.tracing import (
+    FAILURES,
+    OF_A_FAILURE,
+    REPORTED_A_SECOND,
+    STEPS,
+    Recorder,
+    Tracer,
+)
 from tests.broker.transcript import NAMES, A, B, C, D, Talk, hop
 
 ROOM = "room|r1|temp"
@@ -135,7 +142,7 @@ def test_no_stranger_swells_what_is_remembered():
 
 
 def test_every_step_that_is_noted_has_a_name_here():
-    text = "".join(path.read_text() for path in Path(overlay.broker.__file__).parent.rglob("*.py"))
+    text = "".join(path.read_text() for path in Path(broker_package.__file__).parent.rglob("*.py"))
     noted = set(re.findall(r'tracer\.note\([^"]*"([a-z ]+)"', text)) | set(
         re.findall(r'\bnote\(query\.name, "([a-z ]+)"', text)
     )

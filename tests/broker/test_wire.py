@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
-from overlay.broker.wire import CODES, MAX_DATAGRAM, code_of, encode, parse, timestamp_of
-from overlay.errors import WireError
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.wire import CODES, MAX_DATAGRAM, code_of, encode, parse, timestamp_of
 from tests.broker.strategies import damaged, messages
 
 encoded = messages.map(encode)

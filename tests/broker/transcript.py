@@ -5,11 +5,11 @@ Nothing sleeps: ``wait`` jumps from one timer of the broker to the next. Invaria
 
 from itertools import count
 
-from overlay.addresses import format_address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.node import MILLISECOND
+from overlay.core.addresses import format_address
+from overlay.core.chance import Chances
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
 
 WALL = 1_700_000_000_000
 """Unix milliseconds at ``now`` 0."""

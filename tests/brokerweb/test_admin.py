@@ -22,7 +22,7 @@ from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Topology
-from overlay.links import LINK_SETTINGS
+from overlay.core.links import LINK_SETTINGS
 
 pytestmark = pytest.mark.django_db
 

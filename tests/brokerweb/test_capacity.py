@@ -10,10 +10,10 @@ import pytest
 from brokerweb.definitions import relevance
 from brokerweb.experiments import capacity
 from brokerweb.experiments.capacity import Machine
-from overlay.engines import ENGINES
-from overlay.errors import InvalidSetting
+from overlay.core.engines import ENGINES
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import FIELDS, MAX_RUNS
-from overlay.systems import SYSTEMS
+from overlay.systems.registry import SYSTEMS
 
 ROOMY = Machine(memory_bytes=8 * 10**9, free_bytes=10**11, open_files=20_000, client_ports=28_000, broker_ports=12_000)
 SYSTEM = SYSTEMS["context-broker"]

@@ -16,9 +16,9 @@ from brokerweb.wirelab.dissecting import Dissection, dissect
 from brokerweb.wirelab.kinds import Kind, Tail
 from brokerweb.wirelab.layouts import LAYOUTS
 from brokerweb.wirelab.verdicts import Judgement, judge
-from overlay.broker.config import BrokerConfig
-from overlay.broker.wire import CODES, encode, parse
-from overlay.errors import InvalidSetting, WireError
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.wire import CODES, encode, parse
 from tests.broker.strategies import damaged, messages
 
 NOW = 1_795_338_000_000

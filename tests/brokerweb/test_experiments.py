@@ -18,7 +18,7 @@ from brokerweb.experiments.collection import collect_run
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.topologies.models import Node
-from overlay.chance import derive_seed
+from overlay.core.chance import derive_seed
 from overlay.experiment.sweeps import configuration_hash
 from tests.telemetry.synthetic import Script, write_run
 

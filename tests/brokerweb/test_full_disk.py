@@ -22,7 +22,7 @@ from brokerweb.control.reaping import Reaper
 from brokerweb.demo import first_start
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.storage import disk
-from overlay.errors import describe_full_disk
+from overlay.core.errors import describe_full_disk
 from tests.conftest import ROOT
 from tests.disks import small_disk
 

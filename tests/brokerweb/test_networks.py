@@ -18,10 +18,10 @@ from brokerweb.control import host
 from brokerweb.control.networks import networks_of
 from brokerweb.control.reconcile import reconcile_host
 from brokerweb.networks.models import Host, Network
-from overlay.addresses import parse_address
-from overlay.clients.questions import LONGEST_VALID_MS
+from overlay.core.addresses import parse_address
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.context_broker.clients.questions import LONGEST_VALID_MS
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]

@@ -12,7 +12,7 @@ import pytest
 
 from brokerweb.notices import services, transport
 from brokerweb.notices.reachable import refusal
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 Says = Callable[[socket.socket], None]
 

@@ -13,8 +13,8 @@ from brokerweb import setting_forms
 from brokerweb.experiments.models import Run
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Network
-from overlay.profiles import PROFILES
-from overlay.systems import SYSTEMS
+from overlay.systems.context_broker.profiles import PROFILES
+from overlay.systems.registry import SYSTEMS
 from tests.brokerweb.test_experiments import body, launch, make
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from overlay.profiles import PROFILES
 from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.context_broker.profiles import PROFILES
 from tests.brokerweb.test_networks import rounds_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]

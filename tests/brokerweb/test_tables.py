@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from brokerweb.tables import FORMS, Table, written
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 TABLE = Table(
     ["label", "p95_us", "payload", "replicas", "held"],

@@ -14,7 +14,7 @@ from brokerweb.runlist import saved_views
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from tests.at_once import at_once
 
 

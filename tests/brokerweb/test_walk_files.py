@@ -11,10 +11,10 @@ from brokerweb import traced
 from brokerweb.networks import tracefiles, walks
 from brokerweb.networks.models import Network
 from brokerweb.networks.tracefiles import TraceFiles
-from overlay.facts import Start, Trace
+from overlay.journal.facts import Start, Trace
 from overlay.runtime import tracelog
 from overlay.runtime.tracelog import TraceLog
-from telemetry.traces import id_of
+from telemetry.systems.context_broker.traces import id_of
 
 CONSUMER = "127.0.0.1:40000"
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from telemetry.charts import axis, chart, point, series
-from telemetry.html import render
+from telemetry.charts.charts import axis, chart, point, series
+from telemetry.reports.html import render
 from tests.browser.conftest import WIDE, Shown
 
 KINDS = ("ring", "full-mesh", "waxman", "central")

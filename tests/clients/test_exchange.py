@@ -2,13 +2,13 @@
 
 import pytest
 
-from overlay.broker.extensions import QuietRequest
-from overlay.broker.messages import Ack, ContextResponse, Message, Nack, PingResponse
-from overlay.broker.wire import encode, parse
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry, Timestamps, WallClock
-from overlay.errors import InvalidSetting, WireError
-from overlay.node import SECOND
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.node import SECOND
+from overlay.systems.context_broker.broker.extensions import QuietRequest
+from overlay.systems.context_broker.broker.messages import Ack, ContextResponse, Message, Nack, PingResponse
+from overlay.systems.context_broker.broker.wire import encode, parse
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 
 BROKER = ("127.0.0.1", 9000)
 ME = ("127.0.0.1", 5000)

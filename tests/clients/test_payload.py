@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.clients.payload import format_pairs, parse_pairs
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.clients.payload import format_pairs, parse_pairs
 
 TEXT = st.text(st.characters(exclude_characters=";=", exclude_categories=["Cs"]))
 

@@ -8,15 +8,15 @@ from heapq import heappop, heappush
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.broker.extensions import QuietRequest
-from overlay.broker.messages import Ack, ContextRequest, ContextResponse, Message, Nack
-from overlay.broker.wire import encode, parse
-from overlay.clients.exchange import Retry, WallClock
-from overlay.clients.scheduled import Fleet, Windows, make_clients
-from overlay.clients.tally import Tally
-from overlay.facts import Sample
-from overlay.node import MILLISECOND, SECOND
-from overlay.workload import ClientPlan, Workload
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.journal.facts import Sample
+from overlay.load.tally import Tally
+from overlay.systems.context_broker.broker.extensions import QuietRequest
+from overlay.systems.context_broker.broker.messages import Ack, ContextRequest, ContextResponse, Message, Nack
+from overlay.systems.context_broker.broker.wire import encode, parse
+from overlay.systems.context_broker.clients.exchange import Retry, WallClock
+from overlay.systems.context_broker.clients.scheduled import Fleet, Windows, make_clients
+from overlay.systems.context_broker.workload import ClientPlan, Workload
 
 BROKER = ("127.0.0.1", 9000)
 ME = ("127.0.0.1", 5000)

@@ -14,14 +14,14 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.whatif import what_if
 from brokerweb.topologies import services as topologies
-from overlay.deployment import Deployment, run_document
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
+from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
 from overlay.sim.engine import simulate
-from telemetry.collect import collect
-from telemetry.manifest import make_manifest
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.collect import collect
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.runs import Lake, RunFiles
 
 
 def make_run(owner: User, record_mb: int = 8, faults: Sequence[Mapping[str, Any]] = ()) -> Run:

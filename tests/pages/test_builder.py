@@ -17,7 +17,7 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.ids import new_id
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
 from overlay.experiment import inline
 from tests.pages.furniture import House
 

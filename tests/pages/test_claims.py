@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Experiment, Run, RunState
-from telemetry.claims.matrix import place_of
-from telemetry.published import table_b1
+from telemetry.systems.context_broker.claims.matrix import place_of
+from telemetry.systems.context_broker.published import table_b1
 
 
 def launched(owner: User, preset: str, **changes: Any) -> Experiment:

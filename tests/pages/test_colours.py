@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from overlay.broker.search import FIRST, STRATEGIES
+from overlay.systems.context_broker.broker.search import FIRST, STRATEGIES
 from overlay.topologies import KINDS
 from tests.conftest import ROOT
 

@@ -25,9 +25,9 @@ from brokerweb.comparison import distribution, selection
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
-from telemetry.intervals import COUNT, LOG, interval
-from telemetry.measures import MEASURES
-from telemetry.runs import Lake
+from telemetry.lake.runs import Lake
+from telemetry.statistics.intervals import COUNT, LOG, interval
+from telemetry.summary.measures import MEASURES
 from tests.pages.compared import grows, swept, topology
 from tests.pages.furniture import House
 

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.test import Client
 
 from brokerweb.experiments import collection
-from overlay.facts import Holdings, Sample
-from overlay.journal import JournalWriter
-from telemetry.runs import RunFiles
+from overlay.journal.facts import Holdings, Sample
+from overlay.journal.journal import JournalWriter
+from telemetry.lake.runs import RunFiles
 from tests.pages.furniture import House
 from tests.telemetry.synthetic import MEASURING_FROM, _start
 

@@ -16,8 +16,8 @@ from brokerweb.live import overview
 from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
-from telemetry.intervals import interval
-from telemetry.measures import MEASURES
+from telemetry.statistics.intervals import interval
+from telemetry.summary.measures import MEASURES
 from tests.pages.furniture import House
 
 

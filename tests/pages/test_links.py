@@ -16,9 +16,9 @@ from brokerweb.experiments.models import Experiment
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio
 from brokerweb.topologies.models import Topology
-from overlay.errors import InvalidSetting
-from overlay.links import LINK_SETTINGS, Link, LinkShape
-from overlay.settings import describe
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LINK_SETTINGS, Link, LinkShape
+from overlay.core.settings import describe
 from overlay.topologies import Graph
 from tests.pages.test_builder import sweep
 

@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.runlist.columns import COLUMNS
-from telemetry.intervals import LOG, interval
-from telemetry.measures import MEASURES, Measure
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
+from telemetry.statistics.intervals import LOG, interval
+from telemetry.summary.measures import MEASURES, Measure
 from tests.pages.furniture import House
 from tests.pages.reading import Number, numbers, read, table
 
@@ -31,7 +31,7 @@ OUTCOMES = ("answered", "not_found", "timed_out", "refused")
 TIMES = ("mean", "p50", "p95", "p99")
 ENDS = ("value", "low", "high")
 WITHIN_HISTOGRAM = 0.005
-"""As ``telemetry.histograms`` states it."""
+"""As ``telemetry.statistics.histograms`` states it."""
 
 
 @dataclass(frozen=True)

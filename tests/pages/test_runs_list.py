@@ -21,7 +21,7 @@ from brokerweb.experiments.collection import collect_run
 from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
-from telemetry.runs import RunFiles
+from telemetry.lake.runs import RunFiles
 from tests.pages.furniture import House, measure
 
 SUMMARY = {"answered": 95, "requests": 100, "answer_ratio": 0.95, "memory": {"mean": {"rss_bytes": 9_100_000.5}}}

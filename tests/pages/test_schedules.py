@@ -14,7 +14,7 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.reports import hours, schedules
 from brokerweb.reports.models import Firing, Report, Schedule
 from brokerweb.topologies import services as topologies
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from brokerweb.formatting import sig3
 from brokerweb.topologies import parts, pictures, studio, walk_views
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.links import Link
+from overlay.core.links import Link
 from overlay.topologies import Graph, generate, measures
 from tests.pages.furniture import House
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from select import select
 
-from overlay.addresses import Address, parse_address
+from overlay.core.addresses import Address, parse_address
 
 WAIT_S = 20
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from overlay.runtime.arena import ArenaFailed, LiveArena
-from overlay.search_draws import arms
-from overlay.sim.arena import VirtualArena
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.draws import arms
+from telemetry.systems.context_broker.lab.live import ArenaFailed, LiveArena
+from telemetry.systems.context_broker.lab.virtual import VirtualArena
 from tests.waiting import is_alive, wait_for
 
 KEY = ("room", "r1", "climate")
@@ -61,7 +61,7 @@ def test_a_broker_that_ends_ends_the_measuring() -> None:
 
 OPENS = """
 import time
-from overlay.runtime.arena import LiveArena
+from telemetry.systems.context_broker.lab.live import LiveArena
 from overlay.topologies import generate
 with LiveArena(generate("ring", 3), {}, 1) as arena:
     print(*arena.pids, flush=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from overlay.addresses import parse_address
-from overlay.broker.config import BrokerConfig
-from overlay.facts import Event, Holdings, Start, Tick
-from overlay.journal import read_journal
-from overlay.links import LinkShape
+from overlay.core.addresses import parse_address
+from overlay.core.links import LinkShape
+from overlay.journal.facts import Event, Holdings, Start, Tick
+from overlay.journal.journal import read_journal
 from overlay.runtime.client import ContextClient, NoAnswer
-from overlay.runtime.daemon import BrokerProcess, run_broker
+from overlay.runtime.server_process import BrokerProcess, run_broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from tests.runtime.daemons import WAIT_S, Daemon, ring
 
 ROOM = ("room", "r1", "climate")

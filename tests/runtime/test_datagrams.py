@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.addresses import Address
-from overlay.admission import BACKLOG
-from overlay.errors import InvalidSetting
-from overlay.links import LinkShape, Shaper
-from overlay.node import MILLISECOND, SECOND, Event
+from overlay.core.addresses import Address
+from overlay.core.admission import BACKLOG
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LinkShape, Shaper
+from overlay.core.node import MILLISECOND, SECOND, Event
 from overlay.runtime import datagrams
 from overlay.runtime.datagrams import (
     BATCH,

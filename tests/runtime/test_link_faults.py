@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from overlay.addresses import Address
-from overlay.deployment import Deployment
-from overlay.faults import IMPAIRED, LOSSY, PARTITION, SLOW, Fault
-from overlay.links import MAX_COPIES, LinkShape
-from overlay.node import MILLISECOND
+from overlay.core.addresses import Address
+from overlay.core.links import MAX_COPIES, LinkShape
+from overlay.core.node import MILLISECOND
+from overlay.deployment.deployment import Deployment
+from overlay.faults.faults import IMPAIRED, LOSSY, PARTITION, SLOW, Fault
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from tests.sim.test_engine import document
 

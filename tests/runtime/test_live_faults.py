@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from overlay.facts import Event, Sample
-from overlay.journal import read_journal
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
-from telemetry.window import LiveWindow
+from overlay.journal.facts import Event, Sample
+from overlay.journal.journal import read_journal
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.window import LiveWindow
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 

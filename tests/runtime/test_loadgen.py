@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from overlay.addresses import Address
-from overlay.clients.exchange import WallClock
-from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from overlay.clients.scheduled import Fleet, Windows
-from overlay.clients.tally import Tally
-from overlay.facts import Sample, Start, Tick
-from overlay.journal import JournalWriter, read_journal
-from overlay.node import SECOND
-from overlay.runtime.loadgen import FleetReporter, run_fleet
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.journal.facts import Sample, Start, Tick
+from overlay.journal.journal import JournalWriter, read_journal
+from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
+from overlay.load.tally import Tally
+from overlay.runtime.load_generator import FleetReporter, run_fleet
 from overlay.runtime.ready import AT_ONCE, EpollReady, Ready, SelectorReady
-from overlay.workload import Workload, fleets, plan_clients
+from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.clients.scheduled import Fleet, Windows
+from overlay.systems.context_broker.workload import Workload, fleets, plan_clients
 from tests.runtime.daemons import Daemon, ring
 
 SEED = 3

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from overlay.recording import recordings_in
+from overlay.journal.recording import recordings_in
 from overlay.runtime.supervisor_client import is_gone
 from overlay.sim.replay import replay_all
-from telemetry import messages
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.systems.context_broker import messages
 from tests.runtime.hosts import Host
 from tests.waiting import wait_for
 

@@ -4,29 +4,29 @@ import os
 import signal
 from pathlib import Path
 
-from overlay.facts import Tick
-from overlay.journal import read_journal
-from overlay.node import SECOND
-from overlay.runtime import rehearsal
+from overlay.core.node import SECOND
+from overlay.journal.facts import Tick
+from overlay.journal.journal import read_journal
+from overlay.runtime import warm_up
 
 
 def test_it_leaves_nothing_behind_and_brokers_answered_in_it(monkeypatch, tmp_path):
     kept = tmp_path / "kept"
-    monkeypatch.setattr(rehearsal, "LONG_ENOUGH", 2 * SECOND)
+    monkeypatch.setattr(warm_up, "LONG_ENOUGH", 2 * SECOND)
     monkeypatch.setattr(Path, "unlink", lambda path: path.rename(kept))
-    rehearsal.rehearse(tmp_path)
+    warm_up.rehearse(tmp_path)
     assert list(tmp_path.iterdir()) == [kept]
     counters = [fact.counters for fact in read_journal(kept) if isinstance(fact, Tick)][-1]
-    assert counters["hits"] == rehearsal.TIMES
+    assert counters["hits"] == warm_up.TIMES
     assert counters["rejected"] == 0
 
 
 def test_a_signal_that_comes_meanwhile_reaches_the_supervisor(monkeypatch, tmp_path):
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append("told"))
-    monkeypatch.setattr(rehearsal, "_play_clients", lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(warm_up, "_play_clients", lambda _: os.kill(os.getpid(), signal.SIGTERM))
     try:
-        rehearsal.rehearse(tmp_path)
+        warm_up.rehearse(tmp_path)
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard == ["told"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.facts import Event, Fact, Start, Tick
-from overlay.journal import read_journal
+from overlay.core.engines import SIMULATED
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Event, Fact, Start, Tick
+from overlay.journal.journal import read_journal
 from overlay.sim.engine import simulate
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from overlay.addresses import parse_address
-from overlay.churn import CRASHED
-from overlay.facts import Event, Tick
-from overlay.journal import read_journal
+from overlay.core.addresses import parse_address
+from overlay.faults.churn import CRASHED
+from overlay.journal.facts import Event, Tick
+from overlay.journal.journal import read_journal
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
 from tests.waiting import is_alive, wait_for
 

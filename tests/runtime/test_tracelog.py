@@ -7,12 +7,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.broker.tracing import Recorder, is_sampled
-from overlay.clients.exchange import TracedTimestamps, WallClock
-from overlay.facts import Start, Trace
-from overlay.journal import read_journal
-from overlay.node import MILLISECOND
+from overlay.core.node import MILLISECOND
+from overlay.journal.facts import Start, Trace
+from overlay.journal.journal import read_journal
 from overlay.runtime.tracelog import MOST_BYTES, TraceLog
+from overlay.systems.context_broker.broker.tracing import Recorder, is_sampled
+from overlay.systems.context_broker.clients.exchange import TracedTimestamps, WallClock
 
 START = Start("broker-0", 1, 0, "1", "127.0.0.1:20000")
 

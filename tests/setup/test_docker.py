@@ -19,7 +19,7 @@ import yaml
 import brokerweb.settings as written
 from brokerweb.up.parts import Part, house, preparations
 from brokerweb.up.redis import RULES
-from overlay.fleet import Lifetime
+from overlay.deployment.fleet import Lifetime
 from telemetry.__main__ import parser as telemetry_flags
 from telemetry.spark import standalone
 from tests.postgresql import INITDB

@@ -10,7 +10,7 @@ import pytest
 
 from brokerweb.up.__main__ import check_port
 from brokerweb.up.home import LOG_BYTES, AlreadyRunning, Home, PartLog, take_down
-from overlay.errors import WaxwingError
+from overlay.core.errors import WaxwingError
 from tests.disks import small_disk
 
 HOLD = """

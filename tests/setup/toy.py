@@ -6,8 +6,8 @@ from pathlib import Path
 
 from brokerweb.up.manager import AskedToEnd, Manager, say
 from brokerweb.up.parts import Part
-from overlay.errors import WaxwingError
-from overlay.fleet import Lifetime
+from overlay.core.errors import WaxwingError
+from overlay.deployment.fleet import Lifetime
 
 
 def main(directory, *parts):

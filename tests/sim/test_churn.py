@@ -2,12 +2,12 @@
 
 import pytest
 
-from overlay.broker.events import NeighbourLost
-from overlay.facts import OUTCOMES
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.journal.facts import OUTCOMES
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.events import NeighbourLost
+from overlay.systems.context_broker.workload import Workload, ramp_s
 from overlay.topologies import generate
-from overlay.workload import Workload, ramp_s
 from tests.sim.witness import Witness
 
 QUIET = {"providers": 0, "consumers": 1, "stagger_ms": 0}

@@ -1,7 +1,7 @@
 """Copies over queries in virtual time, on a scene small enough for a test; the command runs the whole."""
 
-from overlay.sim.__main__ import main
-from overlay.sim.copies import STRATEGIES, Scene, shapes_of, steady_copies
+from telemetry.__main__ import main
+from telemetry.systems.context_broker.lab.copies import STRATEGIES, Scene, shapes_of, steady_copies
 
 SMALL = Scene(brokers=20, entities=5, queries_per_s=0.15, settled_s=100, measured_s=100)
 

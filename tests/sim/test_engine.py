@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.facts import Event, Holdings, Sample, Start, Tick
-from overlay.journal import read_journal
-from overlay.recording import Recording, What
+from overlay.core.engines import SIMULATED
+from overlay.core.service_times import ServiceModel
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Event, Holdings, Sample, Start, Tick
+from overlay.journal.journal import read_journal
+from overlay.journal.recording import Recording, What
 from overlay.runtime.calibrated import REFERENCE, read_model
-from overlay.services import ServiceModel
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, simulate
 from overlay.sim.harness import broker_address
 

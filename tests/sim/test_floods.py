@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.clients.exchange import Retry
-from overlay.links import Link, LinkShape
-from overlay.node import SECOND
-from overlay.sim.arena import VirtualArena, address_of
+from overlay.core.links import Link, LinkShape
+from overlay.core.node import SECOND
 from overlay.sim.harness import Overlay
-from overlay.sim.proof import random_graph
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.topologies import Graph, generate
+from telemetry.systems.context_broker.lab.proof import random_graph
+from telemetry.systems.context_broker.lab.virtual import VirtualArena, address_of
 
 EXACT = ("flood", "expanding-ring")
 

@@ -1,6 +1,6 @@
 """Requests over bad links between brokers: with acknowledgements from broker to broker all end in answers.
 
-The links are those on which QUIC's implementations are tested (``overlay.links.PROFILES``). The brokers search by
+The links are those on which QUIC's implementations are tested (``overlay.core.links.PROFILES``). The brokers search by
 ``backtrack``, which finds what there is; a plain walk may miss it on a perfect network, too.
 ``WAXWING_LOSS=40`` in the environment asks so many seeds.
 """
@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry
-from overlay.links import PROFILES, LinkShape
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.links import PROFILES, LinkShape
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.harness import START_LIMIT, Overlay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
 from tests.sim.witness import Witness
 

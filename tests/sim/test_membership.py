@@ -8,16 +8,16 @@ from statistics import fmean
 import networkx as nx
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.events import NeighbourLost
-from overlay.broker.extensions import BrokerGone
-from overlay.broker.wire import parse
-from overlay.clients import questions
-from overlay.clients.exchange import Retry
-from overlay.links import LinkShape
-from overlay.node import MILLISECOND, SECOND
-from overlay.profiles import resolved
+from overlay.core.links import LinkShape
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.events import NeighbourLost
+from overlay.systems.context_broker.broker.extensions import BrokerGone
+from overlay.systems.context_broker.broker.wire import parse
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.profiles import resolved
 from overlay.topologies import KINDS, Graph, generate
 from tests.sim.witness import Witness
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.events import NeighbourLost, NeighbourReturned
-from overlay.broker.messages import ContextResponse
-from overlay.broker.walks import POLICIES
-from overlay.clients import questions
-from overlay.clients.exchange import Retry
-from overlay.links import PROFILES, LinkShape
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.links import PROFILES, LinkShape
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.events import NeighbourLost, NeighbourReturned
+from overlay.systems.context_broker.broker.messages import ContextResponse
+from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import KINDS, Graph, generate
-from overlay.workload import Workload
 from tests.sim.witness import Witness
 
 ROOM = ("room", "r1", "climate")

@@ -15,23 +15,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from overlay.addresses import parse_address
-from overlay.broker.config import BrokerConfig
-from overlay.chance import Chances
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.frames import HEAD
-from overlay.node import SECOND
-from overlay.recorded import RecordedBroker, recorder_of
-from overlay.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
+from overlay.cli import replay as replay_command
+from overlay.core.addresses import parse_address
+from overlay.core.chance import Chances
+from overlay.core.engines import SIMULATED
+from overlay.core.node import SECOND
+from overlay.deployment.deployment import Deployment
+from overlay.journal.frames import HEAD
+from overlay.journal.recorded import RecordedBroker, recorder_of
+from overlay.journal.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
 from overlay.runtime.client import ContextClient, NotFound
-from overlay.sim import cli_replay
 from overlay.sim.engine import simulate
 from overlay.sim.harness import Overlay
 from overlay.sim.recorders import Recorders
 from overlay.sim.replay import replay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
-from overlay.workload import Workload
 from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
 from tests.runtime.daemons import overlay as command
@@ -131,17 +131,17 @@ def test_a_datagram_that_was_tampered_with_is_found(tmp_path: Path, what: str) -
     for one in records:
         recorder.write(*one)
     recorder.close()
-    assert cli_replay.main([str(tmp_path)]) == 1
+    assert replay_command.main([str(tmp_path)]) == 1
     difference = replay(path).difference
     assert difference is not None
     assert difference.at_ns // SECOND in range(7, 16)
 
 
 def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli_replay.main([str(tmp_path)]) == 2
+    assert replay_command.main([str(tmp_path)]) == 2
     assert "there are no recordings" in capsys.readouterr().err
     (tmp_path / "a.1.recording").write_bytes(b"something else entirely")
-    assert cli_replay.main([str(tmp_path)]) == 2
+    assert replay_command.main([str(tmp_path)]) == 2
     assert "is not a recording of a broker" in capsys.readouterr().err
 
 
@@ -210,7 +210,7 @@ def test_damage_is_no_replay_and_half_a_last_write_is(tmp_path: Path, capsys: py
         path = tmp_path / name / "broker-0.1.recording"
         path.parent.mkdir()
         path.write_bytes(data)
-        found = cli_replay.main([str(path.parent)])
+        found = replay_command.main([str(path.parent)])
         said = "".join(capsys.readouterr())
         assert (found, words in said) == (code, True), said
 
@@ -219,18 +219,18 @@ def test_a_recording_with_settings_of_another_version_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Recorder(tmp_path / "broker-0.1.recording", replace(BEGIN, config={"horse": 1}), 10**6).close()
-    assert cli_replay.main([str(tmp_path)]) == 2
+    assert replay_command.main([str(tmp_path)]) == 2
     assert "not of this version: horse" in capsys.readouterr().err
 
 
 def test_a_directory_that_cannot_be_looked_into_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli_replay.main(["a" * 300]) == 2
+    assert replay_command.main(["a" * 300]) == 2
     assert "File name too long" in capsys.readouterr().err
 
 
 def test_a_pipe_is_no_recording_and_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "broker-0.1.recording")
-    assert cli_replay.main([str(tmp_path)]) != 0
+    assert replay_command.main([str(tmp_path)]) != 0
     assert "is not a regular file" in capsys.readouterr().err
 
 
@@ -317,7 +317,7 @@ def test_a_recorded_run_in_virtual_time_is_the_same_run_and_replays(tmp_path: Pa
     assert outcomes[0].digest == outcomes[1].digest
     assert not recordings_in(tmp_path / "plain" / "journal")
     assert len(recordings_in(tmp_path / "recorded" / "journal")) == 7, "broker 2 lived twice"
-    assert cli_replay.main([str(tmp_path / "recorded")]) == 0
+    assert replay_command.main([str(tmp_path / "recorded")]) == 0
 
 
 def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> Non
     recorders.close()
     assert overlay.simulator.digest == plain.simulator.digest
     assert len(recordings_in(tmp_path)) == 6
-    assert cli_replay.main([str(tmp_path)]) == 0
+    assert replay_command.main([str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from random import Random
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.clients.exchange import Retry
-from overlay.clients.questions import request
-from overlay.node import SECOND
+from overlay.core.node import SECOND
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.clients.questions import request
 from overlay.topologies import generate
 from tests.sim.witness import Witness
 

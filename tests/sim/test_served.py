@@ -7,29 +7,29 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.broker.messages import (
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.engines import SIMULATED
+from overlay.core.links import LinkShape
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Sample
+from overlay.journal.journal import read_journal
+from overlay.sim.engine import simulate
+from overlay.sim.network import Network
+from overlay.sim.served import Services
+from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.messages import (
     BrokerJoining,
     ContextRequest,
     ContextUpdateAdvertisement,
     Ping,
     StartNeighborsMonitoring,
 )
-from overlay.broker.wire import encode
-from overlay.chance import Chances
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
-from overlay.facts import Sample
-from overlay.journal import read_journal
-from overlay.links import LinkShape
-from overlay.node import MILLISECOND, SECOND
-from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
-from overlay.sim.engine import simulate
-from overlay.sim.network import Network
-from overlay.sim.served import Services
-from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
+from overlay.systems.context_broker.broker.wire import encode
 
 BROKER, CLIENT, OTHER = ("127.1.0.1", 7000), ("127.3.0.1", 1025), ("127.1.0.2", 7000)
 WALL_MS = WALL_OFFSET_NS // MILLISECOND

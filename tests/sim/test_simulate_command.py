@@ -12,7 +12,7 @@ from overlay.__main__ import main
 from overlay.experiment.definition import checked
 from overlay.experiment.files import parse_definition
 from overlay.experiment.inline import separated
-from overlay.journal import read_journal
+from overlay.journal.journal import read_journal
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.yaml"))
 SPEC = {

@@ -8,18 +8,18 @@ from heapq import heappop
 
 import pytest
 
-from overlay.addresses import Address
-from overlay.broker.config import BrokerConfig
-from overlay.links import LinkShape
-from overlay.node import MILLISECOND, SECOND, Event
+from overlay.core.addresses import Address
+from overlay.core.links import LinkShape
+from overlay.core.node import MILLISECOND, SECOND, Event
 from overlay.sim.actors import NodeActor
 from overlay.sim.garbage import Collector
 from overlay.sim.harness import Overlay
 from overlay.sim.network import Network
 from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Schedule
 from overlay.sim.simulator import Simulator, UnknownAddress
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
-from overlay.workload import Workload
 
 A, B, NOBODY = ("127.1.0.1", 1), ("127.1.0.2", 2), ("127.1.0.3", 3)
 
@@ -191,11 +191,11 @@ def test_steps_leave_nothing_in_a_cycle_and_what_a_death_leaves_is_not_looked_fo
 
 RUN = """
 import sys
-from overlay.broker.config import BrokerConfig
-from overlay.node import SECOND
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.core.node import SECOND
 from overlay.sim.harness import Overlay
 from overlay.topologies import generate
-from overlay.workload import Workload
+from overlay.systems.context_broker.workload import Workload
 
 links = {"delay_ms": 1, "delay_spread_ms": 4, "jitter_ms": 1, "loss": 0.05}
 overlay = Overlay(generate("waxman", 8, links, seed=int(sys.argv[1])), BrokerConfig(), seed=int(sys.argv[1]))

@@ -8,11 +8,12 @@ from random import Random
 
 import pytest
 
-from overlay.errors import InvalidSetting
-from overlay.search_draws import STRUCTURED, TOPOLOGIES, arms
-from overlay.sim.arena import VirtualArena, run_virtual
-from overlay.sim.proof import prove, random_graph
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.introduction import STRUCTURED
 from overlay.topologies import KINDS, generate
+from telemetry.systems.context_broker.lab.draws import TOPOLOGIES, arms
+from telemetry.systems.context_broker.lab.proof import prove, random_graph
+from telemetry.systems.context_broker.lab.virtual import VirtualArena, run_virtual
 
 GRAPHS = int(os.environ.get("WAXWING_GRAPHS", "200"))
 MAX_DATAGRAM = 65_507

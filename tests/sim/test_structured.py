@@ -14,14 +14,14 @@ from random import Random
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.messages import key_of
-from overlay.broker.structured.identifiers import of_broker, of_key
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry
-from overlay.links import LinkShape
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.links import LinkShape
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.messages import key_of
+from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_key
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
 from tests.sim.witness import Witness
 

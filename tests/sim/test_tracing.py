@@ -2,16 +2,16 @@
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.reports import make_traces
-from overlay.broker.search import STRATEGIES
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry
-from overlay.facts import Start
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.journal.facts import Start
 from overlay.sim.harness import Overlay, broker_address
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.reports import make_traces
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
-from telemetry.traces import Gathered, Query
+from telemetry.systems.context_broker.traces import Gathered, Query
 
 ROOM = ("room", "r1", "climate")
 ABSENT = ("room", "r2", "climate")

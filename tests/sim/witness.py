@@ -10,8 +10,10 @@ may get updates for others to keep.
 from collections import Counter, defaultdict, deque
 from ipaddress import ip_address
 
-from overlay.addresses import Address, parse_networks
-from overlay.broker.extensions import (
+from overlay.core.addresses import Address, parse_networks
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.extensions import (
     ClosestBrokers,
     DataFound,
     DataStored,
@@ -23,7 +25,7 @@ from overlay.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.broker.messages import (
+from overlay.systems.context_broker.broker.messages import (
     BrokerJoining,
     ContextRequest,
     ContextResponse,
@@ -32,10 +34,8 @@ from overlay.broker.messages import (
     NeighborsResponse,
     Status,
 )
-from overlay.broker.search import STRATEGIES
-from overlay.broker.wire import MAX_DATAGRAM
-from overlay.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.broker.wire import MAX_DATAGRAM
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

@@ -7,8 +7,10 @@ A datagram counts as it arrived, so all of this holds on links that change bytes
 
 from collections import Counter, defaultdict
 
-from overlay.addresses import Address
-from overlay.broker.extensions import (
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND
+from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.extensions import (
     ClosestBrokers,
     DataFound,
     DataStored,
@@ -20,7 +22,7 @@ from overlay.broker.extensions import (
     Lookahead,
     StoreData,
 )
-from overlay.broker.messages import (
+from overlay.systems.context_broker.broker.messages import (
     OPERATIONS,
     Ack,
     ContextRequest,
@@ -34,9 +36,7 @@ from overlay.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.broker.wire import CODES, AnyMessage, code_of
-from overlay.node import MILLISECOND
-from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.wire import CODES
+from overlay.core.addresses import Address
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.wire import CODES
 from tests.swarm.watcher import Readers, Watcher
 
 IN, OUT = ([f"{way}_{code}" for code in CODES.values()] for way in ("in", "out"))

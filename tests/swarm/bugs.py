@@ -11,26 +11,26 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from overlay.broker.broker import Broker
-from overlay.broker.departures import Departures
-from overlay.broker.hops import Delivery, Window
-from overlay.broker.lanes import Lanes
-from overlay.broker.members import Members
-from overlay.broker.messages import OPERATIONS, Nack, Status
-from overlay.broker.mutual import Mutual
-from overlay.broker.opennet import Ledger
-from overlay.broker.pending import Pending
-from overlay.broker.pings import Monitor
-from overlay.broker.searching import Searching
-from overlay.broker.sliced import Answer
-from overlay.broker.station import Station
-from overlay.broker.storing import Storing
-from overlay.broker.structured.arm import Structured
-from overlay.broker.structured.getting import Getting
-from overlay.broker.structured.putting import Putting
-from overlay.broker.suspicion import Suspecting
-from overlay.broker.table import Stored, Table
-from overlay.node import SECOND
+from overlay.core.node import SECOND
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.departures import Departures
+from overlay.systems.context_broker.broker.hops import Delivery, Window
+from overlay.systems.context_broker.broker.lanes import Lanes
+from overlay.systems.context_broker.broker.members import Members
+from overlay.systems.context_broker.broker.messages import OPERATIONS, Nack, Status
+from overlay.systems.context_broker.broker.mutual import Mutual
+from overlay.systems.context_broker.broker.opennet import Ledger
+from overlay.systems.context_broker.broker.pending import Pending
+from overlay.systems.context_broker.broker.pings import Monitor
+from overlay.systems.context_broker.broker.searching import Searching
+from overlay.systems.context_broker.broker.sliced import Answer
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.storing import Storing
+from overlay.systems.context_broker.broker.structured.arm import Structured
+from overlay.systems.context_broker.broker.structured.getting import Getting
+from overlay.systems.context_broker.broker.structured.putting import Putting
+from overlay.systems.context_broker.broker.suspicion import Suspecting
+from overlay.systems.context_broker.broker.table import Stored, Table
 
 Function = Callable[..., Any]
 

@@ -2,20 +2,27 @@
 
 from collections import defaultdict
 
-from overlay.addresses import Address, format_address
-from overlay.broker.broker import Broker
-from overlay.broker.events import (
+from overlay.core.addresses import Address, format_address
+from overlay.core.node import MILLISECOND
+from overlay.sim.actors import NodeActor
+from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.events import (
     NeighbourJoined,
     NeighbourLeft,
     NeighbourLost,
     NeighbourReturned,
     NetworkLeft,
 )
-from overlay.broker.extensions import BrokerGone, HopData, Lookahead
-from overlay.broker.messages import OPERATIONS, Ack, BrokerJoining, BrokerLeaving, ContextRequest, PingResponse
-from overlay.node import MILLISECOND
-from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.extensions import BrokerGone, HopData, Lookahead
+from overlay.systems.context_broker.broker.messages import (
+    OPERATIONS,
+    Ack,
+    BrokerJoining,
+    BrokerLeaving,
+    ContextRequest,
+    PingResponse,
+)
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

@@ -6,16 +6,16 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from overlay import fault_documents
-from overlay.broker.membership import GIVEN
-from overlay.churn import CRASH, LEAVE, UP
-from overlay.clients import questions
-from overlay.faults import IMPAIRED, KILL, LOSSY, PARTITION, RESTART, SLOW, Course, Ends
-from overlay.links import LINK_SETTINGS, Link, LinkShape
-from overlay.node import MILLISECOND, SECOND
+from overlay.core.links import LINK_SETTINGS, Link, LinkShape
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.faults import fault_documents
+from overlay.faults.churn import CRASH, LEAVE, UP
+from overlay.faults.faults import IMPAIRED, KILL, LOSSY, PARTITION, RESTART, SLOW, Course, Ends
 from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.network import LOCAL
-from overlay.workload import Workload
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.workload import Workload
 from tests.swarm.plan import Plan
 from tests.swarm.stranger import Stranger
 

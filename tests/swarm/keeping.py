@@ -3,10 +3,13 @@
 In the structured arm data lie elsewhere: there somebody has kept what is acknowledged, and no more is promised.
 """
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.extensions import DataStored, Record
-from overlay.broker.messages import (
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND
+from overlay.sim.actors import NodeActor
+from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.extensions import DataStored, Record
+from overlay.systems.context_broker.broker.messages import (
     OPERATIONS,
     Ack,
     ContextResponse,
@@ -15,9 +18,6 @@ from overlay.broker.messages import (
     Status,
     raw_key,
 )
-from overlay.node import MILLISECOND
-from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay
 from tests.swarm import stranger
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from random import Random
 
-from overlay.broker.config import LOOPBACK, BrokerConfig
-from overlay.broker.replication import REPLICATIONS
-from overlay.broker.search import STRATEGIES
-from overlay.broker.walks import POLICIES
-from overlay.errors import InvalidSetting
-from overlay.links import LinkShape
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LinkShape
 from overlay.sim.harness import CONTROLLER_HOST
 from overlay.sim.network import LOCAL
+from overlay.systems.context_broker.broker.config import LOOPBACK, BrokerConfig
+from overlay.systems.context_broker.broker.replication import REPLICATIONS
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies import KINDS, Graph, generate
 
 LINK_FAULTS = ("loss", "bursts", "duplication", "reordering", "corruption", "rate")

@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from overlay.broker.extensions import HopData
-from overlay.broker.wire import AnyMessage, parse
-from overlay.errors import WireError
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.extensions import HopData
+from overlay.systems.context_broker.broker.wire import AnyMessage, parse
 
 
 @lru_cache(maxsize=1024)

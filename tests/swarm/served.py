@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.chance import Stream, derive_seed
-from overlay.services import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.core.addresses import Address
+from overlay.core.chance import Stream, derive_seed
+from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
 from overlay.sim.served import Incoming, Machine, ServedBroker
 from overlay.sim.simulator import Outgoing
+from overlay.systems.context_broker.broker.broker import Broker
 
 
 def model(scale: float) -> ServiceModel:

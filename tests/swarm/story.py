@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.config import LOOPBACK
-from overlay.broker.membership import GIVEN
-from overlay.broker.search import STRATEGIES
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange
-from overlay.node import SECOND
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
 from overlay.sim.actors import CheckedActor, NodeActor
 from overlay.sim.harness import Overlay, broker_address
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import LOOPBACK
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange
 from tests.sim.witness import Witness
 from tests.swarm.answers import Answers
 from tests.swarm.books import Books

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from random import Random
 
-from overlay.addresses import Address
-from overlay.broker.extensions import (
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND
+from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing
+from overlay.systems.context_broker.broker.extensions import (
     BrokerGone,
     FindBrokers,
     HopAck,
@@ -16,7 +19,7 @@ from overlay.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.broker.messages import (
+from overlay.systems.context_broker.broker.messages import (
     OPERATIONS,
     Ack,
     BrokerJoining,
@@ -31,10 +34,7 @@ from overlay.broker.messages import (
     StartNeighborsMonitoring,
     Status,
 )
-from overlay.broker.wire import AnyMessage, encode
-from overlay.node import MILLISECOND
-from overlay.sim.harness import Overlay, broker_address
-from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing
+from overlay.systems.context_broker.broker.wire import AnyMessage, encode
 
 HOST = "192.0.2.66"
 """Of a network that is kept for documentation (RFC 5737)."""

@@ -10,14 +10,14 @@ from random import Random
 
 import networkx as nx
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.events import NeighbourLost
-from overlay.clients import questions
-from overlay.clients.exchange import Exchange, Retry
-from overlay.links import PROFILES, LinkShape
-from overlay.node import MILLISECOND, SECOND
-from overlay.profiles import resolved
+from overlay.core.links import PROFILES, LinkShape
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.harness import Overlay, broker_address
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.events import NeighbourLost
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry
+from overlay.systems.context_broker.profiles import resolved
 from overlay.topologies import Graph, generate
 from tests.sim.witness import Witness
 from tests.swarm.answers import Answers

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from overlay.addresses import Address
-from overlay.broker.broker import Broker
-from overlay.broker.config import BrokerConfig
-from overlay.broker.station import Chances
+from overlay.core.addresses import Address
 from overlay.sim.actors import NodeActor
 from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.station import Chances
 
 
 class Reader(Broker):

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hdrh.histogram import HdrHistogram
 
-from overlay.chance import Stream, derive_seed
-from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from overlay.facts import Event, Sample, Start, Tick
-from overlay.journal import JournalWriter
-from telemetry.collect import BATCH, collect
-from telemetry.manifest import make_manifest
-from telemetry.records import STORED
-from telemetry.runs import Lake, RunFiles, read_manifest
-from telemetry.storage import write_json
+from overlay.core.chance import Stream, derive_seed
+from overlay.journal.facts import Event, Sample, Start, Tick
+from overlay.journal.journal import JournalWriter
+from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
+from telemetry.lake.collect import BATCH, collect
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.records import STORED
+from telemetry.lake.runs import Lake, RunFiles, read_manifest
+from telemetry.lake.storage import write_json
 
 ZERO_UNIX_US = 1_790_000_000_000_000
 SECOND = 1_000_000

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement, Ping
-from overlay.broker.wire import encode
-from overlay.facts import Event, Holdings, Start, Tick
-from overlay.journal import JournalWriter
-from overlay.recording import Begin, Recorder, What, recording_path
-from telemetry.brokers import KEYS, BrokerWindow, linked_to
-from telemetry.lately import lately
-from telemetry.runs import RunFiles
+from overlay.journal.facts import Event, Holdings, Start, Tick
+from overlay.journal.journal import JournalWriter
+from overlay.journal.recording import Begin, Recorder, What, recording_path
+from overlay.systems.context_broker.broker.messages import ContextResponse, ContextUpdateAdvertisement, Ping
+from overlay.systems.context_broker.broker.wire import encode
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker.brokers import KEYS, BrokerWindow, linked_to
+from telemetry.systems.context_broker.recent_messages import lately
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 

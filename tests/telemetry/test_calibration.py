@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
+from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import FILE, REFERENCE, read_model, stored_services
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.services import ServiceModel
 from telemetry.calibration import probes
 from telemetry.calibration.anchors import ANCHORS, GROWTH, compare, run_simulated
 from telemetry.calibration.fit import fit, median_interval
 from telemetry.calibration.page import residuals_of, write_page
 from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
 from telemetry.errors import TelemetryError
-from telemetry.storage import write_json
+from telemetry.lake.storage import write_json
 
 MEASURED: dict[str, Any] = {
     "name": "a machine of the test's",

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from telemetry.claims.criteria import (
+from telemetry.sweep.command import orders_of
+from telemetry.systems.context_broker.claims.criteria import (
     CLAIMS,
     INCONCLUSIVE,
     NOT,
@@ -20,11 +21,10 @@ from telemetry.claims.criteria import (
     evaluate,
     word,
 )
-from telemetry.claims.matrix import LONG, PARTS, RARE, SHORT, Found, found_in, place_of
-from telemetry.claims.page import SPECS, page
-from telemetry.claims.quantities import RARE_CONFIGS
-from telemetry.published import Published, table_b1
-from telemetry.sweep.command import orders_of
+from telemetry.systems.context_broker.claims.matrix import LONG, PARTS, RARE, SHORT, Found, found_in, place_of
+from telemetry.systems.context_broker.claims.page import SPECS, page
+from telemetry.systems.context_broker.claims.quantities import RARE_CONFIGS
+from telemetry.systems.context_broker.published import Published, table_b1
 
 ROOT = Path(__file__).parents[2]
 Response = Callable[[Published], float]

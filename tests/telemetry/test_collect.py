@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from overlay.facts import Event, Sample, Start
-from overlay.journal import JournalWriter, read_journal
-from telemetry.collect import collect
+from overlay.journal.facts import Event, Sample, Start
+from overlay.journal.journal import JournalWriter, read_journal
 from telemetry.errors import StorageError, TelemetryError
-from telemetry.runs import Lake, RunFiles, checked_run_id
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles, checked_run_id
 from tests.telemetry.synthetic import IDLE_BYTES, SECOND, ZERO_UNIX_US, Script, write_run
 
 

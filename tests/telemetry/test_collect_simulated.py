@@ -12,16 +12,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from overlay.deployment import Deployment
-from overlay.engines import SIMULATED
+from overlay.core.engines import SIMULATED
+from overlay.core.service_times import Delays, ServiceModel
+from overlay.deployment.deployment import Deployment
 from overlay.runtime.calibrated import REFERENCE, read_model
-from overlay.services import Delays, ServiceModel
 from overlay.sim.engine import Outcome, Progress, simulate
-from telemetry.collect import collect
-from telemetry.manifest import make_manifest
-from telemetry.runs import Lake, RunFiles
-from telemetry.verdict import THRESHOLDS
-from telemetry.window import LiveWindow
+from telemetry.lake.collect import collect
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.window import LiveWindow
+from telemetry.summary.verdict import THRESHOLDS
 from tests.sim.test_engine import WORKLOAD, document
 
 

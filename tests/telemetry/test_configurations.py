@@ -2,12 +2,20 @@
 
 import pytest
 
-from overlay.profiles import PROFILES
-from overlay.systems import SYSTEMS
-from telemetry.comparison import Measured, compare
-from telemetry.configurations import choose, differing, grouped, in_words, label, links_in_words, without_repeats
+from overlay.systems.context_broker.profiles import PROFILES
+from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
-from telemetry.html import duration, figures, size
+from telemetry.reports.comparison import Measured, compare
+from telemetry.reports.configurations import (
+    choose,
+    differing,
+    grouped,
+    in_words,
+    label,
+    links_in_words,
+    without_repeats,
+)
+from telemetry.reports.html import duration, figures, size
 
 MANIFEST = {
     "seed": 2**64 - 1,

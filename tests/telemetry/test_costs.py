@@ -2,13 +2,13 @@
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.costs import costs
-from overlay.node import SECOND
+from overlay.core.node import SECOND
 from overlay.sim.harness import Overlay
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.costs import costs
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
-from overlay.workload import Workload
-from telemetry import processes
+from telemetry.summary import processes
 
 ONE_HOLDER = Workload(
     providers=1, consumers=8, holders=1, update_interval_s=60, request_interval_s=1, duration_s=10, stagger_ms=10,

@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.facts import Sample, Start, Tick, Trace
-from overlay.journal import JournalWriter
-from telemetry.brokers import MESSAGES, BrokerWindow
-from telemetry.entries import FOUND, KEPT, REPLICA, TOLD, UPDATE, Word, Words, known_entries
-from telemetry.journal_ends import EndTail, near_end
-from telemetry.runs import RunFiles
-from telemetry.updates import Updates
+from overlay.journal.facts import Sample, Start, Tick, Trace
+from overlay.journal.journal import JournalWriter
+from telemetry.lake.journal_ends import EndTail, near_end
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker.brokers import MESSAGES, BrokerWindow
+from telemetry.systems.context_broker.entries import FOUND, KEPT, REPLICA, TOLD, UPDATE, Word, Words, known_entries
+from telemetry.systems.context_broker.updates import Updates
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 

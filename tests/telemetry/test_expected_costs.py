@@ -10,9 +10,9 @@ import pytest
 
 from brokerweb.storage.files import weigh
 from overlay.experiment.inline import simulated
-from telemetry.simulation import Order, Places, simulate_run
 from telemetry.sweep import costs
 from telemetry.sweep.costs import exchanges, slowness
+from telemetry.sweep.simulation import Order, Places, simulate_run
 
 BODY = """
 name: e

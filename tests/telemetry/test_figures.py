@@ -2,8 +2,8 @@
 
 import pytest
 
-from telemetry.figures import FIGURES, draw, draw_all
-from telemetry.published import nearest, table_b1
+from telemetry.systems.context_broker.figures import FIGURES, draw, draw_all
+from telemetry.systems.context_broker.published import nearest, table_b1
 
 PUBLISHED = {
     "4.3": ([1421.7, 1646.1, 1650.2], [931, 874, 881], [926, 881, 891], [943, 897, 872]),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from telemetry.grouping import Value, difference, estimate, quartiles, replicates
-from telemetry.intervals import interval
-from telemetry.measures import MEASURES, Measure
+from telemetry.statistics.grouping import Value, difference, estimate, quartiles, replicates
+from telemetry.statistics.intervals import interval
+from telemetry.summary.measures import MEASURES, Measure
 
 P95, ANSWERED, REQUESTS = MEASURES["p95"], MEASURES["answer_ratio"], MEASURES["requests"]
 

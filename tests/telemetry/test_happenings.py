@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import pytest
 
-from overlay.broker import events as broker_events
-from overlay.node import Event as BrokerEvent
-from telemetry.happenings import happened, is_marked, together
+from overlay.core.node import Event as BrokerEvent
+from overlay.systems.context_broker.broker import events as broker_events
+from telemetry.live.event_words import happened, is_marked, together
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
 KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, BrokerEvent)]

@@ -1,10 +1,10 @@
 """What happened in a run, from its journals while it is live and from the lake once it is collected."""
 
-from overlay.facts import Event
-from overlay.journal import JournalWriter
-from telemetry.collect import collect
-from telemetry.history import happenings
-from telemetry.runs import Lake, RunFiles
+from overlay.journal.facts import Event
+from overlay.journal.journal import JournalWriter
+from telemetry.lake.collect import collect
+from telemetry.lake.history import happenings
+from telemetry.lake.runs import Lake, RunFiles
 from tests.telemetry.synthetic import ZERO_UNIX_US, _start, write_run
 
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.broker.messages import ContextResponse, ContextUpdateAdvertisement
-from overlay.broker.reports import MOST_KEYS, make_holdings
-from overlay.broker.table import Entry, Replica, Table
-from overlay.facts import Holdings, Sample
-from overlay.holdings import fit_shape
-from overlay.journal import JournalWriter, read_journal
-from telemetry import holdings
-from telemetry.collect import collect
-from telemetry.records import to_table
-from telemetry.runs import Lake
+from overlay.journal.facts import Holdings, Sample
+from overlay.journal.journal import JournalWriter, read_journal
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.messages import ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.reports import MOST_KEYS, make_holdings
+from overlay.systems.context_broker.broker.table import Entry, Replica, Table
+from overlay.systems.context_broker.holdings import fit_shape
+from telemetry.lake.collect import collect
+from telemetry.lake.records import to_table
+from telemetry.lake.runs import Lake
+from telemetry.systems.context_broker import holdings
 from tests.telemetry.synthetic import SECOND, Script, _start, write_run
 
 AT_THE_END = 10**12

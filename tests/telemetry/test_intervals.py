@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from telemetry.intervals import COUNT, LOG, SHARE, SIGNED, Difference, between, interval
+from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Difference, between, interval
 
 STUDIES = 2_000
 FEWER = 800

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.churn import CRASHED
-from overlay.facts import Event
-from telemetry.marks import FAULT, MEMBERSHIP, MOST, PHASE, Marks
+from overlay.faults.churn import CRASHED
+from overlay.journal.facts import Event
+from telemetry.live.marks import FAULT, MEMBERSHIP, MOST, PHASE, Marks
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
 CHURN = ("churn_left", "churn_crashed", "churn_returned")

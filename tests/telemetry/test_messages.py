@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from overlay.broker.config import BrokerConfig
-from overlay.node import SECOND
+from overlay.core.node import SECOND
 from overlay.sim.harness import ASKER_HOST, Overlay
 from overlay.sim.recorders import Recorders
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.topologies import generate
-from telemetry import messages
-from telemetry.runs import RunFiles
-from telemetry.traces import id_of
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import messages
+from telemetry.systems.context_broker.traces import id_of
 
 ROOM = ("room", "r1", "climate")
 

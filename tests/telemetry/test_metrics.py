@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.costs import growth
-from overlay.errors import InvalidSetting
-from overlay.facts import Tick
-from telemetry import metrics, processes
-from telemetry.intervals import SIGNED, interval
-from telemetry.storage import plain
-from telemetry.verdict import Thresholds
+from overlay.core.errors import InvalidSetting
+from overlay.journal.facts import Tick
+from overlay.systems.context_broker.costs import growth
+from telemetry.lake.storage import plain
+from telemetry.statistics import metrics
+from telemetry.statistics.intervals import SIGNED, interval
+from telemetry.summary import processes
+from telemetry.summary.verdict import Thresholds
 
 microseconds = st.lists(st.integers(0, 10**10), min_size=1, max_size=200)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 

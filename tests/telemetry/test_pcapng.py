@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.addresses import format_address
-from overlay.broker.config import BrokerConfig
-from overlay.node import SECOND
+from overlay.core.addresses import format_address
+from overlay.core.node import SECOND
 from overlay.sim.harness import Overlay
 from overlay.sim.recorders import Recorders
+from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.topologies import generate
-from telemetry import captures, messages, pcapng
 from telemetry.__main__ import main
-from telemetry.captures import Choice
 from telemetry.errors import TelemetryError
-from telemetry.runs import RunFiles
+from telemetry.lake import pcapng
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import captures, messages
+from telemetry.systems.context_broker.captures import Choice
 from tests.broker.strategies import addresses
 
 ROOM = ("room", "r1", "climate")

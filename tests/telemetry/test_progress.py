@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from telemetry.progress import ERROR, PROGRESS, last_told
+from telemetry.reports.progress import ERROR, PROGRESS, last_told
 
 LOG = """\
 progress: Starting Spark

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.quantiles import Counts
+from telemetry.statistics.quantiles import Counts
 
 SHARES = (0.0, 0.05, 0.5, 0.95, 0.99, 0.999, 1.0)
 VALUES = st.lists(st.integers(0, 10**7) | st.integers(0, 40), min_size=1, max_size=200)

@@ -4,12 +4,12 @@ import csv
 
 import pytest
 
-from overlay.search_draws import TOPOLOGIES, Draw, arms
 from telemetry.__main__ import main
-from telemetry.search_table.draws import LIVE, PILOT, Place, Plan, Row, Task, read
-from telemetry.search_table.page import READING, write_markdown
-from telemetry.search_table.published import compare
-from telemetry.search_table.summary import differences, summarise
+from telemetry.systems.context_broker.lab.draws import TOPOLOGIES, Draw, arms
+from telemetry.systems.context_broker.search_table.draws import LIVE, PILOT, Place, Plan, Row, Task, read
+from telemetry.systems.context_broker.search_table.page import READING, write_markdown
+from telemetry.systems.context_broker.search_table.published import compare
+from telemetry.systems.context_broker.search_table.summary import differences, summarise
 
 AVOID = Task("walk, avoid", "ring", 10, 0)
 

@@ -17,14 +17,14 @@ from typing import Any
 import psutil
 import pytest
 
-from telemetry import simulation
 from telemetry.__main__ import main
-from telemetry.runs import Lake, read_manifest
-from telemetry.simulation import Order, Places, simulate_run
+from telemetry.lake.runs import Lake, read_manifest
+from telemetry.sweep import simulation
 from telemetry.sweep.batch import Batch, Told
 from telemetry.sweep.command import _alone, orders_of
 from telemetry.sweep.page import Progress
 from telemetry.sweep.processes import in_processes
+from telemetry.sweep.simulation import Order, Places, simulate_run
 from telemetry.sweep.work import perform
 from tests.waiting import wait_for
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.errors import InvalidSetting
-from telemetry import metrics
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
-from telemetry.thresholds import broken, judge, passed, read, read_all
+from telemetry.statistics import metrics
+from telemetry.summary.thresholds import broken, judge, passed, read, read_all
 
 SUMMARY = {
     "p95": 1_800.0,

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.facts import Sample, Start, Tick, Trace
-from overlay.journal import JournalWriter
-from telemetry import tracefile
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
-from telemetry.traces import CONSUMER, NOBODY, OUTCOMES, STRANGER, Gathered, id_of
+from overlay.journal.facts import Sample, Start, Tick, Trace
+from overlay.journal.journal import JournalWriter
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.systems.context_broker import tracefile
+from telemetry.systems.context_broker.traces import CONSUMER, NOBODY, OUTCOMES, STRANGER, Gathered, id_of
 from tests.telemetry.synthetic import ZERO_UNIX_US, write_run
 
 ADDRESSES = [f"127.0.0.1:{7000 + index}" for index in range(4)]

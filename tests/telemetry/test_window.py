@@ -8,14 +8,14 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.clients.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from overlay.facts import Event
-from overlay.journal import JournalWriter
-from telemetry import histograms, metrics
-from telemetry.collect import collect
-from telemetry.runs import Lake, RunFiles
-from telemetry.series import Series
-from telemetry.window import EVENTS, LiveWindow
+from overlay.journal.facts import Event
+from overlay.journal.journal import JournalWriter
+from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
+from telemetry.lake.collect import collect
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.series import Series
+from telemetry.live.window import EVENTS, LiveWindow
+from telemetry.statistics import histograms, metrics
 from tests.telemetry.synthetic import Script, _start, _tick, write_run
 
 WITHIN_HISTOGRAM = 1.2e-2

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from overlay.facts import Start, Trace
-from overlay.journal import JournalWriter
-from telemetry.runs import RunFiles
-from telemetry.traces import id_of
+from overlay.journal.facts import Start, Trace
+from overlay.journal.journal import JournalWriter
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker.traces import id_of
 from tests.telemetry.synthetic import MEASURING_FROM, ZERO_UNIX_US
 
 CONSUMER = "127.0.0.1:40123"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from telemetry.claims.criteria import INCONCLUSIVE, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
-from telemetry.claims.matrix import PARTS
+from telemetry.systems.context_broker.claims.criteria import INCONCLUSIVE, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
+from telemetry.systems.context_broker.claims.matrix import PARTS
 
 
 class ClaimsPartSerializer(serializers.Serializer):

@@ -16,11 +16,11 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
-from overlay.experiment import searches
-from telemetry.endings import ENDINGS
-from telemetry.measures import MEASURES
-from telemetry.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
-from telemetry.traces import OUTCOMES as TRACE_OUTCOMES
+from overlay.systems.context_broker import searches
+from telemetry.lake.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
+from telemetry.summary.measures import MEASURES
+from telemetry.systems.context_broker.endings import ENDINGS
+from telemetry.systems.context_broker.traces import OUTCOMES as TRACE_OUTCOMES
 
 JUDGED = ("passed", "broken", "left")
 

@@ -1,4 +1,5 @@
-"""Shapes of links and of faults: what may be said of a link, with its unit and range, as ``overlay.links`` has it."""
+"""Shapes of links and of faults: what may be said of a link, with its unit and range, as ``overlay.core.links`` has
+it."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.topologies.models import Link
-from overlay.fault_documents import WHERE
-from overlay.faults import MAX_FAULTS
-from overlay.links import LINK_SETTINGS, LinkShape
-from overlay.settings import SettingInfo, describe
+from overlay.core.links import LINK_SETTINGS, LinkShape
+from overlay.core.settings import SettingInfo, describe
+from overlay.faults.fault_documents import WHERE
+from overlay.faults.faults import MAX_FAULTS
 
 ALWAYS = 3
 """Settings of a link that every answer has: delay, jitter and loss."""
@@ -83,4 +84,4 @@ _FAULT = {
 
 @extend_schema_field({"type": "array", "items": _FAULT, "maxItems": MAX_FAULTS})
 class FaultsField(serializers.JSONField):
-    """Read by ``overlay.fault_documents``, which names what is wrong."""
+    """Read by ``overlay.faults.fault_documents``, which names what is wrong."""

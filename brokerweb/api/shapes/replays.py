@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from telemetry.messages import FAMILIES
-from telemetry.paired import REQUESTS, SEEDS
+from telemetry.statistics.paired import REQUESTS, SEEDS
+from telemetry.systems.context_broker.messages import FAMILIES
 
 
 class MessageSerializer(serializers.Serializer):

@@ -12,8 +12,8 @@ from brokerweb.api.shapes.links import GivenLinksField, LinkSerializer
 from brokerweb.topologies.models import Node, Topology, TopologyVersion
 from brokerweb.topologies.services import READERS
 from brokerweb.topologies.studio import MAX_NOTE
-from overlay.broker.config import BrokerConfig
-from overlay.broker.walks import POLICIES
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies.advice import LARGEST, MOST_LINKS
 
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from brokerweb.topologies import pictures
-from overlay.links import Link
+from overlay.core.links import Link
 from overlay.topologies import Graph
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from overlay.addresses import Address
-from overlay.broker.search.strategy import View
-from overlay.broker.search.walk import Walk
+from overlay.core.addresses import Address
+from overlay.systems.context_broker.broker.search.strategy import View
+from overlay.systems.context_broker.broker.search.walk import Walk
 
 
 class HighestDegree(Walk):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from overlay.addresses import Address
-from overlay.broker.search.strategy import Outcome, View
-from overlay.broker.search.walk import Walk
+from overlay.core.addresses import Address
+from overlay.systems.context_broker.broker.search.strategy import Outcome, View
+from overlay.systems.context_broker.broker.search.walk import Walk
 
 if TYPE_CHECKING:  # the configuration names the strategies
-    from overlay.broker.config import BrokerConfig
+    from overlay.systems.context_broker.broker.config import BrokerConfig
 
 
 class Learned(Walk):

@@ -18,8 +18,8 @@ from brokerweb.comparison import exports, services
 from brokerweb.comparison.asked import DEFAULT_METRIC, read
 from brokerweb.comparison.services import Comparison, Group
 from brokerweb.comparison.templatetags.comparison import between, of, signed
-from overlay.errors import InvalidSetting
-from telemetry.grouping import WORSE
+from overlay.core.errors import InvalidSetting
+from telemetry.statistics.grouping import WORSE
 
 _COLUMNS = "{:>4}  {:>5}  {:>30}  {:>34}  {:<19} {}"
 

@@ -23,10 +23,10 @@ from brokerweb.experiments import services
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import UNFINISHED
 from brokerweb.networks.services import worker_missing
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
+from telemetry.summary.thresholds import broken
 from telemetry.sweep.command import BROKEN, FAILED, WENT_WELL
-from telemetry.thresholds import broken
 
 
 class Command(BaseCommand):

@@ -16,7 +16,7 @@ from django.utils import timezone
 from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns, exports, listing
 from brokerweb.runlist.columns import COLUMNS, Column
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter, pointed
 
 DEFAULT = ("state", "topology", "clients", "mean", "p95", "passed", "tags", "ended")

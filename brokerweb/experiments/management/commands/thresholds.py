@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment
-from overlay.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting
 from telemetry.sweep.command import BROKEN
 
 WRONG = 2

@@ -1,0 +1,156 @@
+"""``python -m overlay broker``: one broker in the foreground. Its flags are made from ``BrokerConfig``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+
+from overlay.cli.commands import OneLineParser, address
+from overlay.core.addresses import Address, format_address, is_loopback, parse_host
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.settings import SettingInfo, build, describe
+from overlay.runtime.server_process import BrokerProcess, run_broker
+from overlay.runtime.udp import CannotBind
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.profiles import PLAIN, PROFILE, PROFILES, resolved
+
+OPEN_HELP = (
+    "Bind outside loopback although the network is not sealed. Whoever reaches an open broker may store data in it and "
+    "read data from it; the protocol has no passwords. Only do so on a network where you trust everyone, and name that "
+    "network in --trusted-networks, since brokers and consumers outside it get acknowledgements and little else."
+)
+
+RECORD_HELP = (
+    "Write down all that it receives and sends, up to so much, in FILE.1.recording beside the journal; python -m "
+    "overlay replay does it again."
+)
+
+
+def bind_address(text: str) -> Address:
+    """``HOST:PORT``, where port 0 lets the system choose."""
+    if text.endswith(":0"):
+        host = "127.0.0.1" if text == "localhost:0" else text[:-2].removeprefix("[").removesuffix("]")
+        try:
+            return parse_host(host), 0
+        except WireError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return address(text)
+
+
+def _record_mb(text: str) -> int:
+    from overlay.systems.registry import RECORD  # only here: other brokers would carry it
+
+    try:
+        RECORD.check(int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a number of MB") from None
+    except InvalidSetting as error:
+        raise argparse.ArgumentTypeError(error.sentence) from None
+    return int(text)
+
+
+def make_parser() -> OneLineParser:
+    parser = OneLineParser(prog="overlay broker", description="One broker in the foreground. SIGTERM makes it leave.")
+    parser.add_argument("--bind", type=bind_address, required=True, metavar="HOST:PORT", help="port 0 picks one")
+    parser.add_argument("--address", type=address, metavar="HOST:PORT", help="the address it is known by, if another")
+    parser.add_argument("--open", action="store_true", help=OPEN_HELP)
+    parser.add_argument(
+        "--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N (at most 4000)"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen anew when left out")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="append one tick a second and events to this file")
+    parser.add_argument("--record", type=_record_mb, default=0, metavar="MB", help=RECORD_HELP)
+    parser.add_argument("--profile", choices=PROFILES, default=PLAIN, help=f"{PROFILE.help} Default: {PLAIN}.")
+    for info in describe(BrokerConfig):
+        _add_flag(parser, info)
+    return parser
+
+
+def _add_flag(parser: argparse.ArgumentParser, info: SettingInfo) -> None:
+    """A setting that is left out is ``None``, so that the profile's value stays."""
+    unit = f" Unit: {info.unit}." if info.unit else ""
+    if info.kind == "boolean":
+        said = f"{info.help} Default: {'on' if info.default else 'off'}.".replace("%", "%%")
+        parser.add_argument(_flag(info.name), action=argparse.BooleanOptionalAction, default=None, help=said)
+        return
+    parser.add_argument(
+        _flag(info.name),
+        type={"integer": int, "number": float}.get(info.kind, str),
+        choices=info.choices or None,
+        metavar=None if info.choices else (info.unit or "TEXT").upper(),
+        help=f"{info.help}{unit} Default: {info.default}.".replace("%", "%%"),
+    )
+
+
+def main(argv: list[str]) -> int:
+    parser = make_parser()
+    options = vars(parser.parse_args(argv))
+    bind, known_as = options["bind"], options["address"]
+    try:
+        config = _configuration(describe(BrokerConfig), options)
+        _check_exposure(bind, known_as, is_open=options["open"])
+    except InvalidSetting as error:
+        parser.error(f"{_flag(error.field)}: {error.sentence}")
+    if options["record"] and options["journal"] is None:
+        parser.error("--record: the recording lies beside the journal; add --journal")
+    seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
+    try:
+        process = BrokerProcess(
+            config,
+            bind,
+            seed=seed,
+            journal=options["journal"],
+            record_mb=options["record"],
+            lifeline_fd=_lifeline(),
+            address=known_as,
+        )
+        return run_broker(process, _say_ready)
+    except (CannotBind, InvalidSetting) as error:
+        sys.stderr.write(f"{parser.prog}: {error}\n")
+    except OSError as error:
+        sys.stderr.write(f"{parser.prog}: cannot write {options['journal']}: {error.strerror}\n")
+    return 1
+
+
+def _configuration(infos: list[SettingInfo], options: dict[str, object]) -> BrokerConfig:
+    names = [info.name for info in infos]
+    given = {name: options[name] for name in names if options[name] is not None}
+    config = build(BrokerConfig, resolved({PROFILE.name: options["profile"], **given}))
+    brokers = options["brokers"]
+    if brokers is None:
+        return config
+    if not isinstance(brokers, int) or brokers < 1:
+        raise InvalidSetting("brokers", f"must be at least 1, not {brokers}")
+    return config.among(brokers)
+
+
+def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:
+    """Refuse what would offer the broker to a network by mistake, or make it known by no usable address."""
+    is_wildcard = ip_address(bind[0]).is_unspecified
+    if not is_loopback(bind[0]) and not is_open:
+        raise InvalidSetting("bind", f"{bind[0]} can be reached from outside, and this network is open: add --open")
+    if is_wildcard and known_as is None:
+        raise InvalidSetting("address", f"a broker bound to {bind[0]} must be told the address it is known by")
+    if known_as is not None and ip_address(known_as[0]).is_unspecified:
+        raise InvalidSetting("address", f"nobody can send to {known_as[0]}")
+
+
+def _say_ready(known_as: Address) -> None:
+    sys.stdout.write(f"ready {format_address(known_as)}\n")
+    sys.stdout.flush()
+
+
+def _lifeline() -> int | None:
+    """The lifeline that the environment names. Its module is heavy for a broker that has none."""
+    if "WAXWING_LIFELINE_FD" not in os.environ:
+        return None
+    from overlay.runtime.lifeline import inherited_lifeline
+
+    return inherited_lifeline()
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,152 @@
+"""``python -m overlay ping|put|get|join|leave|monitor|neighbors|stats``: one exchange with a broker, decoded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from overlay.cli.commands import OneLineParser, address
+from overlay.core.addresses import format_address
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.runtime.client import ContextClient, NoAnswer, NotFound, Refused
+
+DONE, REFUSED, USAGE, NO_ANSWER = 0, 1, 2, 3
+
+Outcome = dict[str, Any]
+"""What ``--json`` prints; ``_lines`` makes it readable."""
+
+
+def _ping(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    begin = time.perf_counter_ns()
+    broker = client.ping()
+    return {"broker": format_address(broker), "round_trip_us": (time.perf_counter_ns() - begin) // 1000}
+
+
+def _put(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    payload = sys.stdin.buffer.read().rstrip(b"\r\n") if options.payload is None else os.fsencode(options.payload)
+    broker = client.provide(options.provider, _key(options), payload, options.valid_ms)
+    return {"stored": True, "broker": format_address(broker), "payload_bytes": len(payload)}
+
+
+def _get(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    answer = client.ask(_key(options))
+    return {
+        "provider": answer.provider,
+        "payload": answer.payload,
+        "text": answer.text,
+        "valid_begin": _iso(answer.valid_begin),
+        "valid_end": _iso(answer.valid_end),
+        "age_ms": answer.age_ms(),
+        "broker": format_address(answer.broker),
+    }
+
+
+def _join(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    client.join(options.neighbours)
+    return {"joined": [format_address(neighbour) for neighbour in options.neighbours]}
+
+
+def _leave(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    client.leave()
+    return {"left": True}
+
+
+def _monitor(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    client.monitor()
+    return {"monitoring": True}
+
+
+def _neighbors(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    return {"neighbors": [format_address(neighbour) for neighbour in client.neighbors()]}
+
+
+def _stats(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    return client.statistics()
+
+
+COMMANDS: dict[str, tuple[str, Callable[[ContextClient, argparse.Namespace], Outcome]]] = {
+    "ping": ("Whether a broker is there.", _ping),
+    "put": ("Store data about an entity.", _put),
+    "get": ("Ask for data about an entity.", _get),
+    "join": ("Make a broker a neighbour of others.", _join),
+    "leave": ("Make a broker leave the network.", _leave),
+    "monitor": ("Make a broker watch its neighbours.", _monitor),
+    "neighbors": ("List a broker's neighbours.", _neighbors),
+    "stats": ("A broker's counters.", _stats),
+}
+
+
+def make_parser(command: str) -> OneLineParser:
+    parser = OneLineParser(prog=f"overlay {command}", description=COMMANDS[command][0])
+    parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="give up after this (10 s)")
+    if command in ("put", "get"):
+        parser.add_argument("--type", required=True, help="type of the entity, such as room")
+        parser.add_argument("--id", required=True, help="which of that type, such as r1")
+        parser.add_argument("--scope", required=True, help="the parameters that are handled together, such as climate")
+    if command == "put":
+        parser.add_argument("--provider", required=True, help="who says so")
+        parser.add_argument("--valid-ms", type=int, default=120_000, metavar="MS", help="how long it is valid (120000)")
+        parser.add_argument("--payload", help="usually K=V;K=V; read from standard input when left out")
+    if command == "join":
+        parser.add_argument("neighbours", type=address, nargs="+", metavar="NEIGHBOUR", help="HOST:PORT of a broker")
+    return parser
+
+
+def main(command: str, argv: list[str]) -> int:
+    parser = make_parser(command)
+    options = parser.parse_args(argv)
+    try:
+        client = ContextClient([options.address], options.timeout)
+        outcome = COMMANDS[command][1](client, options)
+    except NoAnswer as error:
+        return _fail(parser, error, NO_ANSWER, options)
+    except (NotFound, Refused) as error:
+        return _fail(parser, error, REFUSED, options)
+    except InvalidSetting as error:
+        parser.error("--timeout " + error.sentence if error.field == "give_up_s" else str(error))
+    except WireError as error:  # a name or payload that no message can carry
+        parser.error(str(error))
+    sys.stdout.write(json.dumps(outcome) + "\n" if options.json else _lines(outcome))
+    return DONE
+
+
+def _fail(parser: OneLineParser, error: Exception, code: int, options: argparse.Namespace) -> int:
+    if options.json:
+        kind = {"NoAnswer": "no_answer", "NotFound": "not_found", "Refused": "refused"}[type(error).__name__]
+        detail = {"status": error.status} if isinstance(error, Refused) else {}
+        sys.stdout.write(json.dumps({"error": {"code": kind, "sentence": str(error), **detail}}) + "\n")
+    else:
+        sys.stderr.write(f"{parser.prog}: {error}\n")
+    return code
+
+
+def _lines(outcome: Outcome) -> str:
+    """One ``name value`` line each; a list gives one line per item. Control characters never reach the terminal."""
+    lines = []
+    for name, value in outcome.items():
+        if isinstance(value, dict) or value is None:
+            continue  # the pairs of a payload: its text is there already
+        for item in value if isinstance(value, list) else [value]:
+            shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item))
+            lines.append(f"{name:<14} {shown}\n")
+    return "".join(lines)
+
+
+def _key(options: argparse.Namespace) -> tuple[str, str, str]:
+    return options.type, options.id, options.scope
+
+
+def _iso(unix_ms: int) -> str:
+    """ISO 8601 in UTC; beyond the year 9999 the milliseconds themselves."""
+    try:
+        return datetime.fromtimestamp(unix_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return str(unix_ms)

@@ -1,0 +1,79 @@
+"""``python -m overlay settings``: every setting of a broker, and what each profile makes of it.
+
+Counterpart: ``docs/settings.md`` is what ``--markdown`` prints.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from overlay.cli.commands import OneLineParser
+from overlay.core.settings import SettingInfo, Value, help_lines
+from overlay.systems.context_broker.profiles import PROFILE, PROFILES, SUMMARIES
+from overlay.systems.registry import SYSTEMS
+
+SETTINGS = tuple(info for info in SYSTEMS["context-broker"].settings if info is not PROFILE)
+
+HEAD = """\
+# Settings
+
+Made from the code by `python -m overlay settings --markdown`, which also lists the strategies and policies that you
+add; a test holds the two together. A profile is a named set of settings and nothing else: what it does not set has its
+default, which is the value of `plain`, and what is given beside it goes before it. Values that differ from the default
+are bold.
+"""
+
+
+def main(argv: list[str]) -> int:
+    parser = OneLineParser(prog="overlay settings", description="Every setting of a broker, by profile.")
+    parser.add_argument("--markdown", action="store_true", help="as the documentation has it")
+    parser.add_argument("--profile", choices=PROFILES, default="plain", help="whose values are shown; default: plain")
+    options = parser.parse_args(argv)
+    lines = _markdown() if options.markdown else _values(options.profile)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def _values(profile: str) -> Iterator[str]:
+    """One setting a line."""
+    for info in SETTINGS:
+        yield f"{info.name:<26}{_shown(PROFILES[profile].get(info.name, info.default))} {info.unit}".rstrip()
+
+
+def _markdown() -> Iterator[str]:
+    yield HEAD
+    yield from (f"- `{name}`: {summary}" for name, summary in SUMMARIES.items())
+    yield ""
+    yield f"| setting | unit | {' | '.join(PROFILES)} |"
+    yield f"|---|---|{'---|' * len(PROFILES)}"
+    for info in SETTINGS:
+        values = (_cell(info, name) for name in PROFILES)
+        yield f"| `{info.name}` | {info.unit} | {' | '.join(values)} |"
+    yield "\n## What each is\n"
+    for info in SETTINGS:
+        sentence, *choices = help_lines(info.help)
+        yield f"- **`{info.name}`**{'' if choices else f' ({_range(info)})'}: {sentence}"
+        for choice in choices:
+            name, _, summary = choice.rstrip(".;").partition(": ")
+            yield f"  - `{name}`: {summary}"
+
+
+def _cell(info: SettingInfo, profile: str) -> str:
+    value = PROFILES[profile].get(info.name, info.default)
+    return f"**{_shown(value)}**" if value != info.default else _shown(value)
+
+
+def _shown(value: Value) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)
+
+
+def _range(info: SettingInfo) -> str:
+    """What it may be."""
+    if info.choices:
+        return ", ".join(info.choices)
+    if info.kind == "boolean":
+        return "on or off"
+    if info.low is not None and info.high is not None:
+        return f"{info.low:,} to {info.high:,}"
+    return info.kind

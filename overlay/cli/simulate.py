@@ -1,0 +1,216 @@
+"""``python -m overlay simulate SPEC``: one configuration in virtual time, without the web.
+
+Beside both drivers, since it needs what either knows: ``overlay.runtime`` the clock and the calibration of this
+machine, ``overlay.sim`` the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from overlay.cli.commands import OneLineParser
+from overlay.core.chance import derive_seed
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting, describe_os_error
+from overlay.core.service_times import ServiceModel
+from overlay.deployment.deployment import Deployment, run_document
+from overlay.experiment.definition import MAX_REPLICATES
+from overlay.experiment.files import MAX_BYTES
+from overlay.experiment.inline import simulated
+from overlay.experiment.sweeps import configuration_hash
+from overlay.journal.journal import read_journal
+from overlay.runtime.calibrated import data_directory, services_of
+from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
+from overlay.sim.summary import Summary, summarise
+
+DONE, FAILED, STOPPED = 0, 1, 130
+
+SHOWN_EVERY_S = 0.2
+
+
+def make_parser() -> OneLineParser:
+    parser = OneLineParser(
+        prog="overlay simulate",
+        description="Run one configuration in virtual time. SPEC is what POST /api/experiments/ takes, as YAML or "
+        "JSON, with its topology inline: {kind: ring, brokers: 10}.",
+        epilog="Exit codes: 0 done, 1 failed, 2 the specification is wrong, 130 stopped by Ctrl-C.",
+    )
+    parser.add_argument("spec", metavar="SPEC", help="a file; - is standard input")
+    parser.add_argument("--seed", type=int, help="in place of the specification's")
+    parser.add_argument("--replicate", type=int, default=0, metavar="R", help="which of the seed's replicates (0)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the journal and the summary here")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument(
+        "--var", type=Path, default=data_directory(), metavar="DIR", help="where this machine's calibration lies"
+    )
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Run SPEC and print what came of it; the exit code."""
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    try:
+        configuration, seed = _configuration(options)
+        services = services_of(configuration, options.var)
+        name = configuration_hash(configuration)
+    except InvalidSetting as error:
+        parser.error(f"{options.spec}: {error.sentence if error.field == 'spec' else error}")
+    except OSError as error:
+        parser.error(f"{options.spec}: {error.strerror}")
+    try:
+        with _directory(options.out) as directory:
+            document = run_document(configuration, run="simulated", seed=seed, directory=str(directory))
+            deployment = Deployment.from_json(document, SIMULATED)
+            del configuration, document  # 100 MB of a hundred thousand brokers
+            found = {"configuration": name, "seed": seed, **_run(deployment, services)}
+            if options.out:
+                (directory / "summary.json").write_text(json.dumps(found, indent=2) + "\n")
+    except SimulationFailed as error:
+        sys.stderr.write(f"{parser.prog}: {error}\n")
+        return FAILED
+    except OSError as error:
+        sys.stderr.write(f"{parser.prog}: {describe_os_error(error)}\n")
+        return FAILED
+    sys.stdout.write(json.dumps(found) + "\n" if options.json else _lines(found))
+    return STOPPED if found["was_stopped"] else DONE
+
+
+# ---- what is wanted
+
+
+def _configuration(options: argparse.Namespace) -> tuple[dict[str, Any], int]:
+    """The one configuration of SPEC in full, and the seed of the run."""
+    if not 0 <= options.replicate < MAX_REPLICATES:
+        raise InvalidSetting("--replicate", f"must be from 0 to {MAX_REPLICATES - 1}, not {options.replicate}")
+    instead = {} if options.seed is None else {"seed": options.seed}
+    definition, configurations = simulated(_read(options.spec), options.spec, **instead)
+    if len(configurations) > 1:
+        raise InvalidSetting(
+            "spec", f"is a sweep of {len(configurations)} configurations; run it with python -m telemetry sweep"
+        )
+    return configurations[0], derive_seed(definition["seed"], options.replicate)
+
+
+def _read(spec: str) -> bytes:
+    if spec == "-":
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    with Path(spec).open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+@contextmanager
+def _directory(out: Path | None) -> Iterator[Path]:
+    """Where the journal lies; without ``out`` only for as long as it takes."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        yield out.resolve()
+        return
+    with TemporaryDirectory(prefix="waxwing-simulate-") as scratch:
+        yield Path(scratch)
+
+
+# ---- running it
+
+
+def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any]:
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    shown = _Shown(time.monotonic())
+    began, began_on_clock = time.process_time(), time.monotonic()
+    try:
+        outcome = simulate(deployment, services, on_progress=shown.tell, should_stop=lambda: bool(interrupts))
+    finally:
+        shown.clear()
+        signal.signal(signal.SIGINT, before)
+    computed_s, wall_s = time.process_time() - began, time.monotonic() - began_on_clock
+    summary = summarise(read_journal(journal_path(Path(deployment.directory))))
+    return _found(outcome, summary, services, computed_s, wall_s)
+
+
+class _Shown:
+    """The line of progress on a terminal; nothing elsewhere."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._next = began + SHOWN_EVERY_S
+        self._is_shown = sys.stderr.isatty()
+
+    def tell(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if not self._is_shown or now < self._next:
+            return
+        self._next = now + SHOWN_EVERY_S
+        left = f", {(now - self._began) * (1 / progress.share - 1):.0f} s left" if progress.share > 0.02 else ""
+        sys.stderr.write(f"\r{progress.phase} {progress.share:.0%}{left}\033[K")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._is_shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+# ---- telling of it
+
+
+def _found(
+    outcome: Outcome, summary: Summary, services: ServiceModel | None, computed_s: float, wall_s: float
+) -> dict[str, Any]:
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "engine": SIMULATED,
+        "service_times": str(services.measured.get("name", "unnamed")) if services else "none",
+        **summary.to_json(),
+        **asdict(outcome),
+        "computed_s": round(computed_s, 3),
+        "wall_s": round(wall_s, 3),
+        "peak_rss_mib": round(largest / 2**20),
+        "events_per_s": round(outcome.events / computed_s) if computed_s else None,
+    }
+
+
+_ROWS = (
+    ("requests", "{requests:,}"),
+    ("answered", "{answered:,}"),
+    ("share answered", "{answer_ratio:.2%} of the requests"),
+    ("throughput", "{per_s:,.2f} answers per second of measuring"),
+    ("not found", "{not_found:,}"),
+    ("refused", "{refused:,}"),
+    ("timed out", "{timed_out:,}"),
+    ("response p50", "{p50_us:,.0f} µs"),
+    ("response p95", "{p95_us:,.0f} µs"),
+    ("response p99", "{p99_us:,.0f} µs"),
+    ("hops", "{hops:.2f} per answer"),
+    ("messages", "{messages_per_query:.2f} per query"),
+    ("brokers", "{brokers:,}"),
+    ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor and {wall_s:,.1f} s by the clock"),
+    ("memory", "{peak_rss_mib:,} MiB at most, resident, all in"),
+    ("events", "{events:,}; {events_per_s:,} per second of processor"),
+    ("service times", "{service_times}"),
+    ("seed", "{seed}"),
+    ("digest", "{digest}"),
+)
+
+
+def _lines(found: Mapping[str, Any]) -> str:
+    lines = ["simulated, not measured live" + ("; stopped before its end" if found["was_stopped"] else "")]
+    for name, template in _ROWS:
+        try:
+            lines.append(f"{name:<16}{template.format(**found)}")
+        except (TypeError, ValueError):  # of None: nothing was measured of it
+            lines.append(f"{name:<16}–")
+    if found["were_introduced"]:
+        lines.append("brokers were given their neighbours at once; of so many, joining is not simulated")
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,90 @@
+"""Chance is handed in. Live it is a ``random.Random``; simulated, a counter-based ``Stream`` of a few bytes.
+
+One stream per (seed, node, purpose), derived by hash: a new consumer of chance never shifts another's draws, and 10^5
+Mersenne states (2.5 kB each) are avoided. ``Stream`` is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+number generators, OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
+
+from overlay.core.hashes import blake2b
+
+T = TypeVar("T")
+_MASK = (1 << 64) - 1
+
+
+class Chance(Protocol):
+    """The part of ``random.Random`` that cores may use."""
+
+    def random(self) -> float: ...
+    def randrange(self, stop: int, /) -> int: ...
+    def sample(self, population: Sequence[T], k: int) -> list[T]: ...
+
+
+def derive_seed(seed: int, *names: object) -> int:
+    """The 64-bit seed of the stream called ``names`` under ``seed``: BLAKE2b over the decimal seed and the names."""
+    text = "|".join([str(seed), *map(str, names)])
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+class Stream:
+    """A ``Chance`` of one 64-bit counter. Equal seeds give equal draws on any machine and Python."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed & _MASK
+
+    def _next(self) -> int:
+        self._state = z = (self._state + 0x9E3779B97F4A7C15) & _MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        return z ^ (z >> 31)
+
+    def random(self) -> float:
+        """Uniform in [0, 1), 53 bits."""
+        return (self._next() >> 11) * 2.0**-53
+
+    def randrange(self, stop: int, /) -> int:
+        """Uniform in [0, stop). The bias of multiply-shift, below stop / 2**64, is far under what any run can see."""
+        if stop <= 0:
+            raise ValueError("empty range for randrange()")
+        return (self._next() * stop) >> 64
+
+    def sample(self, population: Sequence[T], k: int) -> list[T]:
+        """``k`` distinct positions of ``population``, in random order (partial Fisher-Yates)."""
+        pool = list(population)
+        if not 0 <= k <= len(pool):
+            raise ValueError("sample larger than population or negative")
+        for i in range(k):
+            j = i + self.randrange(len(pool) - i)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:k]
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """What a broker draws from, by purpose."""
+
+    walks: Chance
+    """Which way a search turns."""
+    replicas: Chance
+    """Who keeps a replica."""
+    members: Chance
+    """Whom it asks about a suspect, and which candidates it joins."""
+    upkeep: Chance
+    """What the structured arm looks for to keep its contacts."""
+
+    @classmethod
+    def streams(cls, seed: int) -> Self:
+        """A ``Stream`` for each."""
+        return cls(*(Stream(derive_seed(seed, purpose)) for purpose in cls.__slots__))
+
+    @classmethod
+    def of_one(cls, chance: Chance) -> Self:
+        """The same for all: a live broker's draws are not to be repeated, and a Mersenne state is 2.5 kB."""
+        return cls(chance, chance, chance, chance)

@@ -1,0 +1,300 @@
+"""What is wanted of one host: brokers, links, settings and perhaps a workload, as one checked JSON document. Pure.
+
+Counterparts: the web writes the document, ``overlay.runtime.supervisor`` carries it out by
+``overlay.deployment.phases`` (what comes next) and ``overlay.systems.context_broker.assembly`` (who joins whom). A
+*run* has a workload and a lease and comes to an end; a *network* has neither and stays until it is stopped.
+
+The epoch fences: of two documents with one id the higher epoch is the truth, and whoever still speaks for the lower one
+is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from overlay.core.engines import ENGINES, LIVE, Engine
+from overlay.core.errors import InvalidSetting
+from overlay.core.links import LINK_SETTINGS, Link
+from overlay.core.settings import build
+from overlay.faults import churn, fault_documents
+from overlay.faults.faults import Fault
+from overlay.load.assignment import Position
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.profiles import resolved
+from overlay.systems.context_broker.workload import ClientPlan, Workload, fleets, plan_clients
+from overlay.systems.registry import MONITORING, RECORD, SYSTEMS, check_record_mb
+
+RUN, NETWORK = "run", "network"
+FAR = 1e6
+"""Positions are in the unit square; whoever drew by hand may be beside it, within this."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_LINK_FIELDS = {"a", "b", *(info.name for info in LINK_SETTINGS)}
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One document, checked. Field by field as on the wire; see ``from_json``."""
+
+    id: str
+    kind: str
+    epoch: int
+    directory: str
+    """Absolute path under which journals and the children's words are kept."""
+    seed: int
+    system: str
+    brokers: int
+    links: tuple[Link, ...]
+    settings: BrokerConfig
+    monitoring: bool
+    """Whether each broker is told to watch its neighbours once it has joined them."""
+    workload: Workload | None
+    lease_s: float | None
+    """A run that is not renewed for this long is stopped; networks have no lease."""
+    positions: tuple[Position, ...] | None = None
+    """Where each broker is in the unit square, for assignments that ask; ``None`` where the document does not say."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong on purpose while a run measures."""
+    record_mb: int = 0
+    """How much each broker may record, to be replayed; a network records nothing."""
+
+    @classmethod
+    def from_json(cls, document: Any, engine: str = LIVE) -> Deployment:
+        """``engine`` bounds its size. Raises ``InvalidSetting`` with the dotted name of the first field that is wrong,
+        missing or unknown.
+        """
+        _require_object(document, "deployment")
+        _require_names(document, "", _FIELDS, optional={"faults", RECORD.name})
+        kind = _one_of(document, "kind", (RUN, NETWORK))
+        topology = document["topology"]
+        _require_object(topology, "topology")
+        _require_names(topology, "topology.", {"brokers", "links"}, optional={"positions"})
+        brokers = _whole(topology["brokers"], "topology.brokers", 1, ENGINES[engine].brokers)
+        positions = _positions(topology.get("positions"), brokers)
+        links = _links(topology["links"], brokers, ENGINES[engine])
+        settings, monitoring = _settings(document["settings"])
+        seed = _whole(document["seed"], "seed", 0, 2**64 - 1)
+        workload = _workload(document["workload"], kind, brokers, seed, positions)
+        return cls(
+            id=_identifier(document["id"]),
+            kind=kind,
+            epoch=_whole(document["epoch"], "epoch", 0, 2**53),
+            directory=_directory(document["directory"]),
+            seed=seed,
+            system=_one_of(document, "system", tuple(SYSTEMS)),
+            brokers=brokers,
+            links=links,
+            settings=settings,
+            monitoring=monitoring,
+            workload=workload,
+            lease_s=_lease(document["lease_s"], kind),
+            positions=positions,
+            faults=_faults(document.get("faults", []), workload, brokers, links),
+            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, brokers),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The document again; ``from_json`` of it is equal."""
+        topology: dict[str, Any] = {"brokers": self.brokers, "links": [link.to_json() for link in self.links]}
+        if self.positions is not None:
+            topology["positions"] = [list(place) for place in self.positions]
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "epoch": self.epoch,
+            "directory": self.directory,
+            "seed": self.seed,
+            "system": self.system,
+            "topology": topology,
+            "settings": {**asdict(self.settings), "monitoring": self.monitoring},
+            "workload": asdict(self.workload) if self.workload else None,
+            "lease_s": self.lease_s,
+            "faults": [fault.to_json() for fault in self.faults],
+            "record_mb": self.record_mb,
+        }
+
+    @cached_property
+    def broker_names(self) -> tuple[str, ...]:
+        """Names of the brokers' processes, by index."""
+        return tuple(f"broker-{index}" for index in range(self.brokers))
+
+    @cached_property
+    def fleet_names(self) -> tuple[str, ...]:
+        """Names of the client fleets' processes."""
+        return tuple(fleets(self.client_plans())) if self.workload else ()
+
+    def client_plans(self) -> list[ClientPlan]:
+        """All clients of its workload."""
+        assert self.workload is not None
+        return plan_clients(self.workload, self.brokers, self.seed, self.positions)
+
+
+def run_document(
+    configuration: Mapping[str, Any], *, run: str, seed: int, directory: str, epoch: int = 0, lease_s: float = 60.0
+) -> dict[str, Any]:
+    """The document of a run of ``configuration``, as ``overlay.experiment.definition`` has it in full."""
+    topology = configuration["topology"]
+    return {
+        "id": run,
+        "kind": RUN,
+        "epoch": epoch,
+        "directory": directory,
+        "seed": seed,
+        "system": configuration["system"],
+        "topology": {name: topology.get(name) for name in ("brokers", "links", "positions")},
+        "settings": configuration["settings"],
+        "workload": configuration["workload"],
+        "lease_s": lease_s,
+        "faults": configuration.get("faults", []),
+        RECORD.name: configuration.get(RECORD.name, RECORD.default),
+    }
+
+
+_FIELDS = {"id", "kind", "epoch", "directory", "seed", "system", "topology", "settings", "workload", "lease_s"}
+
+
+def _require_object(value: object, field: str) -> None:
+    if not isinstance(value, Mapping):
+        raise InvalidSetting(field, f"must be an object, not {_shown(value)}")
+
+
+def _require_names(document: Mapping[str, Any], prefix: str, names: set[str], optional: Set[str] = frozenset()) -> None:
+    for name in sorted(names - set(document)):
+        raise InvalidSetting(f"{prefix}{name}", "is missing")
+    known = names | optional
+    for name in document:
+        if name not in known:
+            raise InvalidSetting(f"{prefix}{str(name)[:60]}", f"is unknown; known are {', '.join(sorted(known))}")
+
+
+def _one_of(document: Mapping[str, Any], field: str, choices: tuple[str, ...]) -> str:
+    value = document[field]
+    if value not in choices:
+        raise InvalidSetting(field, f"must be one of {', '.join(choices)}, not {_shown(value)}")
+    return str(value)
+
+
+def _whole(value: object, field: str, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidSetting(field, f"must be a whole number, not {_shown(value)}")
+    if not low <= value <= high:
+        raise InvalidSetting(field, f"must be from {low} to {high}, not {_shown(value)}")
+    return value
+
+
+def _identifier(value: object) -> str:
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise InvalidSetting("id", f"must be 1 to 64 letters, digits, dashes and underscores, not {_shown(value)}")
+    return value
+
+
+def _directory(value: object) -> str:
+    if not isinstance(value, str) or not value.startswith("/") or "\0" in value or ".." in value.split("/"):
+        raise InvalidSetting("directory", f"must be an absolute path without '..', not {_shown(value)}")
+    return value
+
+
+def _settings(values: object) -> tuple[BrokerConfig, bool]:
+    _require_object(values, "settings")
+    assert isinstance(values, Mapping)
+    rest = _within("settings", lambda: resolved(values))
+    monitoring = rest.pop(MONITORING.name, MONITORING.default)
+    _within("settings", lambda: MONITORING.check(monitoring))
+    return _within("settings", lambda: build(BrokerConfig, rest)), monitoring
+
+
+def _workload(
+    values: object, kind: str, brokers: int, seed: int, positions: tuple[Position, ...] | None
+) -> Workload | None:
+    if kind == NETWORK:
+        if values is not None:
+            raise InvalidSetting("workload", "a network has none; it must be null")
+        return None
+    _require_object(values, "workload")
+    assert isinstance(values, Mapping)
+    workload: Workload = _within("workload", lambda: build(Workload, values))
+    _within("workload", lambda: plan_clients(workload, brokers, seed, positions))
+    _within("workload", lambda: churn.schedule(workload, brokers, seed))
+    return workload
+
+
+def _faults(documents: object, workload: Workload | None, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
+    if workload is None and documents:
+        raise InvalidSetting("faults", "a network has none; they belong to a run")
+    duration_s = workload.duration_s if workload else 0.0
+    return fault_documents.read(documents, brokers, (link.ends for link in links), duration_s)
+
+
+def _record_mb(value: Any, kind: str, brokers: int) -> int:
+    check_record_mb(value, brokers)
+    if value and kind == NETWORK:
+        raise InvalidSetting(RECORD.name, "a network records nothing; it must be 0")
+    return int(value)
+
+
+def _lease(value: object, kind: str) -> float | None:
+    if kind == NETWORK:
+        if value is not None:
+            raise InvalidSetting("lease_s", "a network has no lease; it must be null")
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 1 <= value <= 3600:
+        raise InvalidSetting("lease_s", f"must be from 1 to 3600 s, not {_shown(value)}")
+    return float(value)
+
+
+def _positions(values: object, brokers: int) -> tuple[Position, ...] | None:
+    if values is None:
+        return None
+    if not isinstance(values, list) or len(values) != brokers or not all(map(_is_position, values)):
+        raise InvalidSetting("topology.positions", f"must be {brokers} pairs of numbers, one for each broker")
+    return tuple((float(x), float(y)) for x, y in values)
+
+
+def _is_position(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < FAR for one in value)
+    )
+
+
+def _links(values: object, brokers: int, engine: Engine) -> tuple[Link, ...]:
+    if not isinstance(values, list) or len(values) > engine.links:
+        raise InvalidSetting("topology.links", f"must be a list of at most {engine.links} links")
+    links = tuple(_link(value, f"topology.links.{i}", brokers) for i, value in enumerate(values))
+    seen: set[tuple[int, int]] = set()
+    for i, link in enumerate(links):
+        if link.ends in seen:
+            raise InvalidSetting(f"topology.links.{i}", f"brokers {link.a} and {link.b} are linked already")
+        seen.add(link.ends)
+    return links
+
+
+def _link(value: object, field: str, brokers: int) -> Link:
+    _require_object(value, field)
+    assert isinstance(value, Mapping)
+    unknown = set(value) - _LINK_FIELDS
+    if unknown or not {"a", "b"} <= set(value):
+        known = ", ".join(info.name for info in LINK_SETTINGS)
+        raise InvalidSetting(field, f"must have a and b, and may have {known}; not {_shown(value)}")
+    a, b = (_whole(value[end], f"{field}.{end}", 0, brokers - 1) for end in ("a", "b"))
+    if a == b:
+        raise InvalidSetting(field, f"joins broker {a} to itself")
+    link = Link(**value)
+    _within(field, link.shape)
+    return link
+
+
+def _within(field: str, check: Any) -> Any:
+    """The result of ``check``; what it finds wrong is named below ``field``."""
+    try:
+        return check()
+    except InvalidSetting as error:
+        raise InvalidSetting(f"{field}.{error.field}", error.sentence) from None
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.60}"

@@ -1,0 +1,232 @@
+"""Which process to start, stop, kill or give up on: ``plan(desired, observed, now) -> actions``. Pure.
+
+Counterparts: ``overlay.runtime.supervisor`` (brokers and client fleets) and ``brokerweb.up.manager`` (the parts of
+``make up``) carry the actions out and tell a ``Process`` what became of it. The limits are systemd's: five restarts in
+ten seconds, 100 ms before each.
+
+::
+
+              started        ready                    stop_sent              kill_sent
+    waiting ──────────> starting ──────> up ── ... ──────────────> stopping ──────────> killed
+       ^                   │             │                            │                   │
+       └───────────────────┴──── ended ──┴────────────────────────────┴───────────────────┘
+       │ gave_up ^
+       v         │ restart_asked
+    given-up ────┘
+
+*Failed to start is not died*: a process that ended before it was ever ready would only fail again, so it is given up on
+at once with its own reason. One that was up before is worth another try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from overlay.core.node import MILLISECOND, SECOND
+
+RESTARTS = 5
+"""This many restarts within ``RESTART_WINDOW`` are tried; the next death is the last."""
+RESTART_WINDOW = 10 * SECOND
+BACK_OFF = 100 * MILLISECOND
+START_TIMEOUT = 20 * SECOND
+"""A loaded machine imports slowly; a broker that is not ready after this never will be."""
+STOP_GRACE = 3 * SECOND
+"""From SIGTERM to SIGKILL."""
+RESTARTED = "restarted"
+"""How the reason of an end begins that an operator asked for."""
+
+WAITING, STARTING, UP, STOPPING, KILLED, GIVEN_UP = "waiting", "starting", "up", "stopping", "killed", "given-up"
+
+TRANSITIONS: dict[tuple[str, str], str] = {
+    (WAITING, "started"): STARTING,
+    (STARTING, "ready"): UP,
+    (STARTING, "stop_sent"): STOPPING,
+    (UP, "stop_sent"): STOPPING,
+    (STARTING, "kill_sent"): KILLED,
+    (UP, "kill_sent"): KILLED,
+    (STOPPING, "kill_sent"): KILLED,
+    (STOPPING, "ready"): STOPPING,
+    (KILLED, "ready"): KILLED,
+    (STARTING, "ended"): WAITING,
+    (UP, "ended"): WAITING,
+    (STOPPING, "ended"): WAITING,
+    (KILLED, "ended"): WAITING,
+    (WAITING, "gave_up"): GIVEN_UP,
+    (GIVEN_UP, "restart_asked"): WAITING,
+    (UP, "restart_asked"): STOPPING,
+}
+"""(state, what happened) -> state; a missing key is a mistake of ours and raises ``KeyError``."""
+
+
+class Lifetime(Enum):
+    """How long a process is wanted."""
+
+    ALWAYS = "always"
+    """Restarted whenever it ends."""
+    ONCE = "once"
+    """Runs to its end; ending in any way but well is final."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What is known of one process. Each method is one thing that happened and returns what is known after it."""
+
+    state: str = WAITING
+    since: int = 0
+    """Since when it is in this state, monotonic nanoseconds."""
+    launches: int = 0
+    """How often it was started; names its incarnation."""
+    was_ready: bool = False
+    """Whether it was ever up."""
+    restarts: tuple[int, ...] = ()
+    """When it was last restarted, oldest first, at most ``RESTARTS``."""
+    failed_starts: int = 0
+    """How often in a row it ended before it was ready."""
+    ended_well: bool = False
+    """Whether its last end was exit 0 without being told to."""
+    was_away: bool = False
+    """Whether it was sent away to be started again later: that start is no restart."""
+    reason: str = ""
+    """Why it ended last, in words; empty while nothing happened to it."""
+
+    def _moved(self, happened: str, now: int) -> Process:
+        state = TRANSITIONS[self.state, happened]
+        return self if state == self.state else replace(self, state=state, since=now)
+
+    def started(self, now: int) -> Process:
+        counts = self.launches and not self.was_away
+        return replace(
+            self._moved("started", now),
+            launches=self.launches + 1,
+            restarts=(*self.restarts, now)[-RESTARTS:] if counts else self.restarts,
+            ended_well=False,
+            was_away=False,
+        )
+
+    def ready(self, now: int) -> Process:
+        return replace(self._moved("ready", now), was_ready=True, failed_starts=0)
+
+    def stop_sent(self, now: int) -> Process:
+        return replace(self._moved("stop_sent", now), reason="")
+
+    def restart_asked(self, now: int, reason: str) -> Process:
+        """An operator wants another in its place: one that is up has been sent SIGTERM. What it went through before,
+        deaths and failed starts, no longer counts.
+        """
+        return replace(self._moved("restart_asked", now), reason=reason, restarts=(), failed_starts=0)
+
+    def kill_sent(self, now: int, reason: str = "") -> Process:
+        """Why it was being stopped, where somebody asked for that, stays the first part of the reason."""
+        asked = self.reason if self.state == STOPPING else ""
+        return replace(self._moved("kill_sent", now), reason="; ".join(filter(None, (asked, reason))))
+
+    def ended(self, now: int, reason: str, *, well: bool = False) -> Process:
+        """``reason`` is the system's word for it; that we ended it ourselves, and why, is the better one."""
+        told = self.reason if self.state in (STOPPING, KILLED) and self.reason else reason
+        return replace(
+            self._moved("ended", now),
+            reason=told,
+            failed_starts=self.failed_starts + (self.state == STARTING),
+            ended_well=well and self.state in (STARTING, UP),
+        )
+
+    def sent_away(self) -> Process:
+        return replace(self, was_away=True)
+
+    def gave_up(self, now: int, reason: str) -> Process:
+        return replace(self._moved("gave_up", now), reason=reason)
+
+    @property
+    def restarted(self) -> int:
+        """How often another was started in its place."""
+        return max(self.launches - 1, 0)
+
+    @property
+    def lives(self) -> bool:
+        """Whether there is a process in the system."""
+        return self.state in (STARTING, UP, STOPPING, KILLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Send SIGTERM."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Send SIGKILL."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing now; plan again at ``until`` at the latest."""
+
+    name: str
+    until: int
+
+
+Action = Start | Stop | Kill | GiveUp | Wait
+
+
+def plan(desired: Mapping[str, Lifetime], observed: Mapping[str, Process], now: int) -> list[Action]:
+    """What to do now, at most one action for each process, the desired ones first and in their order."""
+    actions = [
+        _toward_running(name, lifetime, observed.get(name, Process()), now) for name, lifetime in desired.items()
+    ]
+    actions += [_toward_gone(name, process, now) for name, process in observed.items() if name not in desired]
+    return [action for action in actions if action is not None]
+
+
+def _toward_running(name: str, lifetime: Lifetime, process: Process, now: int) -> Action | None:
+    if process.state == STARTING:
+        return _by(process.since + START_TIMEOUT, now, Kill(name, f"not ready within {START_TIMEOUT // SECOND} s"))
+    if process.state in (STOPPING, KILLED):
+        return _toward_gone(name, process, now)
+    if process.state != WAITING:
+        return None
+    if process.launches == 0 or process.was_away:
+        return Start(name)
+    if lifetime is Lifetime.ONCE:
+        return None if process.ended_well else GiveUp(name, process.reason)
+    if not process.was_ready:
+        return GiveUp(name, process.reason)
+    if process.failed_starts >= RESTARTS:  # however slowly: a port that is taken, a disk that is full
+        return GiveUp(name, f"did not come up {RESTARTS} times in a row, the last time it ended by: {process.reason}")
+    if len(process.restarts) == RESTARTS and now < process.restarts[0] + RESTART_WINDOW:
+        window = RESTART_WINDOW // SECOND
+        return GiveUp(
+            name, f"restarted {RESTARTS} times within {window} s, the last time it ended by: {process.reason}"
+        )
+    return _by(process.since + BACK_OFF, now, Start(name))
+
+
+def _toward_gone(name: str, process: Process, now: int) -> Action | None:
+    if process.state in (STARTING, UP):
+        return Stop(name)
+    if process.state == STOPPING:
+        return _by(
+            process.since + STOP_GRACE, now, Kill(name, f"did not end within {STOP_GRACE // SECOND} s of SIGTERM")
+        )
+    return None
+
+
+def _by(deadline: int, now: int, action: Action) -> Action:
+    return action if now >= deadline else Wait(action.name, deadline)

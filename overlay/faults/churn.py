@@ -1,0 +1,180 @@
+"""Which brokers go away and come back while a run measures, by the churn of its workload. Pure.
+
+Counterparts: ``overlay.deployment.phases`` wants no process of a broker that is away,
+``overlay.runtime.deployment_runner`` ends and starts real ones, ``overlay.sim.harness`` those in virtual time. All
+brokers are up when measuring begins, and those that drawn churn leaves alone (the first ``churn_brokers_kept``)
+always::
+
+    up ── session ──> leave (farewell, SIGTERM) or crash (SIGKILL) ── downtime ──> up, empty, on its port ── session ──>
+
+The first session has been going on for long when measuring begins, and only the rest of it is drawn: brokers depart at
+the same mean rate all along, whatever the shape. Session lengths that peers were seen to have are not exponential: many
+are short, a few very long, as under a Weibull distribution of shape below 1 (Stutzbach, Rejaie: Understanding churn in
+peer-to-peer networks, IMC 2006).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import gamma, isfinite, log
+
+from overlay.core.chance import Chance, Stream, derive_seed
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.workload import Workload, ramp_s
+
+UP, LEAVE, CRASH = "up", "leave", "crash"
+DEPARTURES = (LEAVE, CRASH)
+HAPPENED = {UP: "churn_returned", LEAVE: "churn_left", CRASH: "churn_crashed"}
+"""How a journal calls each."""
+CRASHED = "crashed on purpose"
+"""Why a process ended that churn or a fault killed."""
+
+MAX_CHANGES = 10_000
+"""Departures and returns of one run. A host that starts more than a few brokers a second measures itself."""
+EARLIER = 50
+"""Mean sessions before measuring from which on a broker's are drawn, to find what is left of the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One broker goes or comes back."""
+
+    at_s: float
+    """Since the start of the workload."""
+    broker: int
+    what: str
+    """``up``, ``leave`` or ``crash``."""
+
+
+def schedule(workload: Workload, brokers: int, seed: int) -> tuple[Change, ...]:
+    """Who goes and comes when, in the order of time; equal for equal arguments. Raises ``InvalidSetting``."""
+    if workload.churn == "none":
+        return ()
+    changes = _written(workload, brokers) if workload.churn == "file" else _drawn(workload, brokers, seed)
+    begin = ramp_s(workload)
+    return tuple(Change(begin + one.at_s, one.broker, one.what) for one in sorted(changes, key=lambda one: one.at_s))
+
+
+class Churn:
+    """How far a schedule has come."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self._changes = changes
+        self._next = 0
+        self.away: set[int] = set()
+        """The brokers that are away by it."""
+
+    def due(self, at_s: float) -> list[Change]:
+        """What is to happen now, ``at_s`` after the start of the workload, and has not been told before."""
+        told = self._next
+        while self._next < len(self._changes) and self._changes[self._next].at_s <= at_s:
+            change = self._changes[self._next]
+            (self.away.discard if change.what == UP else self.away.add)(change.broker)
+            self._next += 1
+        return list(self._changes[told : self._next])
+
+    def next_s(self) -> float | None:
+        """When something is due next; ``None`` when nothing is left."""
+        return self._changes[self._next].at_s if self._next < len(self._changes) else None
+
+
+# ---- drawn
+
+
+def _drawn(workload: Workload, brokers: int, seed: int) -> list[Change]:
+    kept = workload.churn_brokers_kept
+    if kept >= brokers:
+        raise InvalidSetting("churn_brokers_kept", f"{kept} of {brokers} brokers are kept, so that none could go")
+    expected = 2 * (brokers - kept) * workload.duration_s / (workload.session_mean_s + workload.downtime_mean_s)
+    if expected > MAX_CHANGES:
+        raise InvalidSetting(
+            "session_mean_s", f"brokers would go or come about {expected:.0f} times; at most {MAX_CHANGES} are allowed"
+        )
+    session = SESSIONS[workload.churn](workload)
+    return [
+        change
+        for broker in range(kept, brokers)
+        for change in _life(broker, workload, session, Stream(derive_seed(seed, "churn", broker)))
+    ]
+
+
+Draw = Callable[[Chance], float]
+"""Draws a duration in seconds."""
+
+
+def _exponential(mean_s: float) -> Draw:
+    return lambda chance: -mean_s * log(1 - chance.random())
+
+
+def _weibull(mean_s: float, shape: float) -> Draw:
+    scale_s = mean_s / gamma(1 + 1 / shape)
+    return lambda chance: scale_s * float((-log(1 - chance.random())) ** (1 / shape))
+
+
+SESSIONS: dict[str, Callable[[Workload], Draw]] = {
+    "exponential": lambda workload: _exponential(workload.session_mean_s),
+    "weibull": lambda workload: _weibull(workload.session_mean_s, workload.session_shape),
+}
+"""How long a broker stays, by the name of the churn."""
+
+
+def _life(broker: int, workload: Workload, session: Draw, chance: Chance) -> Iterator[Change]:
+    downtime = _exponential(workload.downtime_mean_s)
+    at = -EARLIER * workload.session_mean_s
+    while at <= 0:
+        at = _later(at, session(chance))
+    while at < workload.duration_s:
+        yield Change(at, broker, LEAVE if chance.random() < workload.churn_leave_share else CRASH)
+        at = _later(at, downtime(chance))
+        if at < workload.duration_s:
+            yield Change(at, broker, UP)
+        at = _later(at, session(chance))
+
+
+def _later(at_s: float, by_s: float) -> float:
+    """To the millisecond: the last digit of a logarithm differs between machines, and a run must not."""
+    return round(at_s + by_s, 3)
+
+
+# ---- written
+
+
+def _written(workload: Workload, brokers: int) -> list[Change]:
+    """``churn_schedule`` as changes, seconds from the beginning of measuring."""
+    texts = [text.strip() for text in re.split(r"[;\n]", workload.churn_schedule) if text.strip()]
+    if not texts:
+        raise _wrong("is empty; churn by file takes entries such as “5 3 crash; 12.5 3 up”")
+    if len(texts) > MAX_CHANGES:
+        raise _wrong(f"has {len(texts)} entries; at most {MAX_CHANGES} are allowed")
+    changes = [_read(text, workload.duration_s, brokers) for text in texts]
+    away: set[int] = set()
+    for change in sorted(changes, key=lambda one: one.at_s):
+        if (change.what == UP) != (change.broker in away):
+            there = "is away already" if change.broker in away else "is not away"
+            raise _wrong(f"“{change.at_s:g} {change.broker} {change.what}”: broker {change.broker} {there} by then")
+        (away.discard if change.what == UP else away.add)(change.broker)
+    return changes
+
+
+def _read(text: str, duration_s: float, brokers: int) -> Change:
+    words = text.split()
+    if len(words) != 3:
+        raise _wrong(f"“{text:.40}” must be seconds, broker, and one of up, leave, crash")
+    at, broker, what = words
+    if what not in (UP, *DEPARTURES):
+        raise _wrong(f"“{text:.40}”: {what:.20} must be one of up, leave, crash")
+    if not (broker.isascii() and broker.isdigit() and len(broker) < 10 and int(broker) < brokers):
+        raise _wrong(f"“{text:.40}”: the broker must be a whole number from 0 to {brokers - 1}, not {broker:.20}")
+    try:
+        at_s = float(at)
+    except ValueError:
+        raise _wrong(f"“{text:.40}”: {at:.20} is no number of seconds") from None
+    if not (isfinite(at_s) and 0 <= at_s < duration_s):
+        raise _wrong(f"“{text:.40}”: must be while measuring, from 0 s to less than {duration_s:g} s")
+    return Change(at_s, int(broker), what)
+
+
+def _wrong(sentence: str) -> InvalidSetting:
+    return InvalidSetting("churn_schedule", sentence)

@@ -1,0 +1,284 @@
+"""All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
+
+Counterparts: ``overlay.journal.recorded`` writes it around a broker, in either driver; ``overlay.sim.replay`` feeds it
+to a fresh broker; ``telemetry.systems.context_broker.messages`` makes a run's messages of it. One file for each life of
+a broker, in frames (``overlay.journal.frames``) of what was written between two flushes::
+
+    body   = records, one after the other
+    record = msgpack [what, field, field, ...]                                       (the first is BEGIN)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from functools import lru_cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgpack
+
+from overlay.core.addresses import Address
+from overlay.core.errors import WaxwingError
+from overlay.journal.frames import HEAD, MAX_FRAME_BYTES, write_out
+
+SUFFIX = ".recording"
+FORMAT = 1
+MEGABYTE = 1_000_000
+BUFFER_BYTES = 1 << 16
+"""Unflushed records go to the file beyond this."""
+
+
+class What(IntEnum):
+    """The kinds of records. Times are the broker's ``now``, nanoseconds; ``at`` is read when it was drained."""
+
+    BEGIN = 0
+    """``[document]``: see ``Begin``."""
+    RECEIVED = 1
+    """``[now, host, port, data]``."""
+    TIMER = 2
+    """``[now]``."""
+    SENT = 3
+    """``[at, host, port, data]``."""
+    CLOCK = 4
+    """``[offset]``: Unix nanoseconds minus ``now``, from here on."""
+    COUNTED = 5
+    """``[now]``: its statistics were asked for by its driver, and expired entries dropped for them."""
+    TRACED = 6
+    """``[]``: what it was to report of queries was taken."""
+    LEAVING = 7
+    """``[now]``: told to leave."""
+    FULL = 8
+    """``[]``: the room was used up; what came later is not here."""
+    ENDED = 9
+    """``[]``: the broker ended in peace, and all of it is here."""
+
+
+INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING})
+"""What changes a broker. Not here are questions that change nothing, such as for its next timer."""
+
+Record = tuple[Any, ...]
+"""One of ``What`` and its fields."""
+
+
+class BadRecording(WaxwingError):
+    """A file that is no recording, or one of another format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Of which broker a recording is, and everything that a fresh one has to be made of."""
+
+    process: str
+    """``broker-3``."""
+    life: int
+    """1, and one more after each restart."""
+    address: Address
+    config: dict[str, Any]
+    """The fields of its ``BrokerConfig``."""
+    chance: str
+    """``random`` for one ``random.Random`` or ``streams`` for one ``overlay.core.chance.Stream`` for each purpose."""
+    seed: int
+    """Of that."""
+    wall_offset_ns: int
+    """Unix nanoseconds minus ``now``."""
+    zero_ns: int
+    """``now`` at the deployment's zero, which the times of all its journals count from."""
+    version: str
+    """Of this package."""
+    code: str
+    """Names the broker's code by its bytes; ``recorded.broker_code``."""
+    python: str
+
+    @property
+    def name(self) -> str:
+        return self.process if self.life == 1 else f"{self.process}, life {self.life}"
+
+
+def recording_path(journal: Path, life: int) -> Path:
+    """Where the recording of a broker's life lies: beside the journal of all of them."""
+    return journal.with_name(f"{journal.stem}.{life}{SUFFIX}")
+
+
+class Recorder:
+    """Writes a recording of at most ``most_bytes``, and says in it when these are used up.
+
+    No file is kept open: a simulator has as many recorders as brokers. A full disk surfaces as ``OSError`` from
+    ``write`` and ``flush``.
+    """
+
+    def __init__(self, path: Path, begin: Begin, most_bytes: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        self.is_over = False
+        """Whether it records no more."""
+        self._path = path
+        self._room = most_bytes
+        self._buffer = bytearray()
+        self._pack = msgpack.Packer(autoreset=True).pack
+        self.write(What.BEGIN, {"format": FORMAT, **asdict(begin)})
+        self.flush()
+
+    def write(self, *record: Any) -> None:
+        """Queue one record for the next flush."""
+        if self.is_over:
+            return
+        packed = self._pack(record)
+        self._room -= len(packed)
+        if self._room < 0:
+            self.is_over = True
+            packed = self._pack((What.FULL,))
+        self._buffer += packed
+        if len(self._buffer) >= BUFFER_BYTES or self.is_over:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand everything queued to the kernel."""
+        if not self._buffer:
+            return
+        frame = HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
+        with self._path.open("ab", buffering=0) as file:
+            write_out(file.fileno(), bytearray(frame), str(self._path))
+        self._buffer.clear()
+
+    def close(self) -> None:
+        """Say that this is all, unless the room was used up. What is written afterwards is lost."""
+        self.write(What.ENDED)
+        self.flush()
+        self.is_over = True
+
+
+class Recording:
+    """The records of one file behind its beginning; iterate over it as often as wanted. Raises ``BadRecording``."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bad_bytes = 0
+        """Bytes at the end that cannot be read, once iteration has ended: the process died while it wrote."""
+        self.end: What | None = None
+        """Once iteration has ended: ``ENDED``, ``FULL``, or ``None`` of a broker that died or still lives."""
+        self.is_damaged = False
+        """Once iteration has ended: whether what cannot be read is more than the half of a last write."""
+        self.begin = self._read_begin()
+
+    def _read_begin(self) -> Begin:
+        first = next(self._records(), None)
+        if first is None or len(first) != 2 or first[0] != What.BEGIN or not isinstance(first[1], dict):
+            raise BadRecording(f"{self.path} is not a recording of a broker.")
+        document = dict(first[1])
+        if document.pop("format", None) != FORMAT:
+            raise BadRecording(f"{self.path} was written in another format than this version reads ({FORMAT}).")
+        address = document.get("address")
+        is_whole = document.keys() == {"address", *_BEGIN} and _are(_BEGIN.values(), map(document.get, _BEGIN))
+        if not is_whole or not isinstance(address, tuple) or not _are((str, int), address) or not _is_place(*address):
+            raise BadRecording(f"{self.path} does not say of which broker it is.")
+        return Begin(**document)
+
+    def __iter__(self) -> Iterator[Record]:
+        records = self._records()
+        next(records, None)
+        for record in records:
+            if record[0] in (What.FULL, What.ENDED):
+                self.end = What(record[0])
+                return
+            yield record
+
+    def _records(self) -> Iterator[Record]:
+        offset = 0
+        if self.path.exists() and not self.path.is_file():  # opening a pipe would wait for a writer
+            raise BadRecording(f"{self.path} is not a regular file.")
+        with self.path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(0)
+            while (body := _read_frame(head := file.read(HEAD.size), file.read)) is not None:
+                records = _unpack(body)
+                if records is None:
+                    break
+                offset += HEAD.size + len(body)
+                yield from records
+            self.bad_bytes = size - offset
+            self.is_damaged = len(head) == HEAD.size and not _is_torn(head, self.bad_bytes)
+
+
+def _read_frame(head: bytes, read: Any) -> bytes | None:
+    if len(head) < HEAD.size:
+        return None
+    length, checksum = HEAD.unpack(head)
+    if not 0 < length <= MAX_FRAME_BYTES:
+        return None
+    body: bytes = read(length)
+    return body if len(body) == length and crc32(body) == checksum else None
+
+
+def _is_torn(head: bytes, there: int) -> bool:
+    """Whether of a frame that begins so more was to come than the ``there`` bytes that there are."""
+    length: int = HEAD.unpack(head)[0]
+    return there - HEAD.size < length <= MAX_FRAME_BYTES
+
+
+def _unpack(body: bytes) -> list[Record] | None:
+    """The records of a frame; ``None`` where the checksum is right and the content is not ours."""
+    unpacker = msgpack.Unpacker(use_list=False, max_buffer_size=MAX_FRAME_BYTES)
+    unpacker.feed(body)
+    try:
+        records = list(unpacker)
+    except (ValueError, msgpack.UnpackException):
+        return None
+    return records if all(map(_is_record, records)) else None
+
+
+_BEGIN: dict[str, type] = {
+    "process": str,
+    "life": int,
+    "config": dict,
+    "chance": str,
+    "seed": int,
+    "wall_offset_ns": int,
+    "zero_ns": int,
+    "version": str,
+    "code": str,
+    "python": str,
+}
+
+_FIELDS: dict[int, tuple[type, ...]] = {
+    What.BEGIN: (dict,),
+    What.RECEIVED: (int, str, int, bytes),
+    What.TIMER: (int,),
+    What.SENT: (int, str, int, bytes),
+    What.CLOCK: (int,),
+    What.COUNTED: (int,),
+    What.TRACED: (),
+    What.LEAVING: (int,),
+    What.FULL: (),
+    What.ENDED: (),
+}
+"""Of each kind, the types of its fields."""
+
+
+def _is_record(record: Any) -> bool:
+    if not isinstance(record, tuple) or not record or type(record[0]) is not int or record[0] not in _FIELDS:
+        return False
+    what, *fields = record
+    return _are(_FIELDS[what], fields) and (len(fields) < 4 or _is_place(fields[1], fields[2]))
+
+
+def _are(kinds: Iterable[type], values: Iterable[Any]) -> bool:
+    return list(kinds) == [type(value) for value in values]
+
+
+@lru_cache(maxsize=4096)
+def _is_place(host: str, port: int) -> bool:
+    """Whether a datagram can come from there or go there; some come from port 0."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return 0 <= port <= 65535
+
+
+def recordings_in(directory: Path) -> list[Path]:
+    """Every recording in a directory, by name."""
+    return sorted(directory.glob(f"*{SUFFIX}"))

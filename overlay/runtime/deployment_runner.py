@@ -1,0 +1,405 @@
+"""One deployment on this host: its processes, its overlay and its phase, kept moving by ``turn``.
+
+What should happen is decided by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``,
+``overlay.systems.context_broker.assembly``); what did happen is told by the supervisor, which owns the loop
+(``child_ready``, ``child_ended``, ``renew``, ``stop``).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from overlay.core.addresses import Address, format_address, parse_address
+from overlay.core.errors import WaxwingError, WireError, describe_full_disk, describe_os_error
+from overlay.core.node import SECOND
+from overlay.core.silence import Silence
+from overlay.deployment import fleet, phases
+from overlay.deployment.deployment import NETWORK, RUN, Deployment
+from overlay.faults.churn import CRASH, CRASHED, LEAVE, UP, Change, schedule
+from overlay.faults.faults import Course
+from overlay.journal.facts import Event
+from overlay.journal.journal import JournalWriter
+from overlay.runtime.clock import unix_ms
+from overlay.runtime.link_faults import SharedFaults
+from overlay.runtime.orders import Orders
+from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
+from overlay.runtime.reporting import ForgivingJournal, open_journal
+from overlay.runtime.watch import Journals, Pings, Watch
+from overlay.runtime.work import Job
+from overlay.systems.context_broker.assembly import Assembly, Order
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.workload import ramp_s
+
+Forked = Callable[[str, Child], None]
+STARTS_AT_ONCE = 32
+"""A fork takes about 2 ms, and somebody may be waiting for an answer."""
+NOT_ANSWERING = "not answering"
+"""How a broker is shown whose process runs and gives no sign of life."""
+AWAY = "away"
+"""How a broker is shown that is away by churn."""
+SHOWN_STATES = {
+    fleet.WAITING: "restarting",
+    fleet.STARTING: "starting",
+    fleet.UP: "up",
+    fleet.STOPPING: "stopped",
+    fleet.KILLED: "restarting",
+    fleet.GIVEN_UP: "failed",
+}
+
+
+class Hosted:
+    """A deployment and everything that runs for it."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        addresses: tuple[Address, ...],
+        orders: Orders,
+        lifeline: int,
+        forked: Forked,
+        now: int,
+        *,
+        ran_before: bool = False,
+    ) -> None:
+        """``ran_before``: its brokers were up under an earlier supervisor, so failing to start is worth another try."""
+        self.deployment = deployment
+        self.addresses = addresses
+        """Where each broker is or will be bound, over all its restarts."""
+        self.phase = phases.LAUNCHING
+        self.reason = ""
+        self._since = self._zero = now
+        self._unrenewed = Silence(now)
+        self._times: dict[str, int] = {}
+        self._stop_reason: str | None = None
+        self._workload_start: int | None = None
+        self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.broker_names}
+        workload = deployment.workload
+        churned = schedule(workload, deployment.brokers, deployment.seed) if workload else ()
+        self._course = Course(churned, deployment.faults, ramp_s(workload) if workload else 0.0)
+        self._link_faults = SharedFaults(deployment.faults) if deployment.faults else None
+        self._children: dict[str, Child] = {}
+        self._assembly = Assembly(
+            deployment.brokers,
+            deployment.links,
+            monitoring=deployment.monitoring,
+            searching=deployment.settings.membership != GIVEN,
+        )
+        self._orders = orders
+        self._lifeline = lifeline
+        self._forked = forked
+        self._directory = Path(deployment.directory)
+        self._journal = self._open_journal()
+        self._flushed = now
+        self._pings = Pings() if deployment.kind == NETWORK else None
+        self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
+
+    def _open_journal(self) -> JournalWriter | ForgivingJournal:
+        (self._directory / "words").mkdir(parents=True, exist_ok=True)
+        path = self._journal_path("supervisor")
+        if self.deployment.kind == NETWORK:  # which answers whether or not there is room to say so
+            return ForgivingJournal(path, "supervisor", self._zero)
+        return open_journal(path, "supervisor", self._zero)
+
+    def _journal_path(self, process: str) -> Path:
+        return self._directory / "journal" / f"{process}.journal"
+
+    # --- what others tell ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still does, or holds, anything."""
+        return self.phase not in phases.ENDED or bool(self._children)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is to come back after the supervisor died: a network that nobody stopped and nothing broke."""
+        wanted = self._stop_reason is None and phases.is_alive(self.deployment, self.phase)
+        return self.deployment.kind == NETWORK and wanted
+
+    def renew(self, now: int) -> None:
+        self._unrenewed.hear(now)
+
+    def adopt(self, epoch: int) -> None:
+        """A new owner speaks for it."""
+        self.deployment = replace(self.deployment, epoch=epoch)
+
+    def stop(self, reason: str) -> None:
+        """Idempotent; the first reason stays."""
+        if self._stop_reason is None and self.phase not in phases.ENDED:
+            self._stop_reason = reason
+
+    def note(self, reason: str) -> None:
+        """Something worth showing that is no end."""
+        self.reason = reason
+        self._tell("noted", {"reason": reason})
+
+    def kill_broker(self, index: int) -> bool:
+        """As misfortune would. Whether there was a process to kill."""
+        name = self.deployment.broker_names[index]
+        child = self._children.get(name)
+        if child is None:
+            return False
+        self._tell("fault_injected", {"broker": index, "kind": "kill"})
+        os.kill(child.pid, signal.SIGKILL)
+        return True
+
+    def restart_broker(self, index: int, restarts: int, reason: str, now: int) -> None:
+        """Another process in the place of one that was restarted ``restarts`` times so far; later ones are left alone,
+        so that the same may be said twice. Raises ``WaxwingError``.
+        """
+        name = self.deployment.broker_names[index]
+        process, child = self._processes[name], self._children.get(name)
+        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
+            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so none of its brokers is restarted")
+        if process.restarted != restarts or process.state not in (fleet.UP, fleet.GIVEN_UP):
+            return
+        if child is not None:
+            os.kill(child.pid, signal.SIGTERM)
+        self._processes[name] = process.restart_asked(now, reason)
+        self._tell("restart_asked", {"broker": index, "reason": reason})
+
+    def child_ready(self, name: str, text: str, now: int) -> None:
+        self._processes[name] = self._processes[name].ready(now)
+        with suppress(WireError):
+            if name in self.deployment.broker_names:
+                address = parse_address(text)
+                self.addresses = tuple(
+                    address if name == other else known
+                    for other, known in zip(self.deployment.broker_names, self.addresses, strict=True)
+                )
+
+    def child_ended(self, name: str, status: int, now: int) -> None:
+        child = self._children.pop(name)
+        code = os.waitstatus_to_exitcode(status)
+        process = self._processes[name]
+        words = last_words(child.words) if code else ""
+        if code == DISK_FULL and not words:
+            words = describe_full_disk(str(self._journal_path(name)))
+        reason = describe_exit_code(code, words)
+        self._processes[name] = process = process.ended(now, reason, well=code == 0)
+        if code == DISK_FULL and self.deployment.kind == RUN:  # another in its place could not write either
+            self._fail(words, now)
+        self._tell("process_ended", {"process": name, "pid": child.pid, "reason": process.reason, "was": process.state})
+
+    # --- the turn -----------------------------------------------------------------------------------------------------
+
+    def turn(self, now: int) -> int:
+        """Do what is due; the monotonic instant (ns) at which to come back."""
+        self._watch.look(self._addresses_up(), now)
+        try:
+            while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
+                self._move(move, now)
+            until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
+            if now >= self._flushed + SECOND:
+                self._journal.flush()
+                self._flushed = now
+        except OSError as error:  # a full disk, no more processes: this deployment cannot go on, others may
+            self._fail(describe_os_error(error), now)
+            return now + SECOND // 10
+        return until
+
+    def _seen(self, now: int) -> phases.Seen:
+        return phases.Seen(
+            phase=self.phase,
+            since=self._since,
+            processes=self._processes,
+            is_assembled=self._assembly.is_complete(self._up()),
+            trouble=self._assembly.trouble,
+            renewed=now - self._unrenewed.look(now),
+            stop_reason=self._stop_reason,
+            workload_start=self._workload_start,
+            silent=self._watch.silent,
+        )
+
+    def _up(self) -> dict[int, int]:
+        """The incarnation of each broker that is up, by index."""
+        processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.broker_names))
+        return {index: process.launches for index, process in processes if process.state == fleet.UP}
+
+    def _addresses_up(self) -> dict[str, Address]:
+        return {self.deployment.broker_names[index]: self.addresses[index] for index in self._up()}
+
+    def _move(self, move: phases.Move, now: int) -> None:
+        self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
+        self._since = now
+        # A network that recovered goes on saying why it had to.
+        self.reason = move.reason or (self.reason if self.deployment.kind == NETWORK else "")
+        if self.phase == phases.WARMING:
+            self._workload_start = now + round(phases.FLEET_LEAD_S * SECOND)
+            measuring, end = phases.schedule(self.deployment, self._workload_start)
+            self._times = {
+                "warming_unix_ms": unix_ms(now),
+                "measuring_unix_ms": unix_ms(measuring),
+                "ends_unix_ms": unix_ms(end),
+            }
+        self._tell("phase", {"phase": self.phase, "reason": self.reason})
+        if self.phase in phases.ENDED:
+            self._journal.flush()
+
+    def _fail(self, reason: str, now: int) -> None:
+        """Without the journal's help: it may be what failed."""
+        if self.phase not in phases.ENDED:
+            self.phase, self.reason, self._since = phases.FAILED, reason, now
+
+    def _follow_course(self, now: int) -> int:
+        """Do what churn and faults are to do by now; when the next thing is due."""
+        start = self._workload_start
+        if start is None or not phases.is_alive(self.deployment, self.phase):
+            return now + SECOND
+        due = self._course.due((now - start) / SECOND)
+        for name, detail in due.told:
+            self._tell(name, detail)
+        for change in due.changes:
+            if change.what != UP:
+                self._send_away(change, now)
+        if due.links_changed and self._link_faults is not None:
+            self._link_faults.tell(self._course.active)
+        next_s = self._course.next_s()
+        return now + SECOND if next_s is None else start + round(next_s * SECOND)
+
+    def _send_away(self, change: Change, now: int) -> None:
+        """At once: it may be wanted again before the next look at what is."""
+        name = self.deployment.broker_names[change.broker]
+        process, child = self._processes[name].sent_away(), self._children.get(name)
+        if child is not None and change.what == CRASH and process.state != fleet.KILLED:
+            os.kill(child.pid, signal.SIGKILL)
+            process = process.kill_sent(now, CRASHED)
+        elif child is not None and change.what == LEAVE and process.state in (fleet.STARTING, fleet.UP):
+            os.kill(child.pid, signal.SIGTERM)
+            process = process.stop_sent(now)
+        self._processes[name] = process
+
+    def _run_processes(self, now: int) -> int:
+        until, starts = now + SECOND, list[str]()
+        desired = phases.wanted(self.deployment, self.phase, self._course.away)
+        for action in fleet.plan(desired, self._processes, now):
+            process = self._processes.get(action.name, fleet.Process())
+            match action:
+                case fleet.Start() if len(starts) == STARTS_AT_ONCE:
+                    until = now
+                case fleet.Start(name):
+                    starts.append(name)
+                case fleet.Stop(name):
+                    os.kill(self._children[name].pid, signal.SIGTERM)
+                    self._processes[name] = process.stop_sent(now)
+                case fleet.Kill(name, reason):
+                    os.kill(self._children[name].pid, signal.SIGKILL)
+                    self._processes[name] = process.kill_sent(now, reason)
+                case fleet.GiveUp(name, reason):
+                    self._processes[name] = process.gave_up(now, reason)
+                    self._tell("gave_up", {"process": name, "reason": reason})
+                    until = now
+                case fleet.Wait():
+                    until = min(until, action.until)
+        if starts:
+            self._start(starts, now)
+        return until
+
+    def _start(self, names: Sequence[str], now: int) -> None:
+        before = {name: self._processes.get(name, fleet.Process()) for name in names}
+        started = {name: process.started(now) for name, process in before.items()}
+        works = [
+            (self._work(name, process), self._directory / "words" / f"{name}.txt") for name, process in started.items()
+        ]
+        children = fork_all(works, (self._lifeline,))
+        works.clear()
+        gc.collect()  # what was made for the children lies in cycles, and here nothing else looks for such
+        for name, child in zip(names, children, strict=False):
+            self._children[name], self._processes[name] = child, started[name]
+            self._forked(name, child)
+            after = "" if before[name].was_away else before[name].reason
+            self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
+
+    def _work(self, name: str, process: fleet.Process) -> Work:
+        journal = self._journal_path(name)
+        job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._link_faults)
+        if name in self.deployment.broker_names:
+            return job.broker(incarnation=process.launches)
+        assert self._workload_start is not None
+        return job.fleet(self._workload_start)
+
+    def _assemble(self, now: int) -> int:
+        if not phases.is_alive(self.deployment, self.phase):
+            return now + SECOND
+        for order in self._assembly.due(self._up(), now, self._orders.room):
+            self._give(order, now)
+        return self._assembly.next_retry(now) or now + SECOND
+
+    def _give(self, order: Order, now: int) -> None:
+        def ended(refusal: str) -> None:
+            if refusal:
+                self._assembly.refused(order, refusal, time.monotonic_ns())
+            else:
+                self._assembly.done(order)
+
+        self._orders.give(order.question(self.addresses), self.addresses[order.broker], now, ended)
+
+    # --- what it tells ------------------------------------------------------------------------------------------------
+
+    def _tell(self, name: str, detail: dict[str, Any]) -> None:
+        self._journal.write(Event("supervisor", (time.monotonic_ns() - self._zero) // 1000, name, detail))
+
+    def close(self) -> None:
+        """Nothing more will happen. Whoever is left is ended by the lifeline."""
+        if self._link_faults is not None:
+            self._link_faults.close()
+        if self._pings is not None:
+            self._pings.close()
+        with suppress(OSError):  # a full disk was told in the status
+            self._journal.close()
+
+    def status(self) -> dict[str, Any]:
+        """As the supervisor's socket shows it."""
+        names = self.deployment.broker_names
+        return {
+            "id": self.deployment.id,
+            "epoch": self.deployment.epoch,
+            "kind": self.deployment.kind,
+            "phase": self.phase,
+            "reason": self.reason,
+            "since_unix_ms": unix_ms(self._since),
+            "warming_unix_ms": None,
+            "measuring_unix_ms": None,
+            "ends_unix_ms": None,
+            **self._times,
+            "brokers": [
+                {"index": index, "address": format_address(self.addresses[index]), **self._broker_status(index, name)}
+                for index, name in enumerate(names)
+            ],
+            "clients": [
+                {"name": name, **self._process_status(name)}
+                for name in self.deployment.fleet_names
+                if name in self._processes
+            ],
+        }
+
+    def _broker_status(self, index: int, name: str) -> dict[str, Any]:
+        status = self._process_status(name)
+        if index in self._course.away and phases.is_alive(self.deployment, self.phase):
+            return status | {"state": AWAY}
+        return status | {"state": NOT_ANSWERING} if name in self._watch.silent else status
+
+    def _process_status(self, name: str) -> dict[str, Any]:
+        process, child = self._processes[name], self._children.get(name)
+        return {
+            "pid": child.pid if child else None,
+            "state": self._shown_state(process),
+            "reason": process.reason,
+            "restarts": process.restarted,
+            "since_unix_ms": unix_ms(process.since),
+        }
+
+    def _shown_state(self, process: fleet.Process) -> str:
+        if process.state == fleet.WAITING:
+            if process.ended_well or not phases.is_alive(self.deployment, self.phase):
+                return "stopped"
+            return "starting" if process.launches == 0 else "restarting"
+        return SHOWN_STATES[process.state]

@@ -1,0 +1,122 @@
+"""The load generator: the clients of one process of a workload, in an open loop.
+
+Counterparts: ``overlay.systems.context_broker.clients.scheduled`` decides what is sent when, ``ports`` gives the
+clients sockets; the supervisor calls ``run_fleet`` in a forked child. It counts how late each request was first sent,
+and both response times, from the intended and from the real sending, can be told from the samples.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.journal.facts import Sample
+from overlay.journal.journal import JournalWriter
+from overlay.load.response_times import ResponseTimes
+from overlay.load.tally import Tally
+from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.ports import FleetDriver
+from overlay.runtime.reporting import make_tick, open_journal
+from overlay.systems.context_broker.clients.exchange import Retry, WallClock
+from overlay.systems.context_broker.clients.lanes import MAX_LANES
+from overlay.systems.context_broker.clients.scheduled import Fleet, Windows, make_clients
+from overlay.systems.context_broker.workload import ClientPlan, Workload
+
+SPARE_FILES = 64
+"""File descriptors left for everything that is no client's port."""
+
+TIMER_SLACK_NS = 1000
+"""How much later than asked the kernel may end a sleep; its usual 50 µs would be added to every response time."""
+
+
+class FleetReporter:
+    """Samples and ticks of one fleet on their way into its journal."""
+
+    def __init__(self, writer: JournalWriter, process: str, zero_ns: int, fleet: Fleet) -> None:
+        self._writer = writer
+        self._process = process
+        self._zero = zero_ns
+        self._fleet = fleet
+        self._response_times = ResponseTimes()
+
+    def report_sample(self, sample: Sample) -> None:
+        self._writer.write(sample)
+        self._response_times.add(sample)
+
+    def report_second(self, now: int) -> None:
+        self._fleet.wall.offset_ns = wall_offset_ns()
+        counters = dict(self._fleet.tally.counters)
+        self._writer.write(
+            make_tick(self._process, (now - self._zero) // 1000, counters, self._response_times.encode())
+        )
+        self._writer.flush()
+        gc.collect()
+
+
+def run_fleet(
+    plans: Sequence[ClientPlan],
+    broker_addresses: Sequence[Address],
+    workload: Workload,
+    *,
+    seed: int,
+    start_ns: int,
+    zero_ns: int,
+    journal: Path,
+    process: str,
+    on_ready: Callable[[], None],
+    lifeline_fd: int | None = None,
+) -> int:
+    """Be these clients until all that they intended has ended; the process's exit code.
+
+    ``start_ns`` is the monotonic instant at which the workload starts for all of its processes, ``zero_ns`` the one
+    that samples and ticks count from. What is open when the drain is over (the deadline of one exchange after the end)
+    is reported as timed out. SIGTERM, or a closed lifeline, ends it at once and keeps what was measured. Raises
+    ``OSError`` when the journal cannot be written.
+    """
+    files = _raise_file_limit()
+    max_lanes = max(1, min(MAX_LANES, (files - SPARE_FILES) // max(1, len(plans))))
+    windows = Windows.of(workload, zero_ns, start_ns)
+    fleet = Fleet(workload, windows, WallClock(wall_offset_ns()), Tally(), Retry(), max_lanes)
+    writer = open_journal(journal, process, zero_ns)
+    reporter = FleetReporter(writer, process, zero_ns, fleet)
+    driver = FleetDriver(
+        make_clients(plans, broker_addresses, fleet, seed),
+        fleet.tally,
+        on_sample=reporter.report_sample,
+        on_second=reporter.report_second,
+        lifeline_fd=lifeline_fd,
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: driver.stop())
+    _tighten_timers()
+    gc.freeze()  # the clients live as long as the process; looking through them again would only make it late
+    gc.disable()  # what a request leaves behind is in no cycle; the reporter looks for what else is, once a second
+    on_ready()
+    try:
+        driver.run(until=windows.end + round(fleet.retry.give_up_s * SECOND), stay=windows.end)
+        driver.close()
+        reporter.report_second(time.monotonic_ns())
+    finally:
+        writer.close()
+    return 0
+
+
+def _raise_file_limit() -> int:
+    """As many open files as this process may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    return soft if soft != resource.RLIM_INFINITY else 1 << 20
+
+
+def _tighten_timers() -> None:
+    with suppress(OSError):
+        Path("/proc/self/timerslack_ns").write_text(str(TIMER_SLACK_NS))

@@ -1,0 +1,176 @@
+"""Who has to join whom, and who is to watch its neighbours: the orders a controller gives to make an overlay. Pure.
+
+Counterparts: ``overlay.runtime.orders`` and ``overlay.sim.actors`` give them. A link is ordered once for each pair of
+*incarnations* of its two brokers: a broker that was started again has an empty list of neighbours, so its joins and its
+monitoring are due again. Each link is an order of its own, since a join that names several brokers is acknowledged when
+only some of them answer.
+
+Where brokers search for neighbours themselves, the links are candidates only: each incarnation of a broker gets one
+order that names them all, and has carried it out when it says so. That order waits until all were up once, since who
+chooses among the first few chooses badly, and no longer than ``PATIENCE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from overlay.core.addresses import Address
+from overlay.core.links import Link
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.clients.questions import Question
+
+AT_ONCE = 64
+"""Orders that a controller has under way at a time."""
+ORDER_RETRY = Retry(again_s=(0.5, 1.0, 2.0), give_up_s=4.0)
+"""Joining takes a broker up to a second of its own; a broker that died meanwhile is soon given up on."""
+RETRY = 500 * MILLISECOND
+"""From an order that was refused to the same one again."""
+ATTEMPTS = 5
+"""After so many refusals of one order something is wrong for good; it is tried on, and said."""
+PATIENCE = 5 * SECOND
+"""From when the first broker is up, that those which choose their neighbours wait for the others."""
+
+Key = tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One command to one broker. ``joins`` is whom it is to join; nobody tells it to watch its neighbours."""
+
+    broker: int
+    joins: tuple[int, ...]
+    incarnations: tuple[int, ...]
+    """Of the broker and, of a link to be made, its neighbour, when the order was given."""
+
+    @property
+    def key(self) -> Key:
+        return self.broker, self.joins
+
+    def question(self, addresses: Sequence[Address]) -> Question:
+        """What to ask ``addresses[self.broker]``."""
+        if not self.joins:
+            return questions.monitor()
+        return questions.join(tuple(addresses[other] for other in self.joins))
+
+    def words(self) -> str:
+        """What the broker is to do."""
+        if not self.joins:
+            return "watch its neighbours"
+        return f"join broker {self.joins[0]}" if len(self.joins) == 1 else "find neighbours"
+
+
+class Assembly:
+    """What was ordered of an overlay, and what is still due."""
+
+    def __init__(self, brokers: int, links: Iterable[Link], *, monitoring: bool, searching: bool = False) -> None:
+        """``searching`` is whether brokers choose among their links."""
+        self._brokers = brokers
+        self._neighbours: list[list[int]] = [[] for _ in range(brokers)]
+        for link in links:
+            self._neighbours[link.a].append(link.b)
+            if searching:
+                self._neighbours[link.b].append(link.a)
+        self._monitoring = monitoring
+        self._searching = searching
+        self._patient_until: int | None = None
+        self._was_whole = False
+        """Whether all brokers were up at once."""
+        self._done: dict[Key, tuple[int, ...]] = {}
+        self._assumed: dict[int, int] = {}
+        """Brokers and their incarnations among which all is done without any order."""
+        self._busy: dict[int, Order] = {}
+        self._up: dict[int, int] = {}
+        self._unsettled: set[int] = set()
+        """Brokers to look at: all after a change of who is up, and then until nothing is left for them."""
+        self._refusals: dict[Key, int] = {}
+        self._not_before: dict[Key, int] = {}
+        self.trouble = ""
+        """The order that was refused ``ATTEMPTS`` times, in words; empty when none was or it worked since."""
+
+    def due(self, up: Mapping[int, int], now: int, room: int) -> list[Order]:
+        """The orders to give now, at most ``room`` and one to a broker at a time.
+
+        ``up`` is the incarnation of each broker that is up. Each order must be answered with ``done`` or ``refused``.
+        """
+        self._notice(up)
+        orders: list[Order] = []
+        if self._is_patient(now):
+            return orders
+        for broker in sorted(self._unsettled - self._busy.keys()):
+            undone = self._undone(broker)
+            if not undone:
+                self._unsettled.discard(broker)
+            order = next((order for order in undone if now >= self._not_before.get(order.key, now)), None)
+            if order is not None and len(orders) < room:
+                self._busy[broker] = order
+                orders.append(order)
+        return orders
+
+    def assume(self, up: Mapping[int, int]) -> None:
+        """Whatever was to be ordered of these incarnations has been carried out, by other means."""
+        self._up, self._unsettled = dict(up), set()
+        self._assumed = dict(up)
+        self._was_whole = self._was_whole or len(up) == self._brokers
+
+    def _notice(self, up: Mapping[int, int]) -> None:
+        if up != self._up:
+            self._up = dict(up)
+            self._unsettled = set(up)
+
+    def _is_patient(self, now: int) -> bool:
+        """Whether brokers that choose still wait for others to choose from."""
+        self._was_whole = self._was_whole or len(self._up) == self._brokers
+        if not self._searching or self._was_whole or not self._up:
+            return False
+        if self._patient_until is None:
+            self._patient_until = now + PATIENCE
+        return now < self._patient_until
+
+    def _undone(self, broker: int) -> list[Order]:
+        undone = [order for order in self._joins(broker) if not self._is_done(order)]
+        if undone or not self._monitoring:
+            return undone
+        watch = Order(broker, (), (self._up[broker],))
+        return [] if self._is_done(watch) else [watch]
+
+    def _is_done(self, order: Order) -> bool:
+        if self._done.get(order.key) == order.incarnations:
+            return True
+        about = zip((order.broker, *order.joins), order.incarnations, strict=False)
+        return all(self._assumed.get(broker) == incarnation for broker, incarnation in about)
+
+    def _joins(self, broker: int) -> list[Order]:
+        up, others = self._up, self._neighbours[broker]
+        if self._searching:
+            return [Order(broker, tuple(others), (up[broker],))] if others else []
+        return [Order(broker, (other,), (up[broker], up[other])) for other in others if other in up]
+
+    def done(self, order: Order) -> None:
+        """The broker acknowledged it."""
+        self._busy.pop(order.broker, None)
+        self._done[order.key] = order.incarnations
+        self._refusals.pop(order.key, None)
+        self._not_before.pop(order.key, None)
+        if not self._refusals:
+            self.trouble = ""
+
+    def refused(self, order: Order, reason: str, now: int) -> None:
+        """The broker refused it or did not answer; it is due again a little later, if it still is."""
+        self._busy.pop(order.broker, None)
+        self._refusals[order.key] = self._refusals.get(order.key, 0) + 1
+        self._not_before[order.key] = now + RETRY
+        if self._refusals[order.key] >= ATTEMPTS:
+            self.trouble = f"broker {order.broker} could not {order.words()}: {reason}"
+
+    def next_retry(self, now: int) -> int | None:
+        """When an order is due that was refused or waits for others; ``None`` when none does."""
+        times = [*self._not_before.values(), *([] if self._was_whole else [self._patient_until or 0])]
+        return min((at for at in times if at > now), default=None)
+
+    def is_complete(self, up: Mapping[int, int]) -> bool:
+        """Whether every broker is up and nothing is left to order."""
+        self._notice(up)
+        return len(up) == self._brokers and not self._busy and not any(map(self._undone, self._unsettled))

@@ -1,0 +1,437 @@
+"""The context broker as a value: datagrams and time go in, datagrams and events come out.
+
+This module only composes. What comes most is read in ``hits`` and ``lanes``, the rest by ``wire``. What a message does
+lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or in ``structured`` (2,
+3, 26 to 31); all of them send through one ``Station``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, Protocol
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.errors import WireError
+from overlay.core.node import MILLISECOND, NEVER, Event
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.departures import Departures
+from overlay.systems.context_broker.broker.extensions import (
+    BrokerGone,
+    HopAck,
+    HopData,
+    IndirectPing,
+    IndirectPingResponse,
+    Lookahead,
+    QuietRequest,
+    ReplicaConfirm,
+    ReplicaRefresh,
+)
+from overlay.systems.context_broker.broker.hits import UNTOLD, Hits
+from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
+from overlay.systems.context_broker.broker.joining import Joining
+from overlay.systems.context_broker.broker.lanes import Lanes
+from overlay.systems.context_broker.broker.members import Members
+from overlay.systems.context_broker.broker.membership import MEMBERSHIPS
+from overlay.systems.context_broker.broker.messages import (
+    OPERATIONS,
+    UNKNOWN,
+    Ack,
+    BrokerJoining,
+    BrokerLeaving,
+    ContextRequest,
+    ContextResponse,
+    ContextUpdateAdvertisement,
+    Key,
+    Nack,
+    NeighborsRequest,
+    NeighborsResponse,
+    Ping,
+    PingResponse,
+    StartNeighborsMonitoring,
+    StatsRequest,
+    StatsResponse,
+    Status,
+)
+from overlay.systems.context_broker.broker.mutual import Mutual
+from overlay.systems.context_broker.broker.neighbour_search import NeighbourSearch
+from overlay.systems.context_broker.broker.pings import Monitor
+from overlay.systems.context_broker.broker.searching import Searching
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.storing import Storing
+from overlay.systems.context_broker.broker.structured import HANDLERS as STRUCTURED
+from overlay.systems.context_broker.broker.structured import Structured
+from overlay.systems.context_broker.broker.suspicion import Suspecting
+from overlay.systems.context_broker.broker.tracing import Step
+from overlay.systems.context_broker.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
+
+Handler = Callable[[Any, Address, int], bool | None]
+"""Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
+
+
+class Timed(Protocol):
+    """A part in which something comes due."""
+
+    def handle_timer(self, now: int) -> None: ...
+    def next_timer(self) -> int | None: ...
+
+
+class Broker(Hits):
+    """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``."""
+
+    def __init__(self, config: BrokerConfig, address: Address, chances: Chances, wall_offset_ns: int = 0) -> None:
+        self._members = Members(address, config.neighbour_capacity)
+        self._awaited: set[Address] = set()
+        station = Station(config, address, chances, wall_offset_ns, self._is_known)
+        self._joining = Joining(station, self._members, self._awaited)
+        preference = MEMBERSHIPS[config.membership]
+        self._neighbour_search = NeighbourSearch(station, self._members, self._joining, preference)
+        self._suspecting = Suspecting(station, self._members)
+        self._monitor = Monitor(station, self._members, self._suspecting, self._note_crash)
+        self._storing = Storing(station)
+        self._searching = Searching(station, self._members, self._joining, self._storing)
+        self._departures = Departures(station, self._members, self._monitor, self._searching, self._neighbour_search)
+        is_structured = config.arm == "structured"
+        self._lanes = Lanes(station, self._members, self._joining, self._searching, self._storing)
+        index = {} if is_structured else self._storing.table.index
+        super().__init__(station, self._searching.pending, index, None if is_structured else self._lanes)
+        if config.replica_refresh:
+            self._first_of_all = self._storing.end_leases
+        self._timed: list[Timed] = [self._searching, self._storing, self._joining]
+        self._timed += [self._neighbour_search, self._monitor, self._departures]
+        self._standings = None if is_structured else self._searching.standings
+        if self._standings is not None:
+            self._timed.append(self._standings)
+        self._mutual: Mutual | None = None
+        if self._neighbour_search.is_on:
+            self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
+            self._timed.append(self._mutual)
+        self._structured: Structured | None = None
+        self._by_head = {} if is_structured else self._lanes.by_head()
+        if is_structured:
+            self._structured = Structured(station, self._members, self._joining, self._storing)
+            self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
+        self._handlers = _handlers(config)
+
+    # ---- the node
+
+    @property
+    def address(self) -> Address:
+        return self._station.address
+
+    @property
+    def config(self) -> BrokerConfig:
+        return self._station.config
+
+    @property
+    def neighbours(self) -> tuple[Address, ...]:
+        return self._members.neighbours
+
+    @property
+    def knows(self) -> Callable[[Address], bool]:
+        """Tells the trusted, and brokers that are or were neighbours or are to be, from strangers."""
+        return self._station.knows
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
+        self._next_timer = UNTOLD
+        self._station.wall_offset_ns = offset_ns
+
+    def _receive(self, data: bytes, source: Address, now: int) -> None:
+        station = self._station
+        if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
+            station.counters["rejected_unreadable"] += 1
+            return
+        if not self._trusts(source[0]):
+            station.open_network.ledger.receive(source, len(data), now)
+        lane = self._by_head.get(data[:2])
+        self._note(None if lane is None else lane(data, source, now), data, source, now)
+
+    def _parse(self, data: bytes, source: Address, now: int) -> None:
+        self._next_timer = UNTOLD
+        try:
+            message = parse(data)
+        except WireError:
+            self._refuse_unreadable(data, source, now)
+            return
+        if type(message) not in self._handlers:  # an extension that is switched off here
+            self._refuse_unreadable(data, source, now)
+            return
+        self._station.received[CODES[type(message)]] += 1
+        self._handle(message, source, now)
+
+    def handle_timer(self, now: int) -> None:
+        self._next_timer = UNTOLD
+        for part in self._timed:
+            part.handle_timer(now)
+
+    def next_timer(self) -> int | None:
+        if self._next_timer == UNTOLD:
+            self._next_timer = self._find_next_timer()
+        return None if self._next_timer == NEVER else self._next_timer
+
+    def _find_next_timer(self) -> int:
+        return min((time for part in self._timed if (time := part.next_timer()) is not None), default=NEVER)
+
+    def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
+        station = self._station
+        outgoing, station.outgoing = station.outgoing, []
+        return outgoing
+
+    def events(self) -> list[Event]:
+        return self._station.drain_events()
+
+    def traces(self) -> list[Step]:
+        """What this broker did with the queries that are traced, since the last call."""
+        return self._station.tracer.drain()
+
+    def statistics(self, now: int) -> dict[str, int]:
+        """Counters since the start and what there is now; the fields of a StatsResponse. ``uptime`` in milliseconds."""
+        if self._started is None:
+            self._started = now
+        table = self._storing.table
+        table.expire(self._station.wall_ms(now))
+        self._next_timer = UNTOLD
+        counters = self.counters()
+        return {
+            "entries": table.entries,
+            "bytes": table.bytes,
+            "neighbours": len(self._members.neighbours),
+            "neighbours_dropped": len(self._members.dropped),
+            "neighbours_suspected": len(self._members.suspects),
+            "pending": self._searching.waiting + (0 if self._structured is None else len(self._structured)),
+            "contacts": 0 if self._structured is None else len(self._structured.contacts),
+            "pending_expired": self._searching.pending.expired,
+            "uptime": (now - self._started) // MILLISECOND,
+            "expired": table.expired,
+            "evicted": table.evicted,
+            "trace_lost": self._station.tracer.lost,
+            "rejected": sum(count for name, count in self._station.counters.items() if name.startswith("rejected_")),
+            **counters,
+        }
+
+    def counters(self) -> dict[str, int]:
+        """Those of the statistics that only grow: ``in_`` and ``out_`` by code, and ``station.COUNTERS``.
+
+        Each datagram received is counted as ``rejected_unreadable`` or under one code.
+        """
+        self._settle_hits()
+        self._lanes.settle()
+        return self._station.counted()
+
+    def held_keys(self, now: int) -> dict[Key, bool]:
+        """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
+        return self._storing.table.held_keys(self._station.wall_ms(now))
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        """What the scans of a linear table have come to; see ``Table.compared``."""
+        return self._storing.table.compared
+
+    def spare_scans(self) -> None:
+        """For a simulation, whose model says how long scans take; see ``Table.spare_scans``. Before the first input."""
+        self._storing.table.spare_scans()
+
+    def leave(self, now: int) -> None:
+        """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
+        self._next_timer = UNTOLD
+        self._neighbour_search.stop(now)
+        self._joining.leave(self._station.wall_ms(now), now)
+
+    def _handle(self, message: AnyMessage, source: Address, now: int) -> None:
+        """Hand it to its part, and count an answer of which that says that it belongs to nothing."""
+        if self._handlers[type(message)](self)(message, source, now) is False:
+            self._station.counters["rejected_stray"] += 1
+
+    # ---- commands and questions
+
+    def _start_monitoring(self, message: StartNeighborsMonitoring, source: Address, now: int) -> None:
+        if self._may_command(message, source, now):
+            self._station.ack(Status.REQ_RECEIVED, OPERATIONS[0], source, now)
+            self._monitor.start(now)
+
+    def _leave(self, message: BrokerLeaving, source: Address, now: int) -> None:
+        if message.passed_on:
+            if self._joining.accept_leave(message, source, now):
+                self._departures.note_leave(source, now)
+            else:
+                self._station.counters["rejected_command"] += 1
+        elif self._may_command(message, source, now):
+            self._neighbour_search.stop(now)
+            self._joining.order_leave(message, source, now)
+
+    def _join(self, message: BrokerJoining, source: Address, now: int) -> None:
+        if message.passed_on:
+            if self._joining.accept_join(message, source, now):
+                self._searching.delivery.meet(source)
+                self._neighbour_search.review(now)
+            else:
+                self._station.counters["rejected_command"] += 1
+        elif self._may_command(message, source, now):
+            order = self._neighbour_search.order if self._neighbour_search.is_on else self._joining.order_join
+            order(message, source, now)
+
+    def _answer_ping(self, message: Ping, source: Address, now: int) -> None:
+        self._station.send_message(PingResponse(self._station.wall_ms(now), self.address), source, now)
+
+    def _tell_neighbours(self, message: NeighborsRequest, source: Address, now: int) -> None:
+        if self._mutual is not None:
+            self._mutual.handle_question(source, now)
+        answer = NeighborsResponse(self._station.wall_ms(now), self._members.neighbours)
+        self._station.send_message(answer, source, now)
+
+    def _tell_statistics(self, message: StatsRequest, source: Address, now: int) -> None:
+        # The class's own: a recorded broker writes down that its driver asks.
+        answer = StatsResponse(self._station.wall_ms(now), Broker.statistics(self, now))
+        self._station.send_message(answer, source, now)
+
+    def _accept_ping_response(self, answer: PingResponse, source: Address, now: int) -> bool:
+        """One answer may serve all who wait for it."""
+        helped = self._suspecting.accept_ping_response(source, now)
+        found = self._neighbour_search.accept_ping_response(source, now)
+        return self._monitor.accept_ping_response(source, now) or helped or found
+
+    def _accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
+        """One answer may serve both who ask."""
+        awaited = self._mutual is not None and self._mutual.accept_neighbours(answer, source, now)
+        return self._neighbour_search.accept_neighbours(answer, source, now) or awaited
+
+    def _accept_statistics(self, answer: StatsResponse, source: Address, now: int) -> bool:
+        return self._standings is not None and self._standings.accept(answer, source)
+
+    def _note_crash(self, address: Address, now: int) -> None:
+        self._departures.note_crash(address, now)
+
+    def _accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
+        if self._structured is not None and self._structured.accept_nack(nack, source, now):
+            return True
+        return self._searching.handle_nack(nack, source, now)
+
+    def _accept_ack(self, ack: Ack, source: Address, now: int) -> bool:
+        if not self._joining.accept_ack(ack, source, now):
+            return False
+        self._searching.delivery.meet(source)
+        return True
+
+    def _unwrap(self, wrapped: HopData, source: Address, now: int) -> None:
+        """What is wrapped is as if it had come as it is; a stranger's is answered as if we did not know it."""
+        if not self._station.knows(source):
+            self._station.counters["rejected_wrapped"] += 1
+            self._refuse(UNKNOWN, wrapped.timestamp, source, now)
+            return
+        message = self._delivery.unwrap(wrapped, source, now)
+        if message is not None:
+            self._handle(message, source, now)
+
+    @property
+    def _delivery(self) -> AcknowledgedDelivery:
+        delivery = self._searching.delivery
+        assert isinstance(delivery, AcknowledgedDelivery)
+        return delivery
+
+    # ---- what is refused
+
+    def _is_known(self, address: Address) -> bool:
+        """Whom the three-times rule does not concern: neighbours, dropped ones, those a join waits for."""
+        return address in self._members or address in self._members.dropped or address in self._awaited
+
+    def _may_command(self, message: AnyMessage, source: Address, now: int) -> bool:
+        if self._station.open_network.obeys(source):
+            return True
+        self._station.counters["rejected_command"] += 1
+        self._station.nack(Status.BAD_REQUEST, OPERATIONS[CODES[type(message)]], message.timestamp, source, now)
+        return False
+
+    def _refuse_unreadable(self, data: bytes, source: Address, now: int) -> None:
+        code = code_of(data)
+        operation = UNKNOWN if code is None else OPERATIONS.get(code, UNKNOWN)
+        self._station.counters["rejected_unreadable"] += 1
+        if code not in NEVER_ANSWERED:
+            self._refuse(operation, timestamp_of(data), source, now)
+
+    def _refuse(self, operation: str, timestamp: int | None, source: Address, now: int) -> None:
+        station = self._station
+        if not station.open_network.refusals.permits(source, now):
+            station.counters["unanswered_unreadable"] += 1
+            return
+        stamp = station.wall_ms(now) if timestamp is None else timestamp
+        station.nack(Status.BAD_REQUEST, operation, stamp, source, now)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where a part has come out of order; tests call this after every step."""
+        for part in (
+            self._members,
+            self._joining,
+            self._neighbour_search,
+            self._suspecting,
+            self._monitor,
+            self._departures,
+            self._storing,
+            self._searching,
+            self._station.open_network,
+            self._station.tracer,
+        ):
+            part.check_invariants()
+        for optional in (self._mutual, self._structured, self._standings):
+            if optional is not None:
+                optional.check_invariants()
+        assert self._next_timer <= self._find_next_timer()
+
+
+# ---- which part handles what: a table for each combination of settings, since one for each broker would be half of it
+
+_HANDLERS: dict[type, Callable[[Broker], Handler]] = {
+    StartNeighborsMonitoring: lambda broker: broker._start_monitoring,
+    Ping: lambda broker: broker._answer_ping,
+    ContextUpdateAdvertisement: lambda broker: broker._lanes.handle_update,
+    ContextRequest: lambda broker: broker._lanes.handle_request,
+    QuietRequest: lambda broker: broker._lanes.handle_request,
+    Lookahead: lambda broker: broker._searching.handle_lookahead,
+    ContextResponse: lambda broker: broker._searching.handle_response,
+    Ack: lambda broker: broker._accept_ack,
+    Nack: lambda broker: broker._accept_nack,
+    BrokerLeaving: lambda broker: broker._leave,
+    BrokerJoining: lambda broker: broker._join,
+    PingResponse: lambda broker: broker._accept_ping_response,
+    NeighborsRequest: lambda broker: broker._tell_neighbours,
+    NeighborsResponse: lambda broker: broker._accept_neighbours,
+    StatsRequest: lambda broker: broker._tell_statistics,
+    StatsResponse: lambda broker: broker._accept_statistics,
+}
+_WITH_NOTICES: dict[type, Callable[[Broker], Handler]] = {
+    BrokerGone: lambda broker: broker._departures.handle_notice,
+}
+_WITH_PROBES: dict[type, Callable[[Broker], Handler]] = {
+    IndirectPing: lambda broker: broker._suspecting.handle_question,
+    IndirectPingResponse: lambda broker: broker._suspecting.accept_answer,
+}
+_WITH_REFRESH: dict[type, Callable[[Broker], Handler]] = {
+    ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
+    ReplicaConfirm: lambda broker: broker._storing.handle_confirm,
+}
+_WITH_HOP_ACKS: dict[type, Callable[[Broker], Handler]] = {
+    HopData: lambda broker: broker._unwrap,
+    HopAck: lambda broker: broker._delivery.accept_ack,
+}
+
+
+@lru_cache(maxsize=64)
+def _handlers(config: BrokerConfig) -> dict[type, Callable[[Broker], Handler]]:
+    handlers = dict(_HANDLERS)
+    if config.gone_ttl:
+        handlers |= _WITH_NOTICES
+    if config.indirect_probes:
+        handlers |= _WITH_PROBES
+    if config.replica_refresh:
+        handlers |= _WITH_REFRESH
+    if config.hop_ack:
+        handlers |= _WITH_HOP_ACKS
+    if config.arm == "structured":
+        handlers |= {kind: partial(_of_structured, handler) for kind, handler in STRUCTURED.items()}
+    return handlers
+
+
+def _of_structured(handler: Callable[[Structured], Handler], broker: Broker) -> Handler:
+    assert broker._structured is not None
+    return handler(broker._structured)

@@ -1,0 +1,387 @@
+"""From broker to broker: as it is, or wrapped (22), acknowledged (23) and sent again until it is.
+
+Counterpart: the other broker's. ``searching`` hands over its 3, 4, 6 and 16 to other brokers; nothing to a client is
+ever wrapped. ``docs/extensions.md`` has the rules.
+
+::
+
+    send ──> 22 ──> (lost) ── RTO ──> 22 ──> 23 ──> done            RTO doubles from one try to the next
+                                  └─> no 23 after ``hop_tries``: a 3 is a doubtful branch of its query, others are lost
+                                  └─> NACK 301: that broker does not know 22, and gets everything as it is for a while
+
+The retransmission timer is TCP's (Jacobson 1988, RFC 6298) with a lower floor, one per neighbour. A 23 repeats the
+timestamp of the try it acknowledges, so that every one is a measurement and Karn's ambiguity does not arise.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from overlay.core.addresses import Address
+from overlay.core.errors import WireError
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.broker.extensions import HopAck, HopData, Lookahead, QuietRequest
+from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
+from overlay.systems.context_broker.broker.messages import (
+    OPERATIONS,
+    UNKNOWN,
+    ContextRequest,
+    ContextResponse,
+    Nack,
+    Status,
+)
+from overlay.systems.context_broker.broker.pending import Query
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, encode, parse
+
+FIRST_RTO = 200 * MILLISECOND
+"""Before anything was measured; RFC 6298 has 1 s, for paths around the world."""
+LEAST_RTO = 20 * MILLISECOND
+LONGEST_RTO = 4 * SECOND
+LEAST_SPREAD = 10 * MILLISECOND
+"""How much later than the mean an acknowledgement may always be: brokers deal with datagrams in batches."""
+
+PLAIN_FOR = 60 * SECOND
+"""How long a broker that answered 22 with NACK 301 gets plain datagrams, unless it joins anew before."""
+PATIENCE = 3
+"""So many NACKs 301 in a row are damage on the way if that broker has acknowledged before."""
+
+MOST_OPEN = 4096
+MOST_OPEN_TO_ONE = 1024
+MOST_OPEN_BYTES = 16 * 2**20
+"""Not acknowledged yet; beyond, messages are sent as they are."""
+MOST_PEERS = 1024
+WINDOW = 1024
+"""Sequence numbers remembered of one sender."""
+MOST_SENDERS = 256
+
+Failed = Callable[[Query, Address, int], None]
+
+
+class Delivery:
+    """Sends to brokers what goes between them. This one sends each message once."""
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+
+    def send(self, code: int, data: bytes, to: Address, now: int, query: Query | None = None) -> None:
+        """``query`` is the one that a 3 is a branch of."""
+        self._station.send(code, data, to, now)
+
+    def send_message(self, message: ContextResponse | Nack, to: Address, now: int) -> None:
+        """``send``, except for what outgrew a datagram."""
+        try:
+            data = encode(message)
+        except WireError:
+            self._station.counters["oversized"] += 1
+            return
+        self.send(CODES[type(message)], data, to, now)
+
+    def meet(self, broker: Address) -> None:
+        """It joined anew: what is known of it may be true no longer."""
+
+    def forget(self, broker: Address) -> None:
+        """It is gone: nothing is sent again."""
+
+    def accept_refusal(self, nack: Nack, source: Address, now: int) -> bool:
+        """Whether a NACK is about a 22 of ours."""
+        return False
+
+    def handle_timer(self, now: int) -> None:
+        """Send again what is due."""
+
+    def next_timer(self) -> int | None:
+        return None
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the books disagree."""
+
+
+def make_delivery(station: Station, on_failed: Failed) -> Delivery:
+    """What the settings ask for; ``on_failed`` is told of each 3 that could not be delivered."""
+    return AcknowledgedDelivery(station, on_failed) if station.config.hop_ack else Delivery(station)
+
+
+# ---- what is known of one broker
+
+
+class RoundTrip:
+    """The smoothed time to an acknowledgement and back, and how much it varies; nanoseconds."""
+
+    __slots__ = ("_factor", "_mean", "_spread")
+
+    def __init__(self) -> None:
+        self._mean = 0
+        self._spread = 0
+        self._factor = 1
+
+    @property
+    def rto(self) -> int:
+        """How long to wait before sending again for the first time."""
+        measured = max(LEAST_RTO, self._mean + max(LEAST_SPREAD, 4 * self._spread))
+        return min(LONGEST_RTO, self._factor * (measured if self._mean else FIRST_RTO))
+
+    def note_silence(self) -> None:
+        """Nothing came for all tries: wait longer from now on, until there is a measurement."""
+        if self.rto < LONGEST_RTO:
+            self._factor *= 2
+
+    def note(self, sample: int) -> None:
+        self._factor = 1
+        if not self._mean:
+            self._mean, self._spread = max(1, sample), sample // 2
+            return
+        self._spread += (abs(sample - self._mean) - self._spread) // 4
+        self._mean = max(1, self._mean + (sample - self._mean) // 8)
+
+
+@dataclass(slots=True)
+class Peer:
+    """A broker that we send to."""
+
+    round_trip: RoundTrip = field(default_factory=RoundTrip)
+    has_acknowledged: bool = False
+    refusals: int = 0
+    """NACKs 301 since the last acknowledgement."""
+    plain_until: int = -1
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A message that was sent and is not acknowledged."""
+
+    code: int
+    data: bytes
+    to: Address
+    sequence: int
+    query: Query | None
+    rto: int
+    due: int = 0
+    """When to send it again; -1 when there is no need any more."""
+    tries: dict[int, int] = field(default_factory=dict)
+    """When (ns) it was sent, by the timestamp of that try."""
+    sent: int = 0
+
+
+class Window:
+    """The last sequence numbers of one sender."""
+
+    __slots__ = ("_known", "_order")
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._order: deque[int] = deque()
+
+    def note(self, sequence: int) -> bool:
+        """``False`` where it was here before."""
+        if sequence in self._known:
+            return False
+        if len(self._order) >= WINDOW:
+            self._known.discard(self._order.popleft())
+        self._known.add(sequence)
+        self._order.append(sequence)
+        return True
+
+    def check_invariants(self) -> None:
+        assert len(self._known) == len(self._order) <= WINDOW
+
+
+class AcknowledgedDelivery(Delivery):
+    """Sends each message up to ``hop_tries`` times, until it is acknowledged, and takes in each once."""
+
+    def __init__(self, station: Station, on_failed: Failed) -> None:
+        super().__init__(station)
+        self._on_failed = on_failed
+        self._tries = station.config.hop_tries
+        self._sequence = 0
+        self._peers: OrderedDict[Address, Peer] = OrderedDict()
+        self._open: dict[Address, dict[int, Open]] = {}
+        self._count = 0
+        self._bytes = 0
+        self._timers: list[tuple[int, int, Open]] = []
+        """(due, sequence, message); one whose ``due`` is another by now counts for nothing."""
+        self._senders: OrderedDict[Address, Window] = OrderedDict()
+
+    # ---- sending
+
+    def send(self, code: int, data: bytes, to: Address, now: int, query: Query | None = None) -> None:
+        """Wrapped, if there is reason to think that ``to`` knows 22 and it is a broker: others are repeated nothing."""
+        if not self._station.is_broker(to) or self._peer(to).plain_until > now or not self._has_room(data, to):
+            self._station.counters["hop_plain"] += 1
+            super().send(code, data, to, now)
+            return
+        message = Open(code, data, to, self._next_sequence(now), query, self._peer(to).round_trip.rto)
+        self._open.setdefault(to, {})[message.sequence] = message
+        self._count += 1
+        self._bytes += len(data)
+        self._send(message, now)
+
+    def _send(self, message: Open, now: int) -> None:
+        stamp = self._station.wall_ms(now)
+        message.tries[stamp] = now
+        message.sent += 1
+        message.due = now + message.rto
+        message.rto = min(2 * message.rto, LONGEST_RTO)
+        heappush(self._timers, (message.due, message.sequence, message))
+        if len(self._timers) > 2 * self._count + 64:
+            self._timers = [(each.due, each.sequence, each) for to in self._open.values() for each in to.values()]
+            heapify(self._timers)
+        self._station.send(22, _wrap(stamp, message), message.to, now)
+
+    def _has_room(self, data: bytes, to: Address) -> bool:
+        return (
+            len(data) <= MAX_DATAGRAM - _MOST_HEADER
+            and self._count < MOST_OPEN
+            and self._bytes + len(data) <= MOST_OPEN_BYTES
+            and len(self._open.get(to, ())) < MOST_OPEN_TO_ONE
+        )
+
+    def _next_sequence(self, now: int) -> int:
+        """Ahead of all before a restart, as nobody sends a thousand in each millisecond."""
+        self._sequence = max(self._sequence + 1, 1000 * self._station.wall_ms(now))
+        return self._sequence
+
+    def _peer(self, broker: Address) -> Peer:
+        peer = self._peers.get(broker)
+        if peer is None:
+            peer = self._peers[broker] = Peer()
+            if len(self._peers) > MOST_PEERS:
+                self._peers.popitem(last=False)
+        self._peers.move_to_end(broker)
+        return peer
+
+    def _close(self, message: Open) -> None:
+        message.due = -1
+        open_there = self._open[message.to]
+        del open_there[message.sequence]
+        if not open_there:
+            del self._open[message.to]
+        self._count -= 1
+        self._bytes -= len(message.data)
+
+    # ---- what comes back
+
+    def accept_ack(self, ack: HopAck, source: Address, now: int) -> bool:
+        """It arrived; ``False`` where nothing of that number is open."""
+        message = self._open.get(source, {}).get(ack.sequence)
+        if message is None:
+            return False
+        peer = self._peer(source)
+        peer.has_acknowledged, peer.refusals = True, 0
+        sent_at = message.tries.get(ack.timestamp)
+        if sent_at is not None:
+            peer.round_trip.note(now - sent_at)
+        self._close(message)
+        return True
+
+    def accept_refusal(self, nack: Nack, source: Address, now: int) -> bool:
+        """That broker does not know 22, or what it got was damaged on its way."""
+        peer = self._peers.get(source)
+        if peer is None or nack.status != Status.BAD_REQUEST or nack.operation != UNKNOWN:
+            return False
+        if peer.plain_until > now:  # one more that was under way
+            return True
+        messages = list(self._open.get(source, {}).values())
+        if not any(nack.timestamp in message.tries for message in messages):
+            return False
+        peer.refusals += 1
+        if peer.has_acknowledged and peer.refusals < PATIENCE:
+            return True
+        peer.plain_until = now + PLAIN_FOR
+        for message in messages:
+            self._close(message)
+            self._station.counters["hop_plain"] += 1
+            super().send(message.code, message.data, source, now)
+        return True
+
+    def meet(self, broker: Address) -> None:
+        peer = self._peers.get(broker)
+        if peer is not None:
+            peer.has_acknowledged, peer.refusals, peer.plain_until = False, 0, -1
+
+    def forget(self, broker: Address) -> None:
+        for message in list(self._open.get(broker, {}).values()):
+            self._close(message)
+        self._peers.pop(broker, None)
+
+    # ---- receiving
+
+    def unwrap(self, wrapped: HopData, source: Address, now: int) -> AnyMessage | None:
+        """Acknowledge a 22 from one whom we know; the message in it, unless it was here before or must not be in it."""
+        counters = self._station.counters
+        try:
+            message = parse(wrapped.message)
+        except WireError:  # perhaps damaged on its way: not acknowledged, and so sent again
+            message = None
+        if message is None or not _is_between_brokers(message):
+            counters["rejected_wrapped"] += 1
+            return None
+        self._station.send_message(HopAck(wrapped.timestamp, wrapped.sequence), source, now)
+        if not self._window(source).note(wrapped.sequence):
+            counters["hop_duplicates"] += 1
+            return None
+        return message
+
+    def _window(self, source: Address) -> Window:
+        window = self._senders.get(source)
+        if window is None:
+            window = self._senders[source] = Window()
+            if len(self._senders) > MOST_SENDERS:
+                self._senders.popitem(last=False)
+        self._senders.move_to_end(source)
+        return window
+
+    # ---- time
+
+    def handle_timer(self, now: int) -> None:
+        while self._timers and self._timers[0][0] <= now:
+            due, _, message = heappop(self._timers)
+            if message.due != due:
+                continue
+            if message.sent < self._tries and self._station.knows(message.to):
+                self._station.counters["hop_repeats"] += 1
+                self._send(message, now)
+                continue
+            self._station.counters["hop_lost"] += 1
+            self._peer(message.to).round_trip.note_silence()
+            self._close(message)
+            if message.query is not None:
+                self._on_failed(message.query, message.to, now)
+
+    def next_timer(self) -> int | None:
+        while self._timers and self._timers[0][2].due != self._timers[0][0]:
+            heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
+    def check_invariants(self) -> None:
+        messages = [message for there in self._open.values() for message in there.values()]
+        assert len(messages) == self._count <= MOST_OPEN
+        assert sum(len(message.data) for message in messages) == self._bytes <= MOST_OPEN_BYTES
+        assert all(0 < len(there) <= MOST_OPEN_TO_ONE for there in self._open.values())
+        assert all(1 <= message.sent <= self._tries for message in messages)
+        waiting = {id(message) for due, _, message in self._timers if message.due == due}
+        assert waiting == {id(message) for message in messages}
+        assert len(self._timers) <= 2 * MOST_OPEN + 65
+        assert len(self._peers) <= MOST_PEERS
+        assert len(self._senders) <= MOST_SENDERS
+        for window in self._senders.values():
+            window.check_invariants()
+
+
+_MOST_HEADER = len(b"22||") + 2 * 19 + 1
+
+
+def _wrap(stamp: int, message: Open) -> bytes:
+    return encode(HopData(stamp, message.sequence, message.data))
+
+
+def _is_between_brokers(message: AnyMessage) -> bool:
+    """What one broker says to another about a query: nothing that a client may say, no order, and no 22."""
+    if isinstance(message, QuietRequest):
+        return False
+    if isinstance(message, Nack):
+        return bool(message.hops) and message.operation == OPERATIONS[3]
+    return isinstance(message, ContextRequest | ContextResponse | Lookahead) and bool(message.hops)

@@ -1,0 +1,86 @@
+"""What neighbours say of themselves: how many neighbours they have, and how much they have to do.
+
+Only where the strategy wants it (``Strategy.watches``), since a StatsResponse has 1.1 kB or more: each neighbour is
+asked (20) when it becomes one, and again every few intervals of pings, whether pings are on or not. What it answers
+(21) is its own word, and nothing else is known of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.members import Members
+from overlay.systems.context_broker.broker.messages import StatsRequest, StatsResponse
+from overlay.systems.context_broker.broker.station import Station
+
+INTERVALS = 5
+"""Of pings, from one round of questions to the next: loads are over so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one neighbour said last."""
+
+    degree: int | None
+    """Its neighbours."""
+    load: float | None = None
+    """Messages that it received a second since it was asked before; ``None`` the first time."""
+    received: int = 0
+    """Messages since it was started, and for how long that is."""
+    uptime_ms: int = 0
+
+    @classmethod
+    def of(cls, counters: Mapping[str, int], before: Standing | None) -> Standing:
+        received = sum(count for name, count in counters.items() if name.startswith("in_"))
+        uptime_ms, load = counters.get("uptime", 0), None
+        if before is not None and before.uptime_ms < uptime_ms and before.received <= received:
+            load = (received - before.received) * 1000 / (uptime_ms - before.uptime_ms)
+        return cls(counters.get("neighbours"), load, received, uptime_ms)
+
+
+class Standings:
+    __slots__ = ("_asked", "_interval", "_members", "_next_round", "_open", "_station", "known")
+
+    def __init__(self, station: Station, members: Members) -> None:
+        self._station = station
+        self._members = members
+        self._interval = INTERVALS * station.config.ping_interval_ms * MILLISECOND
+        self._asked: tuple[Address, ...] = ()
+        """Whom the last questions went to, all neighbours then."""
+        self._next_round = 0
+        self._open: set[Address] = set()
+        """Neighbours that were asked and have not answered."""
+        self.known: dict[Address, Standing] = {}
+
+    def handle_timer(self, now: int) -> None:
+        neighbours, asked = self._members.neighbours, frozenset(self._asked)
+        if now >= self._next_round:
+            self._next_round, asked = now + self._interval, frozenset()
+        if neighbours is not self._asked:
+            self._open &= set(neighbours)
+            self.known = {address: self.known[address] for address in neighbours if address in self.known}
+        self._asked = neighbours
+        for address in neighbours:
+            if address not in asked:
+                self._open.add(address)
+                self._station.send_message(StatsRequest(self._station.wall_ms(now)), address, now)
+
+    def next_timer(self) -> int | None:
+        if self._members.neighbours is not self._asked:
+            return 0
+        return self._next_round if self._asked else None
+
+    def accept(self, answer: StatsResponse, source: Address) -> bool:
+        """A neighbour answers; ``False`` of one that was not asked."""
+        if source not in self._open:
+            return False
+        self._open.discard(source)
+        self.known[source] = Standing.of(answer.counters, self.known.get(source))
+        return True
+
+    def check_invariants(self) -> None:
+        assert self._open <= set(self._asked)
+        assert self.known.keys() <= set(self._asked)

@@ -1,0 +1,200 @@
+"""Updates, advertisements and replicas: what goes into the table, and what its provider and its replicas are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.extensions import ReplicaConfirm, ReplicaRefresh
+from overlay.systems.context_broker.broker.messages import OPERATIONS, Status, key_of, raw_key
+from overlay.systems.context_broker.broker.refresh import CONFIRMED_IN_A_LEASE, Leases, Replicas
+from overlay.systems.context_broker.broker.sliced import Answer
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
+
+UPDATE = OPERATIONS[2]
+SPARE_LEASES = 64
+"""Leases beyond twice the replicas: more are of replicas that are gone, which are forgotten then."""
+SWEEP_GAP = 10 * MILLISECOND
+"""Between two sweeps of expired entries, each of which looks at a thousand."""
+
+
+class Storing:
+    __slots__ = ("_next_sweep", "_station", "leases", "replicas", "table")
+
+    def __init__(self, station: Station) -> None:
+        config = station.config
+        self._station = station
+        self.table = Table(config)
+        lease = config.replica_lease_ms * MILLISECOND
+        self.replicas = Replicas(lease // CONFIRMED_IN_A_LEASE) if config.replica_refresh else None
+        self.leases = Leases(lease) if config.replica_refresh else None
+        self._next_sweep = 0
+
+    def handle_update(self, entry: Entry, source: Address, now: int) -> None:
+        station, timestamp = self._station, entry.timestamp
+        if self.is_from_the_future(timestamp, now):
+            station.counters["rejected_stamp"] += 1
+            station.nack(Status.BAD_REQUEST, UPDATE, timestamp, source, now)
+            return
+        station.ack(Status.REQ_RECEIVED, UPDATE, source, now)
+        entry.source = station.payer(source)
+        stored = self.store(entry, now)
+        if stored is Stored.STORED:
+            station.counters["stored"] += 1
+            if self.replicas:
+                self._refresh(entry, self.replicas, now)
+        else:
+            station.counters[stored.value] += 1
+            if stored.is_refused:
+                station.nack(Status.I_ERROR, UPDATE, timestamp, source, now)
+                return
+        station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
+
+    def keep_replica(self, answer: Answer, now: int) -> bool:
+        """By the rule of an update, but nobody is told; ``False`` where what is here is newer, or there is no room."""
+        replica = answer.replica()
+        if self.is_from_the_future(replica.timestamp, now):
+            return False
+        if self.store(replica, now) is not Stored.STORED:
+            return False
+        self._station.counters["replicas"] += 1
+        if self.leases is not None:
+            self.leases.begin((replica.key, replica.provider), now)
+            if len(self.leases) > 2 * self.table.replicas + SPARE_LEASES:
+                self._forget_leases(self.leases, now)
+        return True
+
+    def _forget_leases(self, leases: Leases, now: int) -> None:
+        wall_ms = self._station.wall_ms(now)
+        leases.keep(lambda name: isinstance(self.table.held(*name, wall_ms), Replica))
+
+    def may_replicate(self, entry: Entry) -> bool:
+        """Whether others may be asked to keep ``entry``: not where it is a replica that nobody has confirmed yet."""
+        if self.leases is None or not isinstance(entry, Replica):
+            return True
+        return self.leases.is_confirmed((entry.key, entry.provider))
+
+    def note_replicas(self, entry: Entry, keepers: Iterable[Address], now: int) -> None:
+        """These are asked to keep a replica of ``entry``."""
+        if self.replicas is not None:
+            self.replicas.note(entry, keepers, self._station.wall_ms(now), now)
+
+    def handle_refresh(self, refresh: ReplicaRefresh, source: Address, now: int) -> None:
+        """Take a newer value for a replica that is here, and for nothing else; never answered."""
+        held = self._replica_of(refresh, source, now)
+        if held is None:
+            return
+        entry = Replica.of(refresh)
+        if self.store(entry, now) is Stored.STORED:
+            self._station.counters["refreshed"] += 1
+            assert self.leases is not None
+            self.leases.refresh((entry.key, entry.provider), now)
+            if self.replicas:
+                self._refresh(entry, self.replicas, now)
+
+    def handle_confirm(self, confirm: ReplicaConfirm, source: Address, now: int) -> None:
+        """Keep the replica that is here for another lease, or drop one that missed a newer value; never answered."""
+        held = self._replica_of(confirm, source, now)
+        if held is None or held.timestamp > confirm.stored:
+            return
+        name = held.key, held.provider
+        assert self.leases is not None
+        if held.timestamp < confirm.stored:
+            self._drop_replica(held)
+        elif not self.leases.confirm(name, confirm.timestamp, now):
+            return
+        self._confirm(held, confirm, now)
+
+    def _replica_of(self, message: ReplicaRefresh | ReplicaConfirm, source: Address, now: int) -> Replica | None:
+        """The replica that a message from its holder is about; any other is counted and refused."""
+        station = self._station
+        if not station.open_network.trusts(source):
+            station.counters["rejected_command"] += 1
+            return None
+        held = self.table.held(raw_key(message.key), message.provider_id, station.wall_ms(now))
+        if not isinstance(held, Replica) or self.is_from_the_future(message.timestamp, now):
+            station.counters["rejected_stray"] += 1
+            return None
+        return held
+
+    def handle_timer(self, now: int) -> None:
+        expiry = self._next_expiry()
+        if expiry is not None and expiry <= now:
+            self._next_sweep = now + SWEEP_GAP
+            self.table.expire(self._station.wall_ms(now))
+        if self.replicas is not None:
+            self.end_leases(now)
+            self._confirm_originals(self.replicas, now)
+
+    def next_timer(self) -> int | None:
+        timers = [self._next_expiry()]
+        if self.leases is not None and self.replicas is not None:
+            timers += [self.leases.next_timer(), self.replicas.next_timer()]
+        return min((timer for timer in timers if timer is not None), default=None)
+
+    def _next_expiry(self) -> int | None:
+        """Monotonic: where the wall clock will be at the next expiry if nobody steps it."""
+        expiry = self.table.next_expiry()
+        if expiry is None:
+            return None
+        return max(expiry * MILLISECOND - self._station.wall_offset_ns, self._next_sweep)
+
+    def end_leases(self, now: int) -> None:
+        """Drop the replicas whose leases have ended. Also before anything is answered: a process that was stopped
+        finds requests waiting, and its timers come after them.
+        """
+        for key, provider in () if self.leases is None else self.leases.due(now):
+            held = self.table.held(key, provider, self._station.wall_ms(now))
+            if isinstance(held, Replica):
+                self._drop_replica(held)
+
+    def _drop_replica(self, replica: Replica) -> None:
+        assert self.leases is not None
+        self.leases.end((replica.key, replica.provider))
+        self.table.remove(replica)
+        self._station.counters["replicas_lapsed"] += 1
+
+    def _confirm_originals(self, replicas: Replicas, now: int) -> None:
+        wall_ms = self._station.wall_ms(now)
+        for key, provider in list(replicas.due(now)):
+            held = self.table.held(key, provider, wall_ms)
+            if held is not None and not isinstance(held, Replica):
+                self._confirm(held, ReplicaConfirm(wall_ms, provider, *key_of(key), held.timestamp), now)
+
+    def _confirm(self, entry: Entry, confirm: ReplicaConfirm, now: int) -> None:
+        """Send it to those that were asked to keep ``entry``."""
+        assert self.replicas is not None
+        station = self._station
+        for keeper in self.replicas.renew(entry, station.wall_ms(now), now):
+            station.counters["confirms_sent"] += station.send_message(confirm, keeper, now)
+
+    def _refresh(self, entry: Entry, replicas: Replicas, now: int) -> None:
+        """Tell the value to those that were asked to keep an older one."""
+        station = self._station
+        keepers = replicas.renew(entry, station.wall_ms(now), now)
+        if not keepers:
+            return
+        times = entry.valid_begin, entry.valid_end
+        refresh = ReplicaRefresh(entry.timestamp, entry.provider, *key_of(entry.key), *times, entry.payload)
+        for keeper in keepers:
+            station.counters["refreshes_sent"] += station.send_message(refresh, keeper, now)
+
+    def store(self, entry: Entry, now: int) -> Stored:
+        """Into the table; that it is full, or that somebody has a share of it, is reported."""
+        stored = self.table.store(entry, self._station.wall_ms(now))
+        if stored is not Stored.STORED and stored.is_refused:
+            self._station.report_limit("table" if stored is Stored.FULL else "table share", now)
+        return stored
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the books disagree."""
+        self.table.check_invariants()
+        if self.replicas is not None:
+            self.replicas.check_invariants()
+        if self.leases is not None:
+            self.leases.check_invariants()
+
+    def is_from_the_future(self, timestamp: int, now: int) -> bool:
+        return timestamp > self._station.wall_ms(now) + self._station.config.clock_window_ms

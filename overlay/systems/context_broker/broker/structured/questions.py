@@ -1,0 +1,161 @@
+"""What was asked of other brokers (26, 28, 30): asked again while nothing comes, and over at the latest then.
+
+Counterparts: ``lookups``, ``putting``, ``upkeep`` and ``handover`` ask, each with what to call at the end. An answer
+counts only from the address that was asked: a 27 by the question's timestamp, a 29 by its key, as its timestamp is the
+entry's, a 31 by both. So nobody can tell a broker what it did not ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from heapq import heappop, heappush
+
+from overlay.core.addresses import Address
+from overlay.systems.context_broker.broker.extensions import (
+    ClosestBrokers,
+    DataFound,
+    DataStored,
+    FindBrokers,
+    FindData,
+    StoreData,
+)
+from overlay.systems.context_broker.broker.messages import UNKNOWN, Nack
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.wire import CODES, encode
+
+Asked = FindBrokers | FindData | StoreData
+Answer = ClosestBrokers | DataFound | DataStored | Nack
+Ended = Callable[[Answer | None, int], None]
+"""Called with the answer, ``None`` where none came, and ``now``."""
+
+TRIES = 2
+
+_ASKED = (FindBrokers, FindData, StoreData)
+
+
+class Question:
+    __slots__ = ("code", "data", "due", "ended", "names", "to", "tries")
+
+    def __init__(self, message: Asked, to: Address, names: tuple[Hashable, ...], ended: Ended, tries: int) -> None:
+        self.to = to
+        self.code = CODES[type(message)]
+        self.data = encode(message)
+        self.names = names
+        """What each of its answers is known by."""
+        self.tries = tries
+        self.ended = ended
+        self.due = 0
+
+
+class Questions:
+    """At most ``capacity`` at a time; each is asked every ``gap_ns``, ``tries`` times in all."""
+
+    def __init__(self, station: Station, capacity: int, gap_ns: int) -> None:
+        self._station = station
+        self._capacity = capacity
+        self._gap_ns = gap_ns
+        self._open: dict[Question, None] = {}
+        self._by_name: dict[Hashable, list[Question]] = {}
+        self._dues: list[tuple[int, int, Question]] = []
+        self._count = 0
+        self._last_stamp = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def stamp(self, now: int) -> int:
+        """Unix milliseconds, or one more than the last, so that no two lookups' questions have the same name."""
+        self._last_stamp = max(self._station.wall_ms(now), self._last_stamp + 1)
+        return self._last_stamp
+
+    def ask(self, message: Asked, to: Address, now: int, ended: Ended, *, counter: str, tries: int = TRIES) -> bool:
+        """``False``, and ``ended`` is never called, where too many questions are open. ``counter`` counts it once."""
+        if len(self._open) >= self._capacity:
+            self._station.report_limit("questions", now)
+            return False
+        names: tuple[Hashable, ...] = ((to, CODES[type(message)], message.timestamp),)
+        if isinstance(message, FindData):
+            names += ((to, message.key),)
+        elif isinstance(message, StoreData):
+            names += ((to, message.timestamp, message.provider_id, message.key),)
+        question = Question(message, to, names, ended, tries)
+        self._station.counters[counter] += 1
+        self._open[question] = None
+        for name in names:
+            self._by_name.setdefault(name, []).append(question)
+        self._send(question, now)
+        return True
+
+    # ---- answers: ``False`` where nobody asked
+
+    def accept_brokers(self, answer: ClosestBrokers, source: Address, now: int) -> bool:
+        ended = self._end((source, CODES[FindBrokers], answer.timestamp), answer, now)
+        return ended or self._end((source, CODES[FindData], answer.timestamp), answer, now)
+
+    def accept_data(self, answer: DataFound, source: Address, now: int) -> bool:
+        return self._end((source, answer.key), answer, now)
+
+    def accept_stored(self, answer: DataStored, source: Address, now: int) -> bool:
+        key = answer.entity_type, answer.entity_id, answer.scope
+        return self._end((source, answer.timestamp, answer.provider_id, key), answer, now)
+
+    def accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
+        """From one who does not know the codes, does not serve us, has left, or has no room.
+
+        It does not say which of several entries with one timestamp it refuses; the first asked counts as refused.
+        """
+        if nack.operation != UNKNOWN or nack.hops:
+            return False
+        return any(self._end((source, CODES[kind], nack.timestamp), nack, now) for kind in _ASKED)
+
+    # ---- time
+
+    def handle_timer(self, now: int) -> None:
+        while self._dues and self._dues[0][0] <= now:
+            due, _, question = heappop(self._dues)
+            if question not in self._open or question.due != due:
+                continue
+            if question.tries:
+                self._send(question, now)
+            else:
+                self._remove(question)
+                question.ended(None, now)
+
+    def next_timer(self) -> int | None:
+        while self._dues and self._dues[0][2] not in self._open:
+            heappop(self._dues)
+        return self._dues[0][0] if self._dues else None
+
+    # ---- parts of the above
+
+    def _send(self, question: Question, now: int) -> None:
+        question.tries -= 1
+        question.due = now + self._gap_ns
+        self._count += 1
+        heappush(self._dues, (question.due, self._count, question))
+        self._station.send(question.code, question.data, question.to, now)
+
+    def _end(self, name: Hashable, answer: Answer, now: int) -> bool:
+        questions = self._by_name.get(name)
+        if not questions:
+            return False
+        question = questions[0]
+        self._remove(question)
+        question.ended(answer, now)
+        return True
+
+    def _remove(self, question: Question) -> None:
+        del self._open[question]
+        for name in question.names:
+            questions = self._by_name[name]
+            questions.remove(question)
+            if not questions:
+                del self._by_name[name]
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` where the indices disagree, or a question would wait for ever."""
+        assert len(self._open) <= self._capacity
+        assert sum(map(len, self._by_name.values())) == sum(len(question.names) for question in self._open)
+        assert {id(item[2]) for item in self._dues if item[0] == item[2].due} >= {
+            id(question) for question in self._open
+        }

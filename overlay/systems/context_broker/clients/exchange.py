@@ -1,0 +1,224 @@
+"""One question to one broker until it ends: answered, refused, not found, or given up.
+
+Counterparts: ``questions`` says what is asked; ``lanes`` and ``overlay.runtime.client`` give each exchange a port::
+
+    0         1 s       2 s                 4 s                           10 s
+    ask ───── again ─── again ───────────── again ─────────────────────── give up     (each with a new timestamp)
+
+    asking ──(the answer)──> ended ──(ACK 102, or one second)──> over
+       └─────(NACK with one of our timestamps, or too late)──────┘
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from overlay.core.addresses import Address
+from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.systems.context_broker.broker.messages import Nack, Status
+from overlay.systems.context_broker.broker.tracing import is_sampled
+from overlay.systems.context_broker.broker.wire import AnyMessage, parse
+from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.clients.replies import stamp_of
+
+LINGER_NS = SECOND
+"""How long the ACK 102 beside a Response is waited for before its port is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When an unanswered question is asked again; all counted from its first sending."""
+
+    again_s: tuple[float, ...] = (1.0, 2.0, 4.0)
+    """Seconds, rising. Earlier finds lost datagrams sooner, and burdens a broker that is merely slow."""
+    give_up_s: float = 10.0
+    """Seconds. As long as brokers remember a forwarded request by default: what comes later finds nobody."""
+    instants: tuple[int, ...] = field(init=False, repr=False)
+    """Nanoseconds: all that is before giving up, and that."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.give_up_s <= 3600:
+            raise InvalidSetting("give_up_s", f"must be more than 0 and at most 3600 s, not {self.give_up_s}")
+        if list(self.again_s) != sorted(self.again_s) or any(at <= 0 for at in self.again_s):
+            raise InvalidSetting("again_s", f"must be rising times above 0 s, not {self.again_s}")
+        again = [at for at in self.again_s if at < self.give_up_s]
+        object.__setattr__(self, "instants", tuple(round(at * SECOND) for at in [*again, self.give_up_s]))
+
+
+@dataclass(slots=True)
+class WallClock:
+    """What to add to monotonic time to get Unix time. The driver keeps it right; clients of a process share one."""
+
+    offset_ns: int = 0
+
+
+class Timestamps:
+    """Header timestamps that never repeat: the wall clock in milliseconds, or one more than the last."""
+
+    __slots__ = ("_last", "_wall")
+
+    def __init__(self, wall: WallClock) -> None:
+        self._wall = wall
+        self._last = 0
+
+    def next(self, now: int) -> int:
+        self._last = max((now + self._wall.offset_ns) // MILLISECOND, self._last + 1)
+        return self._last
+
+
+class TracedTimestamps(Timestamps):
+    """Timestamps of queries that brokers trace when they trace one in ``one_in``: of one port, and so used once.
+
+    A later one is taken instead of the present one, at most ``AHEAD_MS``; where there is none so near, the present one.
+    """
+
+    __slots__ = ("_one_in", "_port")
+
+    AHEAD_MS = 10_000
+    """Well within the 30 s by which a sealed broker's clock and a consumer's may differ."""
+
+    def __init__(self, wall: WallClock, port: int, one_in: int) -> None:
+        super().__init__(wall)
+        self._port = port
+        self._one_in = one_in
+
+    def next(self, now: int) -> int:
+        plain = super().next(now)
+        ahead = range(plain, plain + self.AHEAD_MS)
+        self._last = next((stamp for stamp in ahead if is_sampled(stamp, self._port, self._one_in)), plain)
+        return self._last
+
+
+class Exchange:
+    """A ``Node`` at one address, used once. It asks on creation; see ``outcome`` and ``is_over`` after each call."""
+
+    __slots__ = (
+        "_due",
+        "_is_acknowledged",
+        "_outgoing",
+        "_question",
+        "_reply",
+        "_retry",
+        "_stamps",
+        "_timestamps",
+        "broker",
+        "ended_at",
+        "is_over",
+        "outcome",
+        "sent_at",
+        "status",
+    )
+
+    def __init__(self, question: Question, broker: Address, now: int, timestamps: Timestamps, retry: Retry) -> None:
+        self.broker = broker
+        self.outcome = ""
+        """One of ``facts.OUTCOMES``; empty while it is open."""
+        self.status = 0
+        """The status code that ended it; 102 for an answer, 0 when none came."""
+        self.sent_at = now
+        self.ended_at = 0
+        self.is_over = False
+        """Whether nothing more is wanted from the port: the outcome is known, and so is what belongs beside it."""
+        self._question = question
+        self._timestamps = timestamps
+        self._retry = retry
+        self._reply = b""
+        self._is_acknowledged = question.is_last is None
+        stamp = timestamps.next(now)
+        self._stamps = [stamp]
+        self._outgoing = [(question.write(stamp), broker)]
+        self._due = now + retry.instants[0]
+
+    @property
+    def attempts(self) -> int:
+        return len(self._stamps)
+
+    @property
+    def first_stamp(self) -> int:
+        """The header timestamp of the first sending, Unix ms."""
+        return self._stamps[0]
+
+    @property
+    def last_stamp(self) -> int:
+        """The header timestamp of the last sending, Unix ms."""
+        return self._stamps[-1]
+
+    @property
+    def reply(self) -> AnyMessage | None:
+        """What ended it, where anything came."""
+        return parse(self._reply) if self._reply else None
+
+    @property
+    def reply_stamp(self) -> int:
+        """The header timestamp of what ended it, Unix ms; 0 where nothing came."""
+        return stamp_of(self._reply) if self._reply else 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no further answer can come, so that another exchange may use the port."""
+        if not self.is_over or len(self._stamps) > 1 or not self._reply:
+            return False
+        return self._is_acknowledged or self.outcome != "answered"
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            self.receive_datagram(data, source, now)
+
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        """Anything that is not the answer, or not from the broker asked, changes nothing."""
+        if self.is_over or source != self.broker:
+            return
+        question = self._question
+        if not self.outcome and question.is_answer(data):
+            self._end("answered", Status.REQ_PROCESSED, data, now)
+        elif question.is_last is not None and question.is_last(data):
+            self._is_acknowledged = True
+            self.is_over = bool(self.outcome)
+        elif not self.outcome and data.startswith(b"6|"):
+            self._hear_refusal(data, now)
+
+    def handle_timer(self, now: int) -> None:
+        """Ask again, give up asking, or give up waiting for the last ACK."""
+        if self.is_over or now < self._due:
+            return
+        if self.outcome:
+            self.is_over = True
+        elif now >= self.sent_at + self._retry.instants[-1]:
+            self._end("timed_out", 0, b"", now)
+        else:
+            self._ask_again(now)
+
+    def next_timer(self) -> int | None:
+        return None if self.is_over else self._due
+
+    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
+        outgoing, self._outgoing = self._outgoing, []
+        return outgoing
+
+    def events(self) -> Sequence[Event]:
+        return ()
+
+    def _ask_again(self, now: int) -> None:
+        stamp = self._timestamps.next(now)
+        self._outgoing.append((self._question.write(stamp), self.broker))
+        self._stamps.append(stamp)
+        instants = self._retry.instants
+        self._due = self.sent_at + instants[bisect_right(instants, now - self.sent_at)]
+
+    def _hear_refusal(self, data: bytes, now: int) -> None:
+        try:
+            message = parse(data)
+        except WireError:
+            return
+        if isinstance(message, Nack) and message.timestamp in self._stamps:
+            outcome = "not_found" if message.status == Status.DATA_NOT_FOUND else "refused"
+            self._end(outcome, message.status, data, now)
+
+    def _end(self, outcome: str, status: int, reply: bytes, now: int) -> None:
+        self.outcome, self.status, self.ended_at, self._reply = outcome, int(status), now, reply
+        waits_for_ack = outcome == "answered" and not self._is_acknowledged and len(self._stamps) == 1
+        self.is_over = not waits_for_ack
+        self._due = now + LINGER_NS

@@ -1,0 +1,124 @@
+"""What one exchange sends and what ends it (wire-protocol section 3). Counterpart: ``exchange`` asks a ``Question``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from overlay.core.addresses import Address
+from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.extensions import QuietRequest
+from overlay.systems.context_broker.broker.messages import (
+    BrokerJoining,
+    BrokerLeaving,
+    ContextRequest,
+    ContextUpdateAdvertisement,
+    Key,
+    NeighborsRequest,
+    NeighborsResponse,
+    Ping,
+    PingResponse,
+    StartNeighborsMonitoring,
+    StatsRequest,
+    StatsResponse,
+    Status,
+)
+from overlay.systems.context_broker.broker.wire import AnyMessage, encode, parse
+from overlay.systems.context_broker.clients.replies import ack_of, is_ack, is_response
+
+LONGEST_VALID_MS = 10**18
+"""Its end still has the 19 digits that an integer of a message may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One operation, ready to be sent any number of times."""
+
+    write: Callable[[int], bytes]
+    """The datagram, stamped with Unix milliseconds."""
+    is_answer: Callable[[bytes], bool]
+    """Whether a datagram from the broker asked is what was wanted. A NACK ends every exchange."""
+    is_last: Callable[[bytes], bool] | None = None
+    """Whether a datagram is the ACK 102 that comes beside the answer, where one does: the port is free after both."""
+
+
+def request(key: Key, *, is_quiet: bool = False) -> Question:
+    """Data of an entity and scope; the Response answers. Beside it comes ACK 102, unless the request is quiet.
+
+    Raises ``WireError`` for a key that no message can carry.
+    """
+    write = _stamped((QuietRequest if is_quiet else ContextRequest)(0, *key))
+    about = "|".join(key).encode()
+    is_last = None if is_quiet else _acknowledged("ContextRequest", Status.REQ_PROCESSED)
+    return Question(write, partial(is_response, about), is_last)
+
+
+def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes) -> Question:
+    """Store data that are valid for ``valid_ms`` from each sending; ``flag`` is ``A`` or ``U``. ACK 102 answers.
+
+    Raises ``WireError`` for what every broker would refuse, without a word on why.
+    """
+    if valid_ms > LONGEST_VALID_MS:
+        raise WireError(f"a validity of {valid_ms:.4g} ms ends after the last instant that a message can name")
+    try:
+        payload.decode()
+    except UnicodeDecodeError as error:
+        raise WireError(f"a payload is UTF-8 text, and byte {error.start} of this one is not") from None
+
+    def write(stamp: int) -> bytes:
+        return encode(ContextUpdateAdvertisement(stamp, flag, provider_id, *key, stamp, stamp + valid_ms, payload))
+
+    return Question(write, _acknowledged("ContextUpdateAdvertisement", Status.REQ_PROCESSED))
+
+
+def join(neighbours: tuple[Address, ...]) -> Question:
+    """Order a broker to become a neighbour of these. ACK 102 answers."""
+    return Question(_stamped(BrokerJoining(0, neighbours)), _acknowledged("BrokerJoining", Status.REQ_PROCESSED))
+
+
+def leave() -> Question:
+    """Order a broker to leave the network. ACK 101 answers; there is no other."""
+    return Question(_stamped(BrokerLeaving(0)), _acknowledged("BrokerLeaving", Status.REQ_RECEIVED))
+
+
+def monitor() -> Question:
+    """Order a broker to ping its neighbours from now on. ACK 101 answers; there is no other."""
+    answered = _acknowledged("StartNeighborsMonitoring", Status.REQ_RECEIVED)
+    return Question(_stamped(StartNeighborsMonitoring(0)), answered)
+
+
+def ping() -> Question:
+    """Whether a broker is there."""
+    return Question(_stamped(Ping(0)), _parsed_as(PingResponse))
+
+
+def neighbors() -> Question:
+    """A broker's neighbours."""
+    return Question(_stamped(NeighborsRequest(0)), _parsed_as(NeighborsResponse))
+
+
+def stats() -> Question:
+    """A broker's counters."""
+    return Question(_stamped(StatsRequest(0)), _parsed_as(StatsResponse))
+
+
+def _stamped(message: AnyMessage) -> Callable[[int], bytes]:
+    """Writes ``message``, which is stamped 0 here, with another stamp."""
+    code, _, rest = encode(message).partition(b"|0")
+    return lambda stamp: b"%b|%d%b" % (code, stamp, rest)
+
+
+@lru_cache(maxsize=16)
+def _acknowledged(operation: str, status: int) -> Callable[[bytes], bool]:
+    return partial(is_ack, ack_of(operation, status))
+
+
+def _parsed_as(kind: type) -> Callable[[bytes], bool]:
+    def is_answer(data: bytes) -> bool:
+        try:
+            return isinstance(parse(data), kind)
+        except WireError:
+            return False
+
+    return is_answer

@@ -1,0 +1,284 @@
+"""Provider and consumer of a workload: the open loop. The k-th request is intended at start + k × interval.
+
+Counterparts: ``overlay.systems.context_broker.workload`` plans them, ``overlay.runtime.load_generator`` and
+``overlay.sim`` drive them. Whatever became of earlier requests never moves a later one, and response time runs from the
+intended instant, so that a broker that stalls is charged for everything that it made wait (coordinated omission).
+
+A client has several ports (``lanes``), so a driver passes the lane beside each datagram; apart from that it is driven
+as ``overlay.core.node`` says. ``make_clients`` builds the clients of one process from their plans.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance, Stream, derive_seed
+from overlay.core.node import SECOND
+from overlay.journal.facts import Sample
+from overlay.load.tally import Tally
+from overlay.systems.context_broker.broker.messages import Key
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.systems.context_broker.clients.lanes import MAX_LANES, Lanes
+from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.workload import (
+    ClientPlan,
+    Popularity,
+    Workload,
+    entity_name,
+    make_payload,
+    measured_between,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The instants of a run, monotonic nanoseconds."""
+
+    zero: int
+    """The deployment's zero, from which samples count."""
+    start: int
+    measuring: int
+    end: int
+    """Nothing is intended from here on."""
+
+    @classmethod
+    def of(cls, workload: Workload, zero: int, start: int) -> Windows:
+        return cls(zero, start, *measured_between(workload, start))
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What the clients of one process share."""
+
+    workload: Workload
+    windows: Windows
+    wall: WallClock
+    tally: Tally
+    retry: Retry = field(default_factory=Retry)
+    max_lanes: int = MAX_LANES
+
+
+class Asked(Exchange):
+    """An exchange that a schedule intended."""
+
+    __slots__ = ("entity", "intended", "is_reported")
+
+    def __init__(self, client: ScheduledClient, intended: int, entity: str, question: Question, now: int) -> None:
+        super().__init__(question, client.broker, now, client.timestamps, client.fleet.retry)
+        self.intended = intended
+        self.entity = entity
+        """``type|id|scope``."""
+        self.is_reported = False
+
+
+class ScheduledClient(ABC):
+    """What both kinds share: the schedule, the lanes and the samples."""
+
+    __slots__ = (
+        "_interval",
+        "_lanes",
+        "_next",
+        "_open",
+        "_outgoing",
+        "_samples",
+        "broker",
+        "fleet",
+        "plan",
+        "timestamps",
+    )
+
+    def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, interval_s: float) -> None:
+        self.plan = plan
+        self.broker = broker
+        self.fleet = fleet
+        self.timestamps = Timestamps(fleet.wall)
+        self._interval = round(interval_s * SECOND)
+        self._lanes: Lanes[Asked] = Lanes(fleet.max_lanes)
+        self._open = 0
+        """Exchanges without an outcome."""
+        self._outgoing: list[tuple[int, bytes, Address]] = []
+        self._samples: list[Sample] = []
+        self._next = fleet.windows.start + plan.start_us * 1000
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all that was intended has been sent and has ended."""
+        return not self._open and self._next >= self.fleet.windows.end
+
+    def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
+        """Whether it led to anything to drain, or to an earlier timer: of three answers to a request one does."""
+        exchange = self._lanes.exchange_on(lane)
+        if exchange is None:
+            return False
+        exchange.receive_datagram(data, source, now)
+        return bool(exchange.outcome) and self._settle(lane, exchange)
+
+    def handle_timer(self, now: int) -> None:
+        """Start what is due, ask again, give up."""
+        lanes, end = self._lanes, self.fleet.windows.end
+        for lane, exchange in lanes.handle_timers(now):
+            self._collect(lane, exchange)
+            self._settle(lane, exchange)
+        while self._next <= now and self._next < end and lanes.has_room:
+            self._start(self._next, now)
+            self._next += self._interval
+
+    def next_timer(self) -> int | None:
+        timer = self._lanes.next_timer()
+        if self._next >= self.fleet.windows.end or not self._lanes.has_room:
+            return timer
+        return self._next if timer is None or self._next < timer else timer
+
+    def datagrams_to_send(self) -> Sequence[tuple[int, bytes, Address]]:
+        """``(lane, datagram, destination)``."""
+        outgoing, self._outgoing = self._outgoing, []
+        return outgoing
+
+    def lanes_to_close(self) -> Sequence[int]:
+        return self._lanes.to_close()
+
+    def samples(self) -> Sequence[Sample]:
+        """Of the exchanges that ended since the last call."""
+        samples, self._samples = self._samples, []
+        return samples
+
+    def abandon(self, now: int) -> None:
+        """The drain is over: what is open has timed out, and what never got a port was sent never (``attempts`` 0)."""
+        for _, exchange in self._lanes.busy():
+            if not exchange.is_reported:
+                self._report(exchange, now)
+        while self._next < self.fleet.windows.end:
+            entity, _ = self._ask()
+            self.fleet.tally.started(now - self._next)
+            self._sample(self._next, entity, "timed_out", 0, 0, now, now, 0)
+            self._next += self._interval
+
+    @abstractmethod
+    def _ask(self) -> tuple[str, Question]:
+        """The entity that the next request is about, and the request."""
+
+    @abstractmethod
+    def _entry_timestamp(self, exchange: Asked) -> int:
+        """Of the entry that an answered exchange was about, Unix ms."""
+
+    def _start(self, intended: int, now: int) -> None:
+        entity, question = self._ask()
+        exchange = Asked(self, intended, entity, question, now)
+        self._open += 1
+        self.fleet.tally.started(now - intended)
+        self._collect(self._lanes.take(exchange), exchange)
+
+    def _collect(self, lane: int, exchange: Asked) -> None:
+        for data, destination in exchange.datagrams_to_send():
+            self._outgoing.append((lane, data, destination))
+
+    def _settle(self, lane: int, exchange: Asked) -> bool:
+        """Report what has an outcome, release what is over; whether there was anything of this."""
+        is_news = bool(exchange.outcome) and not exchange.is_reported
+        if is_news:
+            self._report(exchange, exchange.ended_at)
+        if exchange.is_over:
+            return self._lanes.release(lane) or is_news
+        self._lanes.heed(exchange)
+        return is_news
+
+    def _report(self, exchange: Asked, ended: int) -> None:
+        exchange.is_reported = True
+        self._open -= 1
+        outcome = exchange.outcome or "timed_out"
+        entry = self._entry_timestamp(exchange) if outcome == "answered" else 0
+        self._sample(
+            exchange.intended,
+            exchange.entity,
+            outcome,
+            exchange.status,
+            exchange.attempts,
+            exchange.sent_at,
+            ended,
+            entry,
+        )
+
+    def _sample(
+        self, intended: int, entity: str, outcome: str, status: int, attempts: int, sent: int, ended: int, entry: int
+    ) -> None:
+        plan, windows, zero = self.plan, self.fleet.windows, self.fleet.windows.zero
+        phase = "warming" if intended < windows.measuring else "measuring"
+        times = (intended - zero) // 1000, (sent - zero) // 1000, (ended - zero) // 1000
+        self.fleet.tally.ended(outcome, attempts)
+        self._samples.append(
+            Sample(plan.role, plan.client, plan.broker, phase, outcome, status, attempts, *times, entity, entry)
+        )
+
+
+class Provider(ScheduledClient):
+    """One Advertisement, then Updates at the workload's interval, all about one entity."""
+
+    __slots__ = ("_has_advertised", "_payload")
+
+    def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, payload: bytes) -> None:
+        super().__init__(plan, broker, fleet, fleet.workload.update_interval_s)
+        self._payload = payload
+        self._has_advertised = False
+
+    def _ask(self) -> tuple[str, Question]:
+        """Made for each update anew: kept, it would be a third of what a client takes."""
+        flag, self._has_advertised = "U" if self._has_advertised else "A", True
+        about, key = _entity(self.plan.entity)
+        name, valid_ms = f"provider-{self.plan.client}", self.fleet.workload.valid_ms
+        return about, questions.update(flag, name, key, valid_ms, self._payload)
+
+    def _entry_timestamp(self, exchange: Asked) -> int:
+        return exchange.first_stamp
+
+
+class Consumer(ScheduledClient):
+    """A request at each interval, each about an entity drawn by the workload's popularity."""
+
+    __slots__ = ("_chance", "_is_quiet", "_popularity")
+
+    def __init__(self, plan: ClientPlan, broker: Address, fleet: Fleet, popularity: Popularity, chance: Chance) -> None:
+        super().__init__(plan, broker, fleet, fleet.workload.request_interval_s)
+        self._is_quiet = not fleet.workload.acknowledgements
+        self._popularity = popularity
+        self._chance = chance
+
+    def _ask(self) -> tuple[str, Question]:
+        return _request(self._popularity.draw(self._chance), self._is_quiet)
+
+    def _entry_timestamp(self, exchange: Asked) -> int:
+        return exchange.reply_stamp
+
+
+@lru_cache(maxsize=4096)
+def _entity(entity: int) -> tuple[str, Key]:
+    """As samples name it, and its key."""
+    key = entity_name(entity)
+    return "|".join(key), key
+
+
+@lru_cache(maxsize=4096)  # the consumers of a fleet ask for the same entities over and over
+def _request(entity: int, is_quiet: bool) -> tuple[str, Question]:
+    about, key = _entity(entity)
+    return about, questions.request(key, is_quiet=is_quiet)
+
+
+def make_clients(
+    plans: Sequence[ClientPlan], brokers: Sequence[Address], fleet: Fleet, seed: int
+) -> list[ScheduledClient]:
+    """The clients of these plans, in their order; a consumer's chance depends on ``seed`` and its number alone."""
+    popularity = Popularity(fleet.workload)
+    payload = make_payload(fleet.workload.payload_bytes).encode()
+
+    def make(plan: ClientPlan) -> ScheduledClient:
+        broker = brokers[plan.broker]
+        if plan.role == "provider":
+            return Provider(plan, broker, fleet, payload)
+        chance = Stream(derive_seed(seed, "consumer", plan.client))
+        return Consumer(plan, broker, fleet, popularity, chance)
+
+    return [make(plan) for plan in plans]

@@ -1,0 +1,120 @@
+"""How far a walk has to go on a topology, by walking it: the brokers' own policies, no time, no loss.
+
+A walk starts at a random broker that lacks the content, which lies on a share of the brokers, others for each walk. It
+ends where the content is found, where its policy knows no way on, or at the brokers' own limit of hops. Equal graphs
+give equal estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any, cast
+
+from overlay.core.chance import Chance, Stream, derive_seed
+from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.walks import POLICIES, WalkPolicy
+from overlay.topologies.graph import Graph
+
+WALKS = 1_000
+MOST_HOPS = 40_000
+"""Of all walks together: half a second. Whoever needs more has few but long walks."""
+FEWEST = 20
+HOLDERS = 0.01
+"""Share of the brokers that hold the content; at least one does."""
+CONSUMER = -1
+"""On the path of a request before all brokers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What so many ``walks`` came to; numbers are ``None`` where no walk found anything."""
+
+    policy: str
+    holders: int
+    walks: int
+    found: float
+    """Share of the walks that found the content."""
+    hops: float | None
+    """Mean number of links that a request crossed until it was found, of those found."""
+    margin: float | None
+    """The mean is that, give or take this, with 95 % confidence."""
+
+
+def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float = HOLDERS) -> Estimate:
+    """Of a checked graph; the policy is the brokers' default unless another is given.
+
+    Raises ``InvalidSetting`` for a policy there is not.
+    """
+    if policy not in POLICIES:
+        raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {policy!r:.40}")
+    holders = max(1, round(share * graph.brokers))
+    if graph.brokers <= holders:
+        return Estimate(policy, holders, 0, 0.0, None, None)
+    walk = _depth_first if POLICIES[policy].is_exhaustive else _walk
+    found, walked = _all(graph, POLICIES[policy], walk, holders, Stream(derive_seed(0, "walking", policy)))
+    margin = 1.96 * stdev(found) / sqrt(len(found)) if len(found) > 1 else None
+    return Estimate(policy, holders, walked, len(found) / walked, fmean(found) if found else None, margin)
+
+
+Walked = tuple[int, bool]
+"""Hops, and whether the content was found."""
+Walk = Callable[[list[list[int]], int, set[int], WalkPolicy, int, Chance], Walked]
+
+
+def _all(graph: Graph, policy: WalkPolicy, walk: Walk, holders: int, chance: Chance) -> tuple[list[int], int]:
+    """The hops of each walk that found something, and how many walked."""
+    neighbours, limit = graph.neighbours(), BrokerConfig().among(graph.brokers).ttl
+    found: list[int] = []
+    walked = spent = 0
+    while walked < WALKS and (spent < MOST_HOPS or walked < FEWEST):
+        start, *held = chance.sample(range(graph.brokers), holders + 1)
+        hops, is_found = walk(neighbours, start, set(held), policy, limit, chance)
+        walked, spent = walked + 1, spent + hops
+        if is_found:
+            found.append(hops)
+    return found, walked
+
+
+def _walk(
+    neighbours: list[list[int]], start: int, held: set[int], policy: WalkPolicy, limit: int, chance: Chance
+) -> Walked:
+    at, path = start, [CONSUMER]
+    while at not in held:
+        chosen = _choose(policy, neighbours[at], path, chance)
+        if chosen is None or len(path) >= limit:
+            return len(path) - 1, False
+        path.append(at)
+        at = chosen
+    return len(path) - 1, True
+
+
+def _depth_first(
+    neighbours: list[list[int]], start: int, held: set[int], policy: WalkPolicy, limit: int, chance: Chance
+) -> Walked:
+    """A broker that saw the request refuses it, and the one that sent it asks its next neighbour."""
+    path, tried, seen, hops = [CONSUMER, start], {start: set[int]()}, {start}, 0
+    while len(path) > 1:
+        at = path[-1]
+        if at in held:
+            return hops, True
+        untried = [other for other in neighbours[at] if other not in tried[at]]
+        chosen = _choose(policy, untried, path[:-1], chance) if len(path) <= limit else None
+        if chosen is None:
+            path.pop()
+            continue
+        hops += 1
+        tried[at].add(chosen)
+        if chosen not in seen:
+            seen.add(chosen)
+            tried[chosen] = set()
+            path.append(chosen)
+    return hops, False
+
+
+def _choose(policy: WalkPolicy, neighbours: list[int], path: list[int], chance: Chance) -> int | None:
+    """Policies only ask whether addresses are equal, so numbers of brokers will do."""
+    return cast("int | None", policy.choose(cast(Any, neighbours), cast(Any, path), chance))

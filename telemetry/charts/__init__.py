@@ -1,0 +1,1 @@
+"""The one shape of a chart, for pages and reports alike. Pure."""

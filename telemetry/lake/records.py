@@ -1,0 +1,65 @@
+"""Facts as columns. The schemas are derived from ``overlay.journal.facts`` and exist nowhere else.
+
+Beside a fact's own fields a file has what is found out of it later (``FOUND``); files from before that lack them. A
+counter map stays a map, a detail becomes JSON text; everything else is the fact's own field under its own name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, get_type_hints
+
+import pyarrow as pa
+
+from overlay.journal.facts import Event, Sample, Tick
+
+TABLES: dict[str, type] = {"samples": Sample, "ticks": Tick, "events": Event}
+"""The lake's tables and the fact that is a row of each."""
+
+_COLUMN_TYPES: dict[Any, pa.DataType] = {
+    int: pa.int64(),
+    str: pa.string(),
+    dict[str, int]: pa.map_(pa.string(), pa.int64()),
+    dict[str, Any]: pa.string(),
+}
+
+
+def _schema(fact: type) -> pa.Schema:
+    hints = get_type_hints(fact)
+    return pa.schema([pa.field(field.name, _COLUMN_TYPES[hints[field.name]], nullable=False) for field in fields(fact)])
+
+
+SCHEMAS: dict[str, pa.Schema] = {table: _schema(fact) for table, fact in TABLES.items()}
+
+FOUND: dict[str, pa.Schema] = {
+    "samples": pa.schema([("truth", pa.string()), ("stale_ms", pa.int64()), ("existed", pa.bool_())])
+}
+"""By table, what ``telemetry.systems.context_broker.oracle`` says of each row. An update has none of it, and
+``stale_ms`` an answer alone."""
+
+STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())]) for table, schema in SCHEMAS.items()}
+"""The columns of each table's files."""
+
+
+def to_table(name: str, facts: Sequence[Any]) -> pa.Table:
+    """``facts``, all of the kind that table ``name`` holds, as one Arrow table."""
+    values_of = attrgetter(*SCHEMAS[name].names)
+    return rows_to_table(name, [values_of(fact) for fact in facts])
+
+
+def rows_to_table(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """The same of the facts' field values, in the order of the fields."""
+    schema = SCHEMAS[name]
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return pa.table([_column(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)
+
+
+def _column(field: pa.Field, values: Sequence[Any]) -> pa.Array:
+    if field.name == "detail":
+        values = [json.dumps(value, default=str, ensure_ascii=False) for value in values]
+    elif pa.types.is_map(field.type):
+        values = [list(value.items()) for value in values]
+    return pa.array(values, type=field.type)

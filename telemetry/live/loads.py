@@ -1,0 +1,103 @@
+"""How busy one broker of a run is, from its ticks: in the last second, and over measuring once that has ended. Pure.
+
+A process writes a last tick when it ends, which may be a tenth of a second after the one before. What was counted
+between those two says nothing of a second, so a rate spans whole seconds or all of measuring, and is never scaled up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from overlay.journal.facts import Tick
+from overlay.systems.context_broker.costs import growth
+from telemetry.live.series import SECOND_US
+
+PASSED = ("in_2", "in_3", "in_4", "in_6")
+"""What came in for searching and storing, a broker's load: updates, requests, answers and refusals."""
+SHOWN = (*PASSED, "forwards", "hits", "replicas", "not_found")
+"""Counters whose rate is told."""
+GAUGES = ("entries", "neighbours", "pending")
+
+WHOLE_US = SECOND_US * 9 // 10
+"""The shortest time that a rate is taken over: live processes tick once a second, give or take some milliseconds."""
+KEPT = 8
+"""Ticks kept until it is known when measuring began and ended: another journal says so, some seconds later at most."""
+
+Load = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """What a broker had done by one of its ticks, over all its lives."""
+
+    at_us: int
+    counts: Mapping[str, int]
+    cpu_us: int | None
+    """``None`` where nobody can tell."""
+    gauges: Mapping[str, int]
+
+
+class BrokerLoad:
+    """Follows the ticks of one broker."""
+
+    def __init__(self, since_us: int | None = None) -> None:
+        """``since_us`` is when measuring began, if it has."""
+        self._since_us = since_us
+        self._until_us: int | None = None
+        self._begin: _Stand | None = None
+        """The last before measuring, or the first where the broker came later."""
+        self._stands: deque[_Stand] = deque(maxlen=KEPT)
+        self._counts: Counter[str] = Counter()
+        self._cpu_us = 0
+
+    def take(self, before: Tick | None, tick: Tick, grown: Mapping[str, int]) -> None:
+        """A tick, the one before it, and what its counters grew by since."""
+        if self._until_us is not None and self._stands and self._stands[-1].at_us >= self._until_us:
+            return  # a broker that waits for its end is not loaded
+        self._counts.update(grown)
+        self._cpu_us += growth([before.cpu_us if before else 0, tick.cpu_us])
+        gauges = {name: tick.counters[name] for name in GAUGES if name in tick.counters}
+        stand = _Stand(tick.at_us, self._counts.copy(), self._cpu_us if tick.cpu_us else None, gauges)
+        self._stands.append(stand)
+        if self._since_us is not None and (self._begin is None or tick.at_us <= self._since_us):
+            self._begin = stand
+
+    def measuring_began(self, at_us: int) -> None:
+        self._since_us = at_us
+        earlier = [stand for stand in self._stands if stand.at_us <= at_us]
+        self._begin = next(iter([*earlier[-1:], *self._stands]), None)
+
+    def measuring_ended(self, at_us: int) -> None:
+        self._until_us = at_us
+
+    def told(self) -> Load:
+        """Rates per second, cores, and what there is; empty of a broker that has told of less than a second."""
+        if self._begin is not None and self._until_us is not None:
+            return self._of_measuring(self._begin, self._until_us)
+        stands = [stand for stand in self._stands if self._until_us is None or stand.at_us <= self._until_us]
+        if not stands:
+            return {}
+        earlier = [stand for stand in stands if stand.at_us <= stands[-1].at_us - WHOLE_US]
+        return _between(earlier[-1], stands[-1]) if earlier else {}
+
+    def _of_measuring(self, begin: _Stand, until_us: int) -> Load:
+        """Up to the last tick in it, or the first one after it where that is less than a second."""
+        later = [stand for stand in self._stands if stand.at_us >= begin.at_us + WHOLE_US]
+        inside = [stand for stand in later if stand.at_us <= until_us]
+        end = next(iter([*inside[-1:], *later]), None)
+        return _between(begin, end) if end else {}
+
+
+def _between(begin: _Stand, end: _Stand) -> Load:
+    elapsed_us = end.at_us - begin.at_us
+    counts = {name: end.counts[name] - begin.counts.get(name, 0) for name in end.counts}
+    rates = {name: count * SECOND_US / elapsed_us for name, count in counts.items()}
+    return {
+        "cores": None if begin.cpu_us is None or end.cpu_us is None else (end.cpu_us - begin.cpu_us) / elapsed_us,
+        "received_per_s": sum(rate for name, rate in rates.items() if name.startswith("in_")),
+        "sent_per_s": sum(rate for name, rate in rates.items() if name.startswith("out_")),
+        **{f"{name}_per_s": rates.get(name, 0.0) for name in SHOWN},
+        **end.gauges,
+    }

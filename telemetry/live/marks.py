@@ -1,0 +1,147 @@
+"""What the time charts of a run mark: its phases, its faults, and brokers that go and come. Pure.
+
+Counterparts: ``telemetry.live.window`` feeds it from journals while they grow, ``telemetry.live.event_words`` has the
+words, and ``static/js/livechart.js`` draws. However much happens there are few marks: brokers that go or come within a
+second of each other are one mark, and when those are too many, two neighbouring seconds become one, as in
+``telemetry.live.series``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from overlay.faults.faults import BEGAN, ENDED, MAX_FAULTS, RESTART
+from overlay.journal.facts import Event
+from telemetry.live.event_words import WORDINGS, Names, kind_of, subject_of, together
+from telemetry.live.series import SECOND_US
+
+PHASE, FAULT, MEMBERSHIP = "phase", "fault", "membership"
+MOST = 40
+"""Marks of one kind; of faults there may be as many as a run may have. More are no longer told apart on a chart."""
+
+Mark = dict[str, Any]
+"""``{at_s, until_s, label, kind}``, in seconds since the deployment's zero. ``until_s`` is ``None`` for an instant; a
+fault that is not over lasts until now."""
+
+
+@dataclass(slots=True)
+class _Fault:
+    detail: Mapping[str, Any]
+    at_s: float
+    until_s: float | None = None
+
+
+@dataclass(slots=True)
+class _Changes:
+    """Brokers that went the same way within one step."""
+
+    at_s: float
+    until_s: float
+    count: int = 0
+    brokers: set[str] = field(default_factory=set)
+    """As a process or as an address."""
+
+    def absorb(self, other: _Changes) -> _Changes:
+        at_s, until_s = min(self.at_s, other.at_s), max(self.until_s, other.until_s)
+        return _Changes(at_s, until_s, self.count + other.count, self.brokers | other.brokers)
+
+
+class Marks:
+    """The marks of one run, from its events in about the order of time."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._phases: list[Mark] = []
+        self._faults: list[_Fault] = []
+        self._step_s = 1
+        self._changes: dict[tuple[str, int], _Changes] = {}
+        """By what is written beside them, and step."""
+        self._lost: set[str] = set()
+        """Addresses of brokers that some neighbour lost: what others say of it later is no news."""
+
+    def take(self, event: Event) -> None:
+        kind, at_s = kind_of(event.name, event.detail), event.at_us / SECOND_US
+        if event.name == BEGAN:
+            if len(self._faults) < MAX_FAULTS:
+                self._faults.append(_Fault(event.detail, at_s))
+        elif event.name == ENDED:
+            self._end(event.detail, at_s)
+        elif event.name == "phase":
+            self._enter(kind, at_s)
+        elif (neighbour := str(event.detail.get("neighbour") or "")) and self._is_known(event.name, neighbour):
+            return
+        elif kind in WORDINGS and WORDINGS[kind].label:
+            label = WORDINGS[kind].label.replace("{other}", "{who}")
+            self._change(label, at_s, neighbour or subject_of(event.process, event.detail))
+
+    def shown(self, now_s: float, names: Names) -> list[Mark]:
+        """All of them in the order of time; ``names`` has the index of the broker that has an address."""
+        marks = [*self._phases, *(_of_fault(fault, now_s) for fault in self._faults), *self._memberships(names)]
+        return sorted(marks, key=lambda mark: mark["at_s"])
+
+    def _enter(self, phase: str, at_s: float) -> None:
+        label = WORDINGS[phase].label if phase in WORDINGS else ""
+        if label and len(self._phases) < self._most:
+            self._phases.append(_mark(at_s, None, label, PHASE))
+
+    def _end(self, detail: Mapping[str, Any], at_s: float) -> None:
+        fault = next((one for one in self._faults if one.until_s is None and one.detail == detail), None)
+        if fault is not None:
+            fault.until_s = at_s
+
+    def _is_known(self, name: str, neighbour: str) -> bool:
+        was_lost, is_lost = neighbour in self._lost, name == "NeighbourLost"
+        (self._lost.add if is_lost else self._lost.discard)(neighbour)
+        return was_lost == is_lost
+
+    def _change(self, label: str, at_s: float, broker: str) -> None:
+        self._put(label, _Changes(at_s, at_s, 1, {broker}))
+        while len(self._changes) > self._most:
+            self._step_s *= 2
+            earlier, self._changes = self._changes, {}
+            for (before, _), changes in earlier.items():
+                self._put(before, changes)
+
+    def _put(self, label: str, changes: _Changes) -> None:
+        key = label, int(changes.at_s // self._step_s)
+        self._changes[key] = self._changes[key].absorb(changes) if key in self._changes else changes
+
+    def _memberships(self, names: Names) -> list[Mark]:
+        merged: list[tuple[str, _Changes]] = []
+        newest: dict[str, int] = {}
+        for (label, _), changes in sorted(self._changes.items(), key=lambda item: item[1].at_s):
+            at = newest.get(label)  # of two steps that a border parts, what is as close as within a step is one
+            if at is not None and changes.until_s - merged[at][1].at_s <= self._step_s:
+                merged[at] = label, merged[at][1].absorb(changes)
+            else:
+                newest[label] = len(merged)
+                merged.append((label, changes))
+        return [_of_changes(label, changes, names) for label, changes in merged]
+
+
+def marks_of(events: Iterable[Event], names: Names) -> list[Mark]:
+    """The marks of a run that has ended, from all of its events in any order."""
+    marks, last_us = Marks(), 0
+    for event in sorted(events, key=lambda one: one.at_us):
+        marks.take(event)
+        last_us = event.at_us
+    return marks.shown(last_us / SECOND_US, names)
+
+
+def _of_fault(fault: _Fault, now_s: float) -> Mark:
+    until_s = None if fault.detail.get("what") == RESTART else fault.until_s or max(now_s, fault.at_s)
+    return _mark(fault.at_s, until_s, str(fault.detail.get("label", "")), FAULT)
+
+
+def _of_changes(label: str, changes: _Changes, names: Names) -> Mark:
+    brokers = together([f"broker-{names[one]}" if one in names else one for one in changes.brokers])
+    said = label.format(who=brokers)
+    if changes.count > len(changes.brokers):
+        said += f", {changes.count} times"
+    return _mark(changes.at_s, changes.until_s if changes.until_s - changes.at_s > 1 else None, said, MEMBERSHIP)
+
+
+def _mark(at_s: float, until_s: float | None, label: str, kind: str) -> Mark:
+    return {"at_s": at_s, "until_s": until_s, "label": label, "kind": kind}

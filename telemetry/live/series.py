@@ -1,0 +1,136 @@
+"""A run's course in at most so many points: when they are full, each two neighbours become one. Pure.
+
+Halving the resolution was chosen over a sliding window, so that a page opened late still shows how the run began.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from telemetry.statistics import histograms
+from telemetry.statistics.metrics import STATISTICS, rate
+from telemetry.summary.processes import MEMORY, over_idle
+
+Memories = Mapping[str, Mapping[str, int | None]]
+"""By process, its memory by kind, bytes."""
+
+BUSY = ("broker_cores", "client_cores")
+"""Columns of processor time: cores that all brokers, and all load generators, kept busy together."""
+
+POINTS = 600
+SECOND_US = 1_000_000
+
+
+@dataclass(slots=True)
+class Bucket:
+    """What happened in one step of the series."""
+
+    response_us: Counter[int] = field(default_factory=Counter)
+    """How often each response time was seen."""
+    counts: Counter[str] = field(default_factory=Counter)
+    memory: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    """The last memory of each broker by kind, bytes."""
+    busy: dict[str, dict[str, tuple[int, int]]] = field(default_factory=lambda: {column: {} for column in BUSY})
+    """By column and process, its processor time and the time in which it used it, µs."""
+    spread: dict[str, Any] | None = None
+    """Of ``response_us``, computed when it is first asked for."""
+    cores: dict[str, float | None] = field(default_factory=dict)
+    """Of ``busy``, likewise."""
+
+    def absorb(self, later: Bucket) -> None:
+        self.response_us.update(later.response_us)
+        self.counts.update(later.counts)
+        self.memory = {**self.memory, **later.memory}
+        for column, processes in later.busy.items():
+            for process, (used_us, elapsed_us) in processes.items():
+                self.use(column, process, used_us, elapsed_us)
+        self.spread = None
+
+    def use(self, column: str, process: str, used_us: int, elapsed_us: int) -> None:
+        """Note that a process used so much processor time in so much time."""
+        used_before, elapsed_before = self.busy[column].get(process, (0, 0))
+        self.busy[column][process] = used_before + used_us, elapsed_before + elapsed_us
+        self.cores.pop(column, None)
+
+    def cores_of(self, column: str) -> float | None:
+        """What all processes of a column kept busy together; ``None`` where none told."""
+        if column not in self.cores:
+            shares = [used / elapsed for used, elapsed in self.busy[column].values()]
+            self.cores[column] = sum(shares) if shares else None
+        return self.cores[column]
+
+    def response(self) -> dict[str, Any]:
+        if self.spread is None:
+            self.spread = histograms.spread(self.response_us)
+        return self.spread
+
+
+class Series:
+    """Buckets of ``step_s`` seconds from the deployment's zero."""
+
+    def __init__(self, points: int = POINTS) -> None:
+        self.step_s = 1
+        self._points = points
+        self._buckets: dict[int, Bucket] = {}
+
+    def at(self, at_us: int) -> Bucket:
+        """The bucket in which ``at_us`` lies. A tick at a full second tells of the second that it ends."""
+        bucket = self._buckets.setdefault(self._index(at_us), Bucket())
+        bucket.spread = None
+        if max(self._buckets) - min(self._buckets) < self._points:
+            return bucket
+        self._halve()
+        return self.at(at_us)
+
+    def _index(self, at_us: int) -> int:
+        return (max(at_us, 1) - 1) // (self.step_s * SECOND_US)
+
+    def _halve(self) -> None:
+        self.step_s *= 2
+        halved: dict[int, Bucket] = {}
+        for index, bucket in sorted(self._buckets.items()):
+            if index // 2 in halved:
+                halved[index // 2].absorb(bucket)
+            else:
+                halved[index // 2] = bucket
+        self._buckets = halved
+
+    def columns(self, rates: Sequence[str], idle: Memories | None = None) -> dict[str, list[Any]]:
+        """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, cores, ``rates`` per second.
+
+        Memory is the mean over the brokers; ``over_idle_bytes`` over those whose memory while idle is known, by
+        process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
+        """
+        if not self._buckets:
+            return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *BUSY, *rates)}
+        steps = range(min(self._buckets), max(self._buckets) + 1)
+        buckets = [self._buckets.get(index, _NOTHING) for index in steps]
+        columns: dict[str, list[Any]] = {"t": [(index + 1) * self.step_s for index in steps]}
+        for name in STATISTICS:
+            columns[name] = [bucket.response()[name] for bucket in buckets]
+        for name in MEMORY:
+            columns[name] = [_mean([row[name] for row in bucket.memory.values()]) for bucket in buckets]
+        columns["over_idle_bytes"] = [_mean(_over_idle(bucket, idle or {})) for bucket in buckets]
+        for name in BUSY:
+            columns[name] = [bucket.cores_of(name) for bucket in buckets]
+        for name in rates:
+            columns[name] = [
+                rate(bucket.counts[name], self.step_s * SECOND_US) if name in bucket.counts else None
+                for bucket in buckets
+            ]
+        return columns
+
+
+_NOTHING = Bucket()
+
+
+def _over_idle(bucket: Bucket, idle: Memories) -> list[int | None]:
+    return [over_idle(row, idle[process]) for process, row in bucket.memory.items() if process in idle]
+
+
+def _mean(values: Sequence[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,286 @@
+"""What the live page shows of a run: one snapshot, whole in itself, from the ticks and events written so far.
+
+Counterparts: ``overlay.journal.journal.JournalTail`` reads; ``telemetry.lake.collect`` says the same from samples once
+the run has ended, and a test feeds both one journal. A window that is opened late reads from the beginning, so it shows
+what an early one shows. Memory is bounded: 600 points, 50 events, few marks, and a few seconds of contributions.
+
+A tick does not tell the requests of measuring from the few that warming left behind: here, what *ended* after measuring
+began counts, where a summary takes what was *due* in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overlay.journal.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
+from overlay.journal.journal import JournalTail
+from overlay.systems.context_broker.costs import growth
+from telemetry.lake.runs import RunFiles
+from telemetry.lake.storage import plain
+from telemetry.live import event_words
+from telemetry.live.loads import PASSED, BrokerLoad
+from telemetry.live.marks import Marks
+from telemetry.live.series import SECOND_US, Series
+from telemetry.statistics import histograms
+from telemetry.statistics.metrics import answer_ratio, outcome_counts, rate
+from telemetry.summary import processes
+from telemetry.summary.schedule import AFTER_MEASURING
+
+EVENTS = 50
+"""How many events a snapshot carries, the newest; and as many of those that charts mark, however many others came."""
+UNDECIDED = 4_096
+"""Contributions kept until it is known when measuring began: a minute of 64 processes, where a second would do."""
+EARLY = 8
+"""Ticks of each broker kept until it is known when the clients began."""
+LEEWAY_US = SECOND_US // 2
+"""How far the ticks of two processes may be apart that tell of the same second."""
+
+_RATES = (*OUTCOMES, "updates")
+"""Counts whose rate the course of a run shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one tick of a load generator added."""
+
+    at_us: int
+    role: str
+    response_us: Counter[int]
+    counts: dict[str, int]
+
+
+class Totals:
+    """Response times and outcomes of the consumers since an instant."""
+
+    def __init__(self, since_us: int = 0) -> None:
+        self.since_us = since_us
+        self.until_us = since_us
+        self._told_us: int | None = None
+        """The last tick until then: the first one after it tells of all that came between."""
+        self.outcomes: Counter[str] = Counter()
+        self.updates: Counter[str] = Counter()
+        self.response_us: Counter[int] = Counter()
+
+    def add(self, contribution: Contribution) -> None:
+        if contribution.at_us <= self.since_us:
+            self._told_us = max(self._told_us or 0, contribution.at_us)
+            return
+        self.until_us = max(self.until_us, contribution.at_us)
+        if contribution.role == "provider":
+            self.updates.update(contribution.counts)
+        else:
+            self.outcomes.update(contribution.counts)
+            self.response_us.update(contribution.response_us)
+
+    def duration_us(self, measured_until_us: int | None) -> int:
+        """What a rate is per: up to now, and no longer than was measured. Waits for the last answers are none of it."""
+        until_us = self.until_us if measured_until_us is None else min(self.until_us, measured_until_us)
+        return until_us - (self.since_us if self._told_us is None else self._told_us)
+
+
+class LiveWindow:
+    """Follows the journals of one run. ``advance`` reads what is new and returns the whole picture."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+        self._tails: dict[Path, JournalTail] = {}
+        self._seq = 0
+        self._last: dict[str, Tick] = {}
+        self._early: dict[str, deque[Tick]] = {}
+        self._clients_began_us: int | None = None
+        self._loads: dict[str, BrokerLoad] = {}
+        self._phase = ""
+        self._measured_since_us: int | None = None
+        self._measured_until_us: int | None = None
+        self._events: deque[Event] = deque(maxlen=EVENTS)
+        self._marked: deque[Event] = deque(maxlen=EVENTS)
+        self._marks = Marks()
+        self._names: dict[str, int] = {}
+        """The index of the broker that has an address."""
+        self._undecided: deque[Contribution] = deque(maxlen=UNDECIDED)
+        self._totals = Totals()
+        self._series = Series()
+
+    def advance(self) -> dict[str, Any]:
+        """Read what was flushed since the last call; the snapshot of all there is. Times in s or µs, sizes in B."""
+        for fact in sorted(self._read(), key=lambda fact: fact.at_us):
+            if isinstance(fact, Tick):
+                self._take_tick(fact)
+            else:
+                self._take_event(fact)
+        self._seq += 1
+        return self._snapshot()
+
+    def _read(self) -> Iterator[Any]:
+        for path in self._files.journals():
+            if path not in self._tails:
+                self._tails[path] = JournalTail(path, (Start, Tick, Event))
+            for fact in self._tails[path].read_new():
+                if isinstance(fact, Start):
+                    self._take_start(fact)
+                else:
+                    yield fact
+
+    def _take_start(self, start: Start) -> None:
+        index = processes.broker_index(start.process)
+        if index is not None and start.address:
+            self._names[start.address] = index
+
+    def _take_event(self, event: Event) -> None:
+        (self._marked if event_words.is_marked(event.name, event.detail) else self._events).append(event)
+        self._marks.take(event)
+        if event.name != "phase":
+            return
+        self._phase = str(event.detail.get("phase", ""))
+        if self._phase == "measuring":
+            self._totals = Totals(event.at_us)
+            for contribution in self._undecided:
+                self._totals.add(contribution)
+            self._measured_since_us = event.at_us
+            for load in self._loads.values():
+                load.measuring_began(event.at_us)
+        elif self._measured_until_us is None and self._phase in AFTER_MEASURING:
+            self._measured_until_us = event.at_us
+            for load in self._loads.values():
+                load.measuring_ended(event.at_us)
+
+    def _take_tick(self, tick: Tick) -> None:
+        before = self._last.get(tick.process)
+        self._last[tick.process] = tick
+        grown = _grown(before, tick)
+        if processes.broker_index(tick.process) is not None:
+            self._take_broker(before, tick, grown)
+            self._take_processor("broker_cores", before, tick)
+        elif tick.process.startswith(processes.GENERATORS):
+            self._take_generator(tick, grown)
+            self._take_processor("client_cores", before, tick)
+        elif tick.process == ALL_BROKERS:
+            self._take_processor("broker_cores", before, tick)
+
+    def _take_processor(self, column: str, before: Tick | None, tick: Tick) -> None:
+        """Of a process that was started again nothing is known of the second in which that was."""
+        if before is not None and tick.at_us > before.at_us and tick.cpu_us >= before.cpu_us > 0:
+            used_us, elapsed_us = tick.cpu_us - before.cpu_us, tick.at_us - before.at_us
+            self._series.at(tick.at_us).use(column, tick.process, used_us, elapsed_us)
+
+    def _take_broker(self, before: Tick | None, tick: Tick, grown: dict[str, int]) -> None:
+        self._series.at(tick.at_us).memory[tick.process] = processes.memory_of(tick)
+        if self._clients_began_us is None:
+            self._early.setdefault(tick.process, deque(maxlen=EARLY)).append(tick)
+        if tick.process not in self._loads:
+            self._loads[tick.process] = BrokerLoad(self._measured_since_us)
+        self._loads[tick.process].take(before, tick, grown)
+
+    def _take_generator(self, tick: Tick, grown: dict[str, int]) -> None:
+        role = "provider" if tick.process.startswith("provider") else "consumer"
+        outcomes = {name: grown.get(name, 0) for name in OUTCOMES}
+        contribution = Contribution(tick.at_us, role, histograms.unpacked(tick.histogram), outcomes)
+        self._undecided.append(contribution)
+        self._totals.add(contribution)
+        if tick.counters.get("requests"):
+            began_us = tick.at_us - SECOND_US
+            self._clients_began_us = min(began_us, self._clients_began_us or began_us)
+        bucket = self._series.at(tick.at_us)
+        if role == "consumer":
+            bucket.counts.update(outcomes)
+            bucket.response_us.update(contribution.response_us)
+        else:
+            bucket.counts.update({"updates": outcomes["answered"]})
+
+    def _snapshot(self) -> dict[str, Any]:
+        totals = self._totals
+        duration_us = totals.duration_us(self._measured_until_us)
+        newest = max((tick.at_us for tick in self._last.values()), default=0)
+        events = [
+            {
+                "t_s": event.at_us / SECOND_US,
+                "process": event.process,
+                "name": event.name,
+                "detail": plain(event.detail),
+            }
+            for event in sorted((*self._events, *self._marked), key=lambda event: event.at_us)
+        ]
+        return {
+            "seq": self._seq,
+            "t_s": newest / SECOND_US,
+            "phase": self._phase,
+            "since_s": totals.since_us / SECOND_US,
+            "latency": histograms.spread(totals.response_us),
+            "throughput": {
+                "requests_per_s": rate(totals.outcomes.total(), duration_us),
+                "answered_per_s": rate(totals.outcomes["answered"], duration_us),
+                "updates_per_s": rate(totals.updates["answered"], duration_us),
+            },
+            "outcomes": outcome_counts(totals.outcomes),
+            "answer_ratio": answer_ratio(totals.outcomes),
+            "updates": outcome_counts(totals.updates),
+            "memory": self._memory(),
+            "load": {"brokers": [{"index": index, **self._loads[name].told()} for index, name in self._brokers()]},
+            "totals": self._all_brokers(),
+            "events": events,
+            "happened": event_words.happened(events, self._names),
+            "marks": self._marks.shown(newest / SECOND_US, self._names),
+            "series": {"step_s": self._series.step_s, **self._columns()},
+            "unreadable_bytes": sum(tail.bad_bytes for tail in self._tails.values()),
+        }
+
+    def _columns(self) -> dict[str, list[Any]]:
+        idle = {process: tick for _, process in self._brokers() if (tick := self._idle(process))}
+        memories = {process: processes.memory_of(tick) for process, tick in idle.items()}
+        return self._series.columns(_RATES, memories)
+
+    def _all_brokers(self) -> dict[str, float | None]:
+        """What all brokers come to together; ``None`` where nobody told."""
+        loads = [load for _, name in self._brokers() if (load := self._loads[name].told())]
+        memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
+        return {
+            "load_per_s": _sum(load[f"{name}_per_s"] for load in loads for name in PASSED),
+            "cores": _sum(load["cores"] for load in loads),
+            "entries": _sum(load.get("entries") for load in loads),
+            "private_bytes": _sum(processes.private(memory) for memory in memories),
+        }
+
+    def _brokers(self) -> list[tuple[int, str]]:
+        indexed = [(processes.broker_index(process), process) for process in self._last]
+        return sorted((index, process) for index, process in indexed if index is not None)
+
+    def _memory(self) -> dict[str, Any]:
+        rows = [self._broker_memory(index, process) for index, process in self._brokers()]
+        return {"brokers": rows, "mean": processes.mean_memory(rows)}
+
+    def _broker_memory(self, index: int, process: str) -> dict[str, Any]:
+        tick, idle = self._last[process], self._idle(process)
+        memory = processes.memory_of(tick)
+        return {
+            "index": index,
+            **memory,
+            "over_idle_bytes": processes.over_idle(memory, processes.memory_of(idle)) if idle else None,
+            "table_bytes": tick.counters.get("bytes"),
+        }
+
+    def _idle(self, process: str) -> Tick | None:
+        """A broker's last tick before a client asked for anything, or its newest while none has.
+
+        Load generators first tell of a request in the tick that ends its second, up to 1 s later and in another
+        journal. All processes tick together, give or take some milliseconds, hence half a second of leeway.
+        """
+        began_us = self._clients_began_us
+        early = self._early.get(process, ())
+        return next((tick for tick in reversed(early) if began_us is None or tick.at_us <= began_us + LEEWAY_US), None)
+
+
+def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
+    """How much each counter grew since the tick before; a process begins at zero."""
+    earlier = before.counters if before is not None else {}
+    names = tick.counters.keys() - GAUGES
+    return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; ``None`` where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,331 @@
+"""The report ``comparison``: what Spark computed per run and per configuration becomes tables and charts. Pure.
+
+Counterpart: ``telemetry.spark.pipeline`` computes ``Measured``; ``telemetry.reports.html`` lays the result out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from overlay.core.engines import ENGINES, SIMULATED
+from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
+from telemetry.reports.configurations import ChosenRun, differing, grouped, label, links_in_words
+from telemetry.statistics import metrics
+from telemetry.statistics.intervals import LOG, SHARE, SIGNED, Scale, interval
+from telemetry.statistics.metrics import STATISTICS
+from telemetry.summary.schedule import measured_us
+from telemetry.systems.context_broker import figures, oracle
+from telemetry.systems.context_broker.published import nearest
+
+STARTS = {"from_intended": "response_us", "from_sent": "response_from_sent_us"}
+"""From which instant a response time runs, and Spark's column of it."""
+MEMORY = {"rss_bytes": "RSS", "pss_bytes": "PSS", "uss_bytes": "USS", "over_idle_bytes": "over idle"}
+NEGATIVE = ("over_idle_bytes",)
+"""Kinds of memory that may be negative: what a broker gave back since it was idle."""
+MOST_NAMED = 5
+"""Runs that a note names."""
+CURVE = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
+"""The shares of requests at which the percentile chart is drawn."""
+
+Rows = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What Spark computed. Keys are runs, or for ``pooled`` and ``curves`` configurations.
+
+    ``response`` and ``pooled`` rows hold ``answers`` and ``<column>_<statistic>`` for the columns of ``STARTS``;
+    ``curves`` rows ``curve``, one value for each of ``CURVE``; ``outcomes`` a count by outcome; ``truths`` a count by
+    truth, ``existed`` and the median ``stale_ms``; ``memory`` bytes by name, the mean over a run's brokers.
+    """
+
+    response: Rows
+    pooled: Rows
+    curves: Rows
+    outcomes: Rows
+    truths: Rows
+    memory: Rows
+
+
+def compare(
+    runs: Sequence[ChosenRun],
+    measured: Measured,
+    title: str,
+    provenance: Mapping[str, Any],
+    repeated: Sequence[ChosenRun] = (),
+) -> dict[str, Any]:
+    """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``.
+
+    ``repeated`` were chosen, too, and are left out, as ``configurations.without_repeats`` has it.
+    """
+    factors = differing(runs)
+    groups = grouped(runs).items()
+    rows = [
+        {"number": number, **_configuration(key, group, factors, measured)}
+        for number, (key, group) in enumerate(groups, start=1)
+    ]
+    return {
+        "kind": "comparison",
+        "title": title,
+        "differing": factors,
+        "configurations": rows,
+        "engines": sorted({run.engine for run in runs}),
+        "charts": [*_charts(rows, measured), *figures.draw_all(rows)],
+        "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
+        "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
+    }
+
+
+def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str], measured: Measured) -> dict[str, Any]:
+    first = group[0]
+    links = links_in_words(first.topology.get("links") or ())
+    return {
+        "key": key,
+        "label": label(first, factors),
+        "topology": {
+            "name": first.topology.get("name") or first.kind,
+            "kind": first.kind,
+            "brokers": first.brokers,
+            "links": links,
+            "shaped": bool(links),
+        },
+        "system": first.system,
+        "engine": first.engine,
+        "faults": [dict(fault) for fault in first.faults],
+        "settings": dict(first.settings),
+        "workload": dict(first.workload),
+        "n": len(group),
+        "runs": [run.run for run in group],
+        "response": {
+            start: {name: _response(key, group, f"{column}_{name}", measured) for name in STATISTICS}
+            for start, column in STARTS.items()
+        },
+        "outcomes": _summed(measured.outcomes[run.run] for run in group if run.run in measured.outcomes),
+        **_answered(group, measured.outcomes),
+        "truth": _truth(group, measured.truths),
+        "memory": {
+            name: _over_runs(group, measured.memory, name, SIGNED if name in NEGATIVE else LOG)
+            for name in (*MEMORY, "table_bytes")
+        },
+        "verdicts": dict(Counter(run.verdict for run in group)),
+        "verdict_reasons": sorted({reason for run in group for reason in run.reasons}),
+        "published": _published(first),
+    }
+
+
+def _response(key: str, group: Sequence[ChosenRun], column: str, measured: Measured) -> dict[str, Any]:
+    """The interval over replicates, and beside it the same statistic of all their samples as one (``pooled``)."""
+    found = _over_runs(group, measured.response, column)
+    return {**found, "pooled": measured.pooled.get(key, {}).get(column)}
+
+
+def _over_runs(group: Sequence[ChosenRun], rows: Rows, column: str, scale: Scale = LOG) -> dict[str, Any]:
+    return interval([rows.get(run.run, {}).get(column) for run in group], scale)
+
+
+def _answered(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
+    """The share of the requests that were answered, and answers per second of measuring, over replicates."""
+    known = {run: metrics.outcome_counts(row) for run, row in rows.items()}
+    rates = {
+        run.run: {"per_s": metrics.rate(known[run.run]["answered"], lasted)}
+        for run in group
+        if run.run in known and (lasted := measured_us(run.manifest)) is not None
+    }
+    of_group = [known.get(run.run) for run in group]
+    share = interval(
+        [metrics.answer_ratio(row) if row else None for row in of_group],
+        SHARE,
+        requests=[sum(row.values()) if row else None for row in of_group],
+    )
+    return {"answer_ratio": share, "per_s": _over_runs(group, rates, "per_s")}
+
+
+def _truth(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
+    """``oracle.SHARES`` and the median ``stale_ms`` over replicates, and the ``counts`` of them all."""
+    known = {run.run: rows[run.run] for run in group if run.run in rows}
+    counts = _summed({word: row[word] for word in oracle.TRUTHS} for row in known.values())
+    return {
+        **{name: _share(group, known, name) for name in oracle.SHARES},
+        "stale_ms": _over_runs(group, known, "stale_ms"),
+        "counts": counts,
+    }
+
+
+def _share(group: Sequence[ChosenRun], known: Rows, name: str) -> dict[str, Any]:
+    rows = [known.get(run.run) for run in group]
+    values = [oracle.shares(row, row["existed"])[name] if row else None for row in rows]
+    requests = [oracle.shared_by(row, row["existed"])[name] if row else None for row in rows]
+    return interval(values, SHARE, requests=requests, most=oracle.MOST.get(name, 1.0))
+
+
+def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row)
+    return {"requests": total.total(), **total}
+
+
+def _published(run: ChosenRun) -> dict[str, Any] | None:
+    """The nearest row of Table B.1, the factors in which it differs, and whether it is the same configuration."""
+    found = nearest(run.kind, run.brokers, run.workload)
+    if found is None:
+        return None
+    row, differs = found
+    return {**asdict(row), "differs": differs, "same": not differs}
+
+
+def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
+    kept = ("started", "code", "python", "libraries", "machine", "simulated")
+    return {
+        "run": run.run,
+        "configuration": label(run, factors),
+        "replicate": run.replicate,
+        "seed": run.seed,
+        "engine": run.engine,
+        "verdict": run.verdict,
+        "verdict_reasons": list(run.reasons),
+        "changed": run.changed,
+        "links": links_in_words(run.topology.get("links") or ()),
+        **{name: run.manifest.get(name) for name in kept},
+    }
+
+
+def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
+    categories = [row["label"] for row in rows]
+    of = ", simulated" if all(row["engine"] == SIMULATED for row in rows) else ""
+    brokers = axis("Configuration", categories=categories)
+    return [
+        chart(
+            "response-time",
+            f"Mean response time against configuration{of}",
+            brokers,
+            axis("Mean response time", "µs", log=True),
+            [*_by_topology(rows), _published_points(rows)],
+            ["From the intended sending; answered requests only. Faint marks are replicates."],
+        ),
+        chart(
+            "percentiles",
+            f"Response time against the share of requests that it covers{of}",
+            axis("Share of requests", "%"),
+            axis("Response time", "µs", log=True),
+            [_curve(row, measured) for row in rows],
+            [
+                "All replicates of a configuration together; each percentile is exact, from the samples.",
+                "Faint marks at 50, 95 and 99 % are the replicates' own percentiles, whiskers their 95 % interval.",
+            ],
+        ),
+        chart(
+            "memory",
+            f"Memory of a broker against configuration{of}",
+            brokers,
+            axis("Memory of a broker", "kB", zero=True),
+            [_memory_series(rows, name, word, engine) for engine in ENGINES for name, word in MEMORY.items()],
+            [
+                "Mean over the brokers of a run and its seconds of measuring. PSS shares what brokers have in common, "
+                "USS leaves it out; over idle is USS minus that before the first client.",
+            ],
+        ),
+    ]
+
+
+def _role(row: Mapping[str, Any]) -> str:
+    if row["engine"] == SIMULATED:
+        return "simulated"
+    return "shaped" if row["topology"]["shaped"] else "measured"
+
+
+def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for x, row in enumerate(rows):
+        words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
+        words += ", simulated" if row["engine"] == SIMULATED else ""
+        points = found.setdefault((words, _role(row), row["topology"]["kind"]), [])
+        points.append(estimate(x, row["response"]["from_intended"]["mean"]))
+    return [series(name, role, kind, points, line=False) for (name, role, kind), points in found.items()]
+
+
+def _published_points(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    same = [(x, row["published"]) for x, row in enumerate(rows) if row["published"] and row["published"]["same"]]
+    points = [point(x, published["response_us"], note=published["note"]) for x, published in same]
+    return series("published, Table B.1", "published", "", points, line=False)
+
+
+def _curve(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
+    values = measured.curves.get(row["key"], {}).get("curve") or []
+    points = [
+        point(share * 100, y, n=row["n"], **_replicates(row, share)) for share, y in zip(CURVE, values, strict=False)
+    ]
+    return series(row["label"], _role(row), row["topology"]["kind"], points)
+
+
+def _replicates(row: Mapping[str, Any], share: float) -> dict[str, Any]:
+    """The replicates' own percentile at a share, where it is computed of each."""
+    found = row["response"]["from_intended"].get(f"p{share * 100:g}", {})
+    return {name: found[name] for name in ("low", "high", "replicates") if name in found}
+
+
+def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str, engine: str) -> dict[str, Any]:
+    """Of the configurations of one engine: what is modelled is another series than what was measured."""
+    of_engine = [(x, row) for x, row in enumerate(rows) if row["engine"] == engine]
+    points = [estimate(x, row["memory"][name], 1 / KB) for x, row in of_engine]
+    role = "shaped" if any(row["topology"]["shaped"] for _, row in of_engine) else "measured"
+    if engine == SIMULATED:
+        role, word = SIMULATED, f"{word}, simulated"
+    return series(word, role, "", [one for one in points if one["y"] is not None], line=False, metric=name)
+
+
+def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield (
+        "A value is the mean of the replicates' own statistic, with its 95 % interval by Student's t, none for one. Of "
+        "times and sizes it is the geometric mean, and t is on the logarithm; of memory over idle, which may be "
+        "negative, the mean; of shares the mean, with Wilson's score. Pooled is the statistic of all samples as one."
+    )
+    suspect = [run.run for run in runs if run.verdict == "suspect"]
+    if suspect:
+        yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."
+    changed = [f"{run.run} ({run.changed})" for run in runs if run.changed]
+    if changed:
+        yield (
+            f"{len(changed)} of {len(runs)} runs are what-if runs, which repeat another with one thing changed; they "
+            f"were chosen one by one: {_some(changed)}."
+        )
+    single = [row["label"] for row in rows if row["n"] == 1]
+    if single:
+        yield f"n = 1, so that nothing is known of the spread: {'; '.join(single)}."
+    if any(row["topology"]["shaped"] for row in rows):
+        yield "Links are shaped where it says so: their delay, jitter or loss was added in user space, not measured."
+    if any(row["published"] and not row["published"]["same"] for row in rows):
+        yield "Where no published row has the same workload, the nearest one stands beside, with what differs."
+
+
+def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]) -> Iterator[str]:
+    simulated = [run for run in runs if run.is_simulated]
+    if simulated:
+        yield (
+            "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
+            "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
+            "They stand beside live ones and are never replicates of them."
+        )
+    if repeated:
+        yield (
+            f"{len(repeated)} simulated runs are left out, since a later one has the same configuration and seed and "
+            f"is no replicate of it: {_some([run.run for run in repeated])}."
+        )
+    mixed = [group for group in grouped(simulated).values() if len({_simulated_by(run) for run in group}) > 1]
+    if mixed:
+        yield (
+            "Replicates were simulated by different code or service times, which adds to their spread, in "
+            f"{len(mixed)} configurations."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:MOST_NAMED])}{' …' if len(names) > MOST_NAMED else ''}"
+
+
+def _simulated_by(run: ChosenRun) -> str:
+    return json.dumps([run.manifest.get(name) for name in ("simulator", "service_times")], sort_keys=True)

@@ -1,0 +1,117 @@
+"""What a run is measured by: every figure that is filtered by, compared, charted or held to a threshold. Pure.
+
+Each thing has one name and one unit on every surface. Counterparts: ``telemetry.summary.summary`` computes the figures,
+``docs/measures.md`` says how; ``telemetry.filters`` names them in queries and thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Scale
+
+Unit = Literal["us", "ms", "bytes", "per_s", "share", "cores", ""]
+"""Of what is stored; ``""`` is a plain number."""
+
+Better = Literal["lower", "higher", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of a run."""
+
+    name: str
+    title: str
+    """As a chart's axis says it, without its unit."""
+    unit: Unit
+    path: tuple[str, ...]
+    """Where it stands in a run's summary."""
+    better: Better
+    """Which way is an improvement; empty where neither is."""
+    is_count: bool = False
+    """A whole number of things, exact."""
+    scale: Scale = LOG
+    """On which replicates are taken together: ``telemetry.statistics.intervals`` says what each is for."""
+    of_path: tuple[str, ...] = ()
+    """Of a share, where the summary says of how many requests it is."""
+    most: float = 1.0
+    """Of a share, what stands for all of them."""
+    is_response: bool = False
+    """A time that only answered requests have: whatever bounds it has to count the others, too."""
+
+    @property
+    def mean(self) -> str:
+        """Which mean of the replicates is shown."""
+        return "geometric mean" if self.scale == LOG else "mean"
+
+    def of(self, summary: Mapping[str, Any]) -> float | None:
+        """Its value in a summary; ``None`` where nothing was measured."""
+        found: Any = summary
+        for key in self.path:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def _count(name: str, title: str, better: Better = "lower") -> Measure:
+    return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT)
+
+
+def _cost(name: str, title: str) -> Measure:
+    return Measure(name, title, "", (name,), "lower", scale=COUNT)
+
+
+def _share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = ()) -> Measure:
+    return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of)
+
+
+def _memory(kind: str, title: str, scale: Scale = LOG) -> Measure:
+    return Measure(kind, title, "bytes", ("memory", "mean", f"{kind}_bytes"), "lower", scale=scale)
+
+
+def _response(name: str, title: str) -> Measure:
+    return Measure(name, title, "us", (name,), "lower", is_response=True)
+
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        _response("mean", "Mean response time"),
+        _response("p50", "Median response time"),
+        _response("p95", "Response time, 95th percentile"),
+        _response("p99", "Response time, 99th percentile"),
+        _count("requests", "Requests", ""),
+        _count("answered", "Answered", "higher"),
+        _count("not_found", "Not found"),
+        _count("timed_out", "Timed out"),
+        _count("refused", "Refused"),
+        _share("answer_ratio", "Share of requests answered", ("requests",)),
+        Measure("per_s", "Requests answered per second", "per_s", ("per_s",), "higher"),
+        _cost("hops", "Hops per answer"),
+        _cost("messages_per_query", "Messages per query"),
+        _cost("datagrams_per_query", "Datagrams per query"),
+        _cost("messages_per_update", "Messages per update"),
+        _share("success", "Share found of what existed", ("truth", "existed"), ("truth", "success")),
+        _share("fresh_share", "Share of answers that were fresh", ("answered",), ("truth", "fresh_share")),
+        Measure(
+            "false_not_found",
+            "Falsely not found per 1,000",
+            "",
+            ("truth", "false_not_found_per_1000"),
+            "lower",
+            scale=SHARE,
+            of_path=("requests",),
+            most=1000.0,
+        ),
+        Measure("age_ms", "Age of an answer, median", "ms", ("age_ms", "p50"), "lower"),
+        Measure("late_p99", "Lateness of the load generator, p99", "us", ("lateness", "p99"), "lower"),
+        _memory("rss", "Memory of a broker, RSS"),
+        _memory("pss", "Memory of a broker, PSS"),
+        _memory("uss", "Memory of a broker, USS"),
+        _memory("over_idle", "Memory of a broker over an idle one", SIGNED),
+        _memory("table", "Table of a broker"),
+        Measure("cores_used", "Cores kept busy", "cores", ("processor", "cores_used"), "lower"),
+    )
+}
+"""By name."""

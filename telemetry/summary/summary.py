@@ -1,0 +1,305 @@
+"""A run's summary: what its page, its API and the reports say of it in one object. Pure, over columns and ticks.
+
+Only requests *intended* in measuring count. Response time is that of answered requests, from the intended sending
+(``*_us``) and from the actual one (``*_from_sent_us``); all times are microseconds unless their name says otherwise.
+Rates are per second of measuring (``measured_us``), without the waits for the last answers, which ``window_us`` has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from overlay.core.engines import LIVE
+from overlay.faults.churn import DEPARTURES, HAPPENED, UP
+from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
+from overlay.journal.facts import Event, Start, Tick
+from overlay.systems.context_broker.costs import costs
+from telemetry.statistics import metrics
+from telemetry.summary import processes
+from telemetry.summary.processes import GENERATORS
+from telemetry.summary.schedule import due_in_measuring, measured_us
+from telemetry.summary.verdict import Evidence, judge
+from telemetry.systems.context_broker import oracle
+
+SILENT_US = 3_000_000
+"""A process that reports each second and has not for this long before the end was not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All that a run's journals said."""
+
+    samples: pa.Table
+    ticks: Sequence[Tick]
+    events: Sequence[Event]
+    starts: Sequence[Start]
+    lost: Sequence[str]
+    """One sentence per journal of which something is missing."""
+
+
+def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The summary of ``run``: what its page reads and REST gives as ``summary``."""
+    requests = _measured(run.samples, "consumer")
+    updates = _measured(run.samples, "provider")
+    begin_us, end_us = measuring_window(run.samples)
+    ticks = processes.by_process(run.ticks)
+    zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
+    duration_us = measured_us(manifest, run.events)
+    if duration_us is None:  # a manifest that tells of no workload
+        duration_us = end_us - begin_us
+    response = _exchanges(requests, duration_us)
+    brokers = _broker_rows(ticks, _clients_began(run.samples), begin_us, end_us)
+    counters = processes.summed(
+        processes.counters_between(rows, begin_us, end_us)
+        for process, rows in ticks.items()
+        if processes.is_of_brokers(process)
+    )
+    asked = processes.summed(
+        processes.counters_between(rows, begin_us, end_us)
+        for process, rows in ticks.items()
+        if process.startswith("consumers-")
+    ).get("requests", 0)
+    truth = _truth(requests)
+    summary = {
+        **_as_requests(response),
+        "bounds": _bounds(requests, truth["proved_not_found"]),
+        "updates": _exchanges(updates, duration_us),
+        "lateness": metrics.spread(_late(requests)),
+        "age_ms": metrics.spread(_ages(requests, zero_unix_us)),
+        "truth": truth,
+        "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
+        "counters": counters,
+        **costs(counters, asked),
+        "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
+        "window_us": [begin_us, end_us],
+        "measured_us": duration_us,
+    }
+    is_live = manifest.get("engine", LIVE) == LIVE
+    evidence = _evidence(run, summary, ticks, due_in_measuring(manifest), is_live=is_live)
+    verdict, reasons = judge(evidence)
+    return {**summary, "verdict": verdict, "verdict_reasons": reasons}
+
+
+def measuring_window(samples: pa.Table) -> tuple[int, int]:
+    """From the first intended sending in measuring to the last end of one, microseconds; (0, 0) without any."""
+    measured = samples.filter(pc.equal(samples["phase"], "measuring"))
+    if measured.num_rows == 0:
+        return 0, 0
+    return pc.min(measured["intended_us"]).as_py(), pc.max(measured["ended_us"]).as_py()
+
+
+def _measured(samples: pa.Table, role: str) -> pa.Table:
+    return samples.filter(pc.and_(pc.equal(samples["phase"], "measuring"), pc.equal(samples["role"], role)))
+
+
+def _numbers(table: pa.Table, column: str) -> metrics.Numbers:
+    values: metrics.Numbers = table[column].to_numpy()
+    return values
+
+
+def _answered(table: pa.Table) -> pa.Table:
+    return table.filter(pc.equal(table["outcome"], "answered"))
+
+
+def _exchanges(table: pa.Table, duration_us: int) -> dict[str, Any]:
+    """Outcomes, rates and response times of one role's exchanges."""
+    counts = pc.value_counts(table["outcome"]).to_pylist()
+    outcomes = metrics.outcome_counts({row["values"]: row["counts"] for row in counts})
+    answered = _answered(table)
+    ended = _numbers(answered, "ended_us")
+    response = metrics.spread(ended - _numbers(answered, "intended_us"))
+    from_sent = metrics.spread(ended - _numbers(answered, "sent_us"))
+    return {
+        "requests": table.num_rows,
+        **outcomes,
+        "answer_ratio": metrics.answer_ratio(outcomes),
+        "per_s": metrics.rate(outcomes["answered"], duration_us),
+        "attempts": int(pc.sum(table["attempts"]).as_py() or 0),
+        **{f"{name}_us": response[name] for name in (*metrics.STATISTICS, "max")},
+        **{f"{name}_from_sent_us": from_sent[name] for name in (*metrics.STATISTICS, "max")},
+    }
+
+
+def _as_requests(response: dict[str, Any]) -> dict[str, Any]:
+    """The consumers' exchanges under the contract's short names too: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
+    return {**response, **{name: response[f"{name}_us"] for name in metrics.STATISTICS}}
+
+
+def _bounds(requests: pa.Table, rightly_not_found: int) -> dict[str, Any]:
+    """Response times of all requests for which there was an answer to be had; those that got none took for ever."""
+    answered = _answered(requests)
+    unanswered = requests.num_rows - answered.num_rows - rightly_not_found
+    took = _numbers(answered, "ended_us") - _numbers(answered, "intended_us")
+    return {"requests": len(took) + unanswered, "unanswered": unanswered, **metrics.bounds(took, unanswered)}
+
+
+def _late(requests: pa.Table) -> metrics.Numbers:
+    return _numbers(requests, "sent_us") - _numbers(requests, "intended_us")
+
+
+def _ages(requests: pa.Table, zero_unix_us: int) -> metrics.Numbers:
+    answered = _answered(requests)
+    return metrics.ages_ms(_numbers(answered, "ended_us"), _numbers(answered, "entry_timestamp_ms"), zero_unix_us)
+
+
+def _truth(requests: pa.Table) -> dict[str, Any]:
+    """What the oracle found, counted."""
+    counts = pc.value_counts(requests["truth"]).to_pylist()
+    stale = requests.filter(pc.equal(requests["truth"], "stale"))
+    existed = int(pc.sum(requests["existed"]).as_py() or 0)
+    return oracle.account({row["values"]: row["counts"] for row in counts}, _numbers(stale, "stale_ms"), existed)
+
+
+def _clients_began(samples: pa.Table) -> int:
+    return int(pc.min(samples["sent_us"]).as_py() or 0)
+
+
+def _broker_rows(
+    ticks: Mapping[str, Sequence[Tick]], clients_began_us: int, begin_us: int, end_us: int
+) -> list[dict[str, Any]]:
+    indexed = [
+        (index, rows) for process, rows in ticks.items() if (index := processes.broker_index(process)) is not None
+    ]
+    return [
+        processes.broker_memory(index, rows, clients_began_us, begin_us, end_us)
+        for index, rows in sorted(indexed, key=lambda pair: pair[0])
+    ]
+
+
+def _processor(
+    ticks: Mapping[str, Sequence[Tick]], begin_us: int, end_us: int, manifest: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Cores kept busy while measuring, by process and in all."""
+    used = {process: processes.cores_used(rows, begin_us, end_us) for process, rows in ticks.items()}
+    known = {process: share for process, share in used.items() if share is not None}
+    machine = manifest.get("machine", {})
+    return {
+        "cores": machine.get("usable_cores") or machine.get("cores") or 1,
+        "cores_used": sum(known.values()) if known else None,
+        "by_process": known,
+    }
+
+
+def _evidence(
+    run: Collected,
+    summary: Mapping[str, Any],
+    ticks: Mapping[str, Sequence[Tick]],
+    due: Mapping[str, int] | None,
+    *,
+    is_live: bool,
+) -> Evidence:
+    """A busy simulated processor is no fault of the measurement: each has one to itself, and queues are the result. Nor
+    is a modelled client that wakes late: it does so as live ones were measured to, and both response times are told."""
+    by_process = summary["processor"]["by_process"]
+    busiest = max(by_process, key=by_process.__getitem__, default="")
+    begin_us, end_us = summary["window_us"]
+    measured_from_us = min([begin_us, *_measuring_began(run.events)])
+    return Evidence(
+        requests=summary["requests"],
+        answered=summary["answered"],
+        cores=summary["processor"]["cores"],
+        cores_used=summary["processor"]["cores_used"] if is_live else None,
+        busiest_process=busiest,
+        busiest_cores=by_process.get(busiest, 0.0) if is_live else 0.0,
+        late_p99_us=summary["lateness"]["p99"] if is_live else None,
+        late_mean_us=summary["lateness"]["mean"] if is_live else None,
+        response_mean_us=summary["mean_us"],
+        clock_step_ms=_clock_step_ms(run.starts, summary["age_ms"]["min"]),
+        lost=[*run.lost, *_silent(ticks, end_us, _away(run.events, end_us))],
+        restarted=[
+            process
+            for process, rows in ticks.items()
+            if _restarted(process, rows, run.events, measured_from_us, end_us)
+        ],
+        unaccounted=_unaccounted(run, summary, ticks, due),
+    )
+
+
+def _clock_step_ms(starts: Sequence[Start], least_age_ms: float | None) -> float:
+    """How far the wall clock moved: the processes began at one zero and read it at different times.
+
+    A step back after that shows in answers that seem younger than nothing.
+    """
+    zeros = [start.zero_unix_us for start in starts]
+    between_starts = (max(zeros) - min(zeros)) / 1000 if zeros else 0.0
+    return max(between_starts, -(least_age_ms or 0.0))
+
+
+def _unaccounted(
+    run: Collected, summary: Mapping[str, Any], ticks: Mapping[str, Sequence[Tick]], due: Mapping[str, int] | None
+) -> int:
+    """Requests and updates without a sample: of those that were due, or, where that is not known, of those begun."""
+    if due is not None:
+        measured = {"consumer": summary["requests"], "provider": summary["updates"]["requests"]}
+        return sum(max(0, due[role] - measured[role]) for role in measured)
+    begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if name.startswith(GENERATORS)]
+    return max(0, sum(begun) - int(run.samples.num_rows))
+
+
+def _silent(ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:
+    """Brokers whose last tick came long before measuring ended, unless they were to be away by then.
+
+    A fleet may go earlier: when it has nothing to send.
+    """
+    return [
+        f"{process} reported nothing in the last {(end_us - rows[-1].at_us) / 1e6:.0f} s of measuring."
+        for process, rows in ticks.items()
+        if processes.broker_index(process) is not None and process not in away and end_us - rows[-1].at_us > SILENT_US
+    ]
+
+
+def _away(events: Iterable[Event], end_us: int) -> set[str]:
+    """The brokers that churn or a fault kept away, or brought back too late to report, when measuring ended."""
+    kept: Counter[str] = Counter()
+    for event in sorted(events, key=lambda event: event.at_us):
+        goes = event.name in _GOES and event.detail.get("what") != RESTART
+        if goes or (event.name in _COMES and event.at_us < end_us - SILENT_US):
+            kept.update(dict.fromkeys(_sent_away(event), 1 if goes else -1))
+    return {process for process, count in kept.items() if count > 0}
+
+
+_GOES, _COMES = {BEGAN, *(HAPPENED[what] for what in DEPARTURES)}, {ENDED, HAPPENED[UP]}
+
+
+def _sent_away(event: Event) -> set[str]:
+    """The brokers that an event of churn, or of a fault that ends brokers, is about."""
+    if event.name in HAPPENED.values():
+        return {f"{processes.BROKER}{event.detail.get('broker')}"}
+    if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
+        return set()
+    return {f"{processes.BROKER}{index}" for index in event.detail.get("brokers", ())}
+
+
+def _measuring_began(events: Iterable[Event]) -> list[int]:
+    """When measuring began, as the journal tells: up to an interval before the first request of it was due."""
+    return [event.at_us for event in events if event.name == "phase" and event.detail.get("phase") == "measuring"]
+
+
+def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int) -> bool:
+    """Whether a process was started again while measuring, and not only sent away and brought back by churn.
+
+    The supervisor says so. Where its journal is lost the process's own clock of processor time may show it; not always,
+    as one that died young may have used less than its successor by the next tick.
+    """
+    said = any(
+        event.name == "process_started"
+        and event.detail.get("process") == process
+        and event.detail.get("after")
+        and begin_us <= event.at_us <= end_us
+        for event in events
+    )
+    was_sent_away = any(process in _sent_away(event) for event in events)
+    return said or (not was_sent_away and _fell_back(ticks, begin_us, end_us))
+
+
+def _fell_back(ticks: Sequence[Tick], begin_us: int, end_us: int) -> bool:
+    """Whether a process's own clock of processor time went back while measuring: it is another process by then."""
+    rows = processes.between(ticks, begin_us, end_us)
+    return any(later.cpu_us < earlier.cpu_us for earlier, later in pairwise(rows))

@@ -1,0 +1,131 @@
+"""A run's verdict on itself: ``valid``, or ``suspect`` with every reason. Pure.
+
+A suspect run is kept, shown and marked; it is never silently left out of a mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from overlay.core.settings import check, setting
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From where on a measurement says more about the machine than about the brokers."""
+
+    machine_busy: float = setting(
+        0.9,
+        low=0.1,
+        high=1,
+        help="Share of all cores that the run's processes may use while measuring. Above it requests queue for a core, "
+        "so that response times are those of the scheduler. Lower finds more runs suspect.",
+    )
+    process_busy: float = setting(
+        0.95,
+        low=0.1,
+        high=1,
+        help="Share of one core that a single process may use while measuring. Each broker and each load generator "
+        "runs on one thread, so at 1 it is the bottleneck.",
+    )
+    late_p99_us: int = setting(
+        10_000,
+        unit="µs",
+        low=100,
+        high=10_000_000,
+        help="By how much the generator may send later than intended, at the 99th percentile. 10 ms is about one "
+        "scheduler tick: a sleeping process on a free core wakes well within it.",
+    )
+    late_share: float = setting(
+        0.5,
+        low=0.01,
+        high=1,
+        help="Share of the mean response time that may be the generator's own lateness. Above half of it, the figure "
+        "describes the generator rather than the brokers.",
+    )
+    clock_step_ms: int = setting(
+        100,
+        unit="ms",
+        low=1,
+        high=60_000,
+        help="How far the wall clock may move against the monotonic one. A step bends ages and validity, never "
+        "response times.",
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+THRESHOLDS = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a verdict is made of. Times in microseconds; ``None`` is what nobody measured."""
+
+    requests: int
+    answered: int
+    cores: int
+    cores_used: float | None
+    """By all processes of the run together, while measuring."""
+    busiest_process: str = ""
+    busiest_cores: float = 0.0
+    late_p99_us: float | None = None
+    late_mean_us: float | None = None
+    response_mean_us: float | None = None
+    clock_step_ms: float = 0.0
+    lost: Sequence[str] = field(default=())
+    """One sentence per journal that is torn, missing or ends early."""
+    restarted: Sequence[str] = field(default=())
+    """Processes that started again while measuring."""
+    unaccounted: int = 0
+    """Requests that were due and of which no sample tells how they ended."""
+
+
+def judge(evidence: Evidence, thresholds: Thresholds = THRESHOLDS) -> tuple[str, list[str]]:
+    """``("valid", [])`` or ``("suspect", reasons)``, each reason a sentence."""
+    reasons = [*_load(evidence, thresholds), *_lateness(evidence, thresholds), *_losses(evidence, thresholds)]
+    return ("suspect" if reasons else "valid"), reasons
+
+
+def _load(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
+    share = (evidence.cores_used or 0) / evidence.cores
+    if share > limit.machine_busy:
+        yield (
+            f"Processor saturated: the run used {share:.0%} of {evidence.cores} cores "
+            f"({limit.machine_busy:.0%} allowed)."
+        )
+    if evidence.busiest_cores > limit.process_busy:
+        yield (
+            f"Processor saturated: {evidence.busiest_process} used {evidence.busiest_cores:.0%} of one core "
+            f"({limit.process_busy:.0%} allowed)."
+        )
+
+
+def _lateness(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
+    late, mean, response = evidence.late_p99_us, evidence.late_mean_us, evidence.response_mean_us
+    if late is not None and late > limit.late_p99_us:
+        yield (
+            f"Generator late: 1 % of requests were sent {late / 1000:.1f} ms or more after they were due "
+            f"({limit.late_p99_us / 1000:g} ms allowed)."
+        )
+    if mean is not None and response and mean > limit.late_share * response:
+        yield (
+            f"Generator late: {mean / response:.0%} of the mean response time is its own delay in sending "
+            f"({limit.late_share:.0%} allowed)."
+        )
+
+
+def _losses(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
+    if evidence.requests == 0:
+        yield "Samples lost: no request was measured."
+    elif evidence.answered == 0:
+        yield "No request was answered, so there is no response time."
+    if evidence.clock_step_ms > limit.clock_step_ms:
+        yield f"Clock stepped: by {evidence.clock_step_ms:.0f} ms ({limit.clock_step_ms} ms allowed)."
+    yield from (f"Samples lost: {sentence}" for sentence in evidence.lost)
+    if evidence.restarted:
+        yield f"Broker restarted while measuring: {', '.join(evidence.restarted)}."
+    if evidence.unaccounted:
+        yield f"Requests unaccounted for: {evidence.unaccounted} were due and have no sample."

@@ -1,0 +1,175 @@
+"""The messages of a recorded run with all their bytes: some of them as rows, one of them whole, or all as pcapng.
+
+Counterparts: ``telemetry.systems.context_broker.messages`` joined both ends of each and kept how it begins; the
+recordings have the bytes. Messages are numbered as its rows are, and ``Choice`` picks among them in the same way for
+all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from overlay import __version__
+from overlay.core.engines import SIMULATED
+from overlay.journal.recording import BadRecording, Recording, What, recordings_in
+from telemetry.errors import TelemetryError
+from telemetry.lake import pcapng
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker.messages import MOST_MESSAGES, OUTSIDE, InOrder
+
+PIECE_BYTES = 1 << 18
+"""Of a capture that are handed on at a time."""
+_NARROW = ("at_us", "code", "sender", "receiver")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages: those to which all of this applies."""
+
+    from_us: int = 0
+    to_us: int = 10**11
+    """Until before."""
+    query: str | None = None
+    code: int | None = None
+    broker: int | None = None
+    """Its sender or its receiver."""
+
+
+def numbers(path: Path, choice: Choice) -> np.ndarray[Any, Any]:
+    """The numbers of the chosen messages, in order."""
+    columns = [*_NARROW, "query"] if choice.query is not None else [*_NARROW]
+    table = pq.read_table(path, partitioning=None, columns=columns)
+    at = table["at_us"].to_numpy()
+    chosen = (at >= choice.from_us) & (at < choice.to_us)
+    if choice.code is not None:
+        chosen &= table["code"].to_numpy() == choice.code
+    if choice.broker is not None:
+        ends = (table[end].to_numpy() == choice.broker for end in ("sender", "receiver"))
+        chosen &= np.logical_or(*ends)
+    if choice.query is not None:
+        chosen &= table["query"].to_numpy(zero_copy_only=False) == choice.query
+    return np.flatnonzero(chosen)
+
+
+def rows(path: Path, choice: Choice, offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+    """How many are chosen, and ``limit`` of them from ``offset`` on, each with its ``number``."""
+    found = numbers(path, choice)
+    wanted = found[offset : offset + limit].tolist()
+    return len(found), _at(path, wanted)
+
+
+def _at(path: Path, wanted: list[int]) -> list[dict[str, Any]]:
+    """The rows with these numbers, which are in order; only the row groups that hold them are read."""
+    made: list[dict[str, Any]] = []
+    with pq.ParquetFile(path) as file:
+        first = 0
+        for group in range(file.num_row_groups):
+            beyond = first + file.metadata.row_group(group).num_rows
+            here = [number for number in wanted if first <= number < beyond]
+            if here:
+                taken = file.read_row_group(group).take([number - first for number in here]).to_pylist()
+                made += [{**row, "number": number} for number, row in zip(here, taken, strict=True)]
+            first = beyond
+    return made
+
+
+def row(path: Path, number: int) -> dict[str, Any] | None:
+    """One message as a row; ``None`` where there are fewer."""
+    return next(iter(_at(path, [number])), None)
+
+
+def whole(files: RunFiles, row: Mapping[str, Any]) -> bytes | None:
+    """All bytes of the message of ``row``; ``None`` where its recording is gone.
+
+    It is looked for in the recordings of the broker that told of it, in which no other of that instant begins so.
+    """
+    begins: bytes = row["text"].encode()
+    if len(begins) == row["bytes"]:
+        return begins
+    sent = row["sender"] != OUTSIDE
+    teller, what = (row["sender"], What.SENT) if sent else (row["receiver"], What.RECEIVED)
+    for path in recordings_in(files.journal_directory):
+        if path.name.startswith(f"broker-{teller}."):
+            recording = Recording(path)
+            zero = recording.begin.zero_ns
+            for record in recording:
+                if record[0] == what and (record[1] - zero) // 1000 == row["at_us"] and _is_it(record[4], row):
+                    data: bytes = record[4]
+                    return data
+    return None
+
+
+def _is_it(data: bytes, row: Mapping[str, Any]) -> bool:
+    """The text of a row is how its datagram begins, its last character perhaps cut."""
+    text = row["text"].rstrip("\ufffd")
+    return len(data) == row["bytes"] and data.decode(errors="replace").startswith(text)
+
+
+def capture(files: RunFiles, choice: Choice, title: str) -> Iterator[bytes]:
+    """The chosen messages as pcapng, in pieces. ``title`` says of what run, and whether it was simulated.
+
+    Raises ``TelemetryError`` before the first piece where nothing was recorded.
+    """
+    recordings = _recordings(files)
+    path = files.messages_path
+    wanted: bytes | None = None
+    if path.is_file():
+        wanted = _flags(numbers(path, choice))
+    elif (choice.query, choice.code, choice.broker) != (None, None, None):
+        raise TelemetryError(f"Run {files.run} was not collected yet; only a time can be chosen from it.")
+    return _pieces(recordings, choice, wanted, title)
+
+
+def _flags(chosen: np.ndarray[Any, Any]) -> bytes:
+    """A byte for each message up to the last chosen one, 1 for those that are: a set of them takes 60 times as much."""
+    flags = np.zeros(int(chosen[-1]) + 1 if len(chosen) else 0, bool)
+    flags[chosen] = True
+    return flags.tobytes()
+
+
+def title(files: RunFiles) -> str:
+    """What a capture of this run says of itself."""
+    how = "simulated in virtual time" if files.read_manifest().get("engine") == SIMULATED else "as they were recorded"
+    return (
+        f"Messages of run {files.run}, {how}. A message is told of by its sender, or by its receiver where only that "
+        "recorded. IP and UDP heads are made up from the recorded addresses."
+    )
+
+
+def _recordings(files: RunFiles) -> list[Recording]:
+    made = []
+    for path in recordings_in(files.journal_directory):
+        try:
+            made.append(Recording(path))
+        except BadRecording:  # the run's page says so
+            continue
+    if not made:
+        raise TelemetryError(f"Run {files.run} has no recordings: it was not recorded, or they were removed.")
+    return made
+
+
+def _pieces(recordings: list[Recording], choice: Choice, wanted: bytes | None, title: str) -> Iterator[bytes]:
+    piece = bytearray(pcapng.section(title, f"Waxwing {__version__}") + pcapng.interface("overlay"))
+    begin = recordings[0].begin
+    epoch = begin.zero_ns + begin.wall_offset_ns  # of one host, or of one simulation: its brokers share a clock
+    beyond = MOST_MESSAGES if wanted is None else len(wanted)
+    for number, is_new, (at, own, what, other, data) in InOrder(recordings):
+        if number >= beyond or at // 1000 >= choice.to_us:
+            break
+        if not is_new or at // 1000 < choice.from_us or (wanted is not None and not wanted[number]):
+            continue
+        if what == What.SENT:
+            ends, direction, teller = (own, other), pcapng.OUTBOUND, "sender"
+        else:
+            ends, direction, teller = (other, own), pcapng.INBOUND, "receiver"
+        piece += pcapng.packet(epoch + at, *ends, data, direction, f"Recorded by the {teller}; message {number}.")
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

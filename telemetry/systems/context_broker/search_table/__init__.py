@@ -1,0 +1,10 @@
+"""``python -m telemetry search-table``: every search strategy on every topology, in virtual time and live.
+
+Counterpart: ``telemetry.systems.context_broker.lab.draws``, of which one draw is run; here:
+
+- ``draws``      which draws, by which engine; run in processes of their own, kept in a file as they come
+- ``summary``    summed up with the topology as the unit, and engine beside engine
+- ``published``  beside the table of walk policies that the specification has
+- ``page``       the tables in words
+- ``command``    all of it
+"""

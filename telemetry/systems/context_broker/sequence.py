@@ -1,0 +1,146 @@
+"""One query as a sequence diagram: a lifeline for each who took part, a message for all that went between. Pure.
+
+::
+
+    consumer   0          1          2            time goes down; a message's line falls by what it took
+       | ─────>|          |          |
+       |       | ── 1 ───>|          |
+       |       |          | ── 2 ───>|
+       |       |          |<─ ─ ─ ─ ─|
+       |<─ ─ ─ | <─ ─ ─ ─ |          |
+
+Messages stand at their milliseconds, or at equal steps: then what happened at one instant is told apart, and short
+hops are as well seen as long ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from telemetry.systems.context_broker.traces import CONSUMER, Query, Step
+
+MOST = 300
+"""Messages drawn; the picture of more could not be read, and the table has them all."""
+
+CODES = {"request": 3, "lookahead": 16, "answer": 4, "refusal": 6}
+"""Of the wire protocol, by the kind of what went between brokers."""
+_TO_CONSUMER = {"found": "answer", "replied": "answer", "turned away": "refusal", "passed back": "refusal"}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Lifelines by their place in ``Sequence.lanes``; times in ms since the request's arrival at the broker asked."""
+
+    kind: str
+    code: int
+    number: int | None
+    """Of a request between brokers: its number within the query, from 1."""
+    passage: int | None
+    """Its place among the query's hops; ``None`` of what went to or came from its consumer."""
+    sender: int
+    receiver: int
+    sent_ms: float
+    arrived_ms: float
+    ms: float | None
+    """How long it took; ``None`` where one end only is known: then it is drawn level."""
+    is_lost: bool
+    """It was sent, and its receiver reported nothing of it."""
+    sent_at: int
+    """Its beginning in equal steps, and below its end."""
+    arrived_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    lanes: list[int | None]
+    """A lifeline each: the consumer, which is ``None``, and brokers by their index as they first took part."""
+    messages: list[Message]
+    steps: int
+    """How many equal steps there are."""
+    left_out: int
+    """Messages beyond ``MOST``."""
+
+
+@dataclass(slots=True)
+class _Sent:
+    kind: str
+    number: int | None
+    passage: int | None
+    sender: int
+    receiver: int
+    sent_us: int
+    arrived_us: int | None
+
+
+def sequence_of(query: Query, sent_by_consumer_us: int | None = None, ended_us: int | None = None) -> Sequence:
+    """``sent_by_consumer_us`` and ``ended_us`` are when its consumer sent it and had its answer, where known."""
+    sent = [*_from_consumer(query, sent_by_consumer_us), *_between_brokers(query), *_to_consumer(query, ended_us)]
+    sent.sort(key=lambda one: one.sent_us)  # stable: of one instant first what was first
+    kept = sent[:MOST]
+    lanes = list(dict.fromkeys(end for one in kept for end in (one.sender, one.receiver)))
+    lanes.sort(key=lambda lane: lane != CONSUMER)  # stable: the consumer first, the others as they took part
+    place = {lane: at for at, lane in enumerate(lanes)}
+    ranks, steps = _ranks(kept)
+    begin = query.at_us
+    messages = [
+        Message(
+            kind=one.kind,
+            code=CODES[one.kind],
+            number=one.number,
+            passage=one.passage,
+            sender=place[one.sender],
+            receiver=place[one.receiver],
+            sent_ms=(one.sent_us - begin) / 1000,
+            arrived_ms=((one.sent_us if one.arrived_us is None else one.arrived_us) - begin) / 1000,
+            ms=None if one.arrived_us is None else (one.arrived_us - one.sent_us) / 1000,
+            is_lost=one.arrived_us is None and one.receiver in query.silent,
+            sent_at=begin_at,
+            arrived_at=end_at,
+        )
+        for one, (begin_at, end_at) in zip(kept, ranks, strict=True)
+    ]
+    return Sequence([None if lane == CONSUMER else lane for lane in lanes], messages, steps, len(sent) - len(kept))
+
+
+def _between_brokers(query: Query) -> Iterable[_Sent]:
+    """Of what only its receiver reported, the sending is not known: it stands at the last thing that was."""
+    before = query.at_us
+    for passage, hop in enumerate(query.hops):
+        left = before if hop.left_us is None else hop.left_us
+        before = left
+        arrived = None if hop.us is None else left + hop.us
+        yield _Sent(hop.kind, hop.number, passage, hop.sender, hop.receiver, left, arrived)
+
+
+def _from_consumer(query: Query, sent_us: int | None) -> Iterable[_Sent]:
+    asked = next((step for step in query.steps if step.step == "received" and step.peer == CONSUMER), None)
+    if asked is not None:
+        left = asked.at_us if sent_us is None else min(sent_us, asked.at_us)
+        yield _Sent("request", None, None, CONSUMER, asked.broker, left, None if sent_us is None else asked.at_us)
+
+
+def _to_consumer(query: Query, ended_us: int | None) -> Iterable[_Sent]:
+    """The answer or refusal that ended it."""
+    end = _ends(query.steps)
+    if end is not None:
+        arrived = None if ended_us is None or ended_us < end.at_us else ended_us
+        yield _Sent(_TO_CONSUMER[end.step], None, None, end.broker, CONSUMER, end.at_us, arrived)
+
+
+def _ends(steps: Iterable[Step]) -> Step | None:
+    return next((step for step in steps if step.peer == CONSUMER and step.step in _TO_CONSUMER), None)
+
+
+def _ranks(sent: list[_Sent]) -> tuple[list[tuple[int, int]], int]:
+    """Each message's beginning and end in equal steps, in the order of time; of one instant, ends before beginnings."""
+    moments: list[tuple[int, int, int]] = []
+    for at, one in enumerate(sent):
+        moments.append((one.sent_us, 1, at))
+        if one.arrived_us is not None:
+            moments.append((one.arrived_us, 0 if one.arrived_us > one.sent_us else 2, at))
+    begins: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for rank, (_, end, at) in enumerate(sorted(moments)):
+        (begins if end == 1 else ends)[at] = rank
+    return [(begins[at], ends.get(at, begins[at])) for at in range(len(sent))], len(moments)

@@ -1,0 +1,62 @@
+"""How much went over each link of a run, as far as it was written down: for the thickness of its lines.
+
+Every message of a run that was recorded; else what passed for the queries that were traced, which are a sample. Of a
+run that was not collected yet nothing is told: whoever looks must not slow what runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker.traces import PASSAGES
+
+MESSAGES, TRACED = "messages", "traced"
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What was counted, and how often between each two brokers, the lower index first."""
+
+    what: str
+    """``messages``: all of them. ``traced``: what was sent for traced queries."""
+    counts: dict[tuple[int, int], int]
+
+
+def of_run(files: RunFiles) -> Traffic | None:
+    """``None`` where nothing was written down."""
+    if files.messages_path.is_file():
+        return Traffic(MESSAGES, _counted(_read(files.messages_path, ["sender", "receiver"])))
+    if files.traces_path.is_file():
+        counts = _counted(_sent(_read(files.traces_path, ["steps"])))
+        return Traffic(TRACED, counts) if counts else None
+    return None
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    return pq.read_table(path, partitioning=None, columns=columns)
+
+
+def _sent(traces: pa.Table) -> pa.Table:
+    """The steps with which something left a broker for another."""
+    steps = pa.chunked_array([chunk.flatten() for chunk in traces["steps"].chunks], traces["steps"].type.value_type)
+    parts = pa.table({name: pc.struct_field(steps, name) for name in ("broker", "step", "peer")})
+    leaving = parts.filter(pc.is_in(parts["step"], pa.array(list(PASSAGES))))
+    return pa.table({"sender": leaving["broker"], "receiver": leaving["peer"]})
+
+
+def _counted(ends: pa.Table) -> dict[tuple[int, int], int]:
+    """By pair; an end that is no broker is negative."""
+    both = ends.filter(pc.and_(pc.greater_equal(ends["sender"], 0), pc.greater_equal(ends["receiver"], 0)))
+    counts: dict[tuple[int, int], int] = {}
+    rows: list[dict[str, Any]] = both.group_by(["sender", "receiver"]).aggregate([([], "count_all")]).to_pylist()
+    for row in rows:
+        pair = min(row["sender"], row["receiver"]), max(row["sender"], row["receiver"])
+        counts[pair] = counts.get(pair, 0) + row["count_all"]
+    return counts
