@@ -27,9 +27,11 @@ from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample, Tick
 from overlay.journal.journal import read_journal
+from overlay.load.windows import measured_between
 from overlay.runtime.client import ContextClient
 from overlay.runtime.load_generator import run_fleet
-from overlay.systems.context_broker.workload import Workload, entity_name, make_payload, measured_between, plan_clients
+from overlay.systems.context_broker.system import SYSTEM
+from overlay.systems.context_broker.workload import Workload, entity_name, make_payload, plan_clients
 
 TITLE = "The load generator: 1,000 clients on one core"
 CLIENTS = 1000
@@ -157,6 +159,7 @@ def _be_fleet(server: Server, workload: Workload, journal: Path, zero: int) -> N
         if len(cores()) > 1:
             os.sched_setaffinity(0, {CLIENT_CORE})
         code = run_fleet(
+            SYSTEM,
             plan_clients(workload, 1, seed=1),
             [parse_address(server.address)],
             workload,

@@ -19,15 +19,22 @@ BEFORE = {
     "overlay.journal.facts": "overlay.facts",
     "overlay.journal.journal": "overlay.journal",
     "overlay.load.response_times": "overlay.clients.response_times",
+    "overlay.load.windows": "overlay.workload",
     "overlay.runtime.load_generator": "overlay.runtime.loadgen",
     "overlay.systems.context_broker.broker": "overlay.broker",
     "overlay.systems.context_broker.workload": "overlay.workload",
+    "telemetry.systems.context_broker.lab.overlay": "overlay.sim.harness",
     "telemetry.lake.collect": "telemetry.collect",
     "telemetry.lake.runs": "telemetry.runs",
     "telemetry.reports.progress": "telemetry.progress",
     "telemetry.statistics.intervals": "telemetry.intervals",
 }
 """Old names by new ones: of all modules that the benchmark imports, and of no other."""
+THEN = {
+    "from overlay.systems.context_broker.system import SYSTEM\n": "",
+    "run_fleet(\n            SYSTEM,": "run_fleet(",
+}
+"""What else was otherwise when there was one system: old text by new."""
 _NAMES = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(BEFORE, key=len, reverse=True))})\b")
 
 
@@ -40,4 +47,7 @@ def copy_for_older(benchmarks: Path, to: Path) -> None:
     """The package at ``benchmarks``, copied to ``to`` with the names of before."""
     shutil.copytree(benchmarks, to, ignore=shutil.ignore_patterns("__pycache__"))
     for path in to.rglob("*.py"):
-        path.write_text(_NAMES.sub(lambda found: BEFORE[found[0]], path.read_text()))
+        text = path.read_text()
+        for today, then in THEN.items():
+            text = text.replace(today, then)
+        path.write_text(_NAMES.sub(lambda found: BEFORE[found[0]], text))

@@ -19,10 +19,10 @@ from benchmarks.figures import RATIO, Figure, figure
 from overlay.core.node import SECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.garbage import Collector
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import Limits, generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 
 TITLE = "The simulator"
 SIZES = (10, 100)

@@ -36,6 +36,8 @@ from brokerweb.mail import mail_server
 from brokerweb.secret import keep_private, kept_secret
 from brokerweb.up.parts import host_name
 from brokerweb.variables import networks, number
+from overlay.core.errors import InvalidSetting
+from overlay.plugins import register_systems
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("WAXWING_VAR") or BASE_DIR / "var").resolve()
@@ -46,6 +48,10 @@ REPORTS = VAR / "reports"
 SUPERVISOR_SOCKET = VAR / "supervisor.sock"
 HOST_NAME = host_name(os.environ)
 VERSION = overlay.__version__
+try:
+    register_systems(os.environ)
+except InvalidSetting as error:
+    raise ImproperlyConfigured(str(error)) from error
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
 MAX_BROKERS = 1_000

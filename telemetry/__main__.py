@@ -6,6 +6,7 @@ Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from overlay.core.errors import InvalidSetting, WaxwingError
+from overlay.plugins import register_systems
 from overlay.runtime.calibrated import data_directory
 from telemetry.calibration import command as calibration
 from telemetry.lake.runs import Lake, RunFiles
@@ -83,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "spark": _spark,
     }
     try:
+        register_systems(os.environ)
         return commands[given.command](given)
     except WaxwingError as error:
         return _fail(error, 1)

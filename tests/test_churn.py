@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import describe
 from overlay.faults.churn import CRASH, DEPARTURES, LEAVE, UP, Change, Churn, schedule
-from overlay.systems.context_broker.workload import Workload, ramp_s
+from overlay.systems.context_broker.workload import Workload
 
 DRAWN = ("exponential", "weibull")
 workloads = st.builds(
@@ -43,7 +43,7 @@ def test_a_schedule_is_in_order_alternates_and_leaves_those_alone_who_are_kept(w
     changes = schedule(workload, brokers, seed)
     assert changes == schedule(workload, brokers, seed)
     assert list(changes) == sorted(changes, key=lambda change: change.at_s)
-    begin = ramp_s(workload)
+    begin = workload.ramp_s()
     assert all(begin <= change.at_s <= begin + workload.duration_s for change in changes)
     assert all(workload.churn_brokers_kept <= change.broker < brokers for change in changes)
     for broker in range(brokers):
@@ -100,7 +100,7 @@ def test_without_churn_nobody_goes_whatever_else_is_set():
 
 
 def test_a_written_schedule_counts_from_the_beginning_of_measuring():
-    begin = ramp_s(Workload())
+    begin = Workload().ramp_s()
     changes = written("12.5 3 up; 5 3 crash;\n7 0 leave")
     assert changes == (Change(begin + 5, 3, CRASH), Change(begin + 7, 0, LEAVE), Change(begin + 12.5, 3, UP))
 
@@ -155,7 +155,7 @@ def test_churn_that_keeps_everybody_or_never_rests_is_refused_by_name():
 
 def test_a_schedule_is_followed_each_change_once():
     churn = Churn(written("5 3 crash; 5 4 leave; 9 3 up"))
-    begin = ramp_s(Workload())
+    begin = Workload().ramp_s()
     assert churn.due(begin) == []
     assert churn.next_s() == begin + 5
     assert [change.broker for change in churn.due(begin + 5)] == [3, 4]

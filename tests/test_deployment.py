@@ -55,8 +55,8 @@ def changed(path, value):
 def test_a_document_is_read_and_written_back_equal():
     deployment = Deployment.from_json(RUN)
     assert deployment.links == (Link(0, 1, 2, 1, 0.1),)
-    assert (deployment.settings.walk_ttl, deployment.monitoring) == (8, False)
-    assert deployment.broker_names == ("broker-0", "broker-1")
+    assert (deployment.settings.broker.walk_ttl, deployment.settings.monitoring) == (8, False)
+    assert deployment.server_names == ("broker-0", "broker-1")
     assert deployment.fleet_names == ("providers-0", "consumers-0")
     assert Deployment.from_json(deployment.to_json()) == deployment
     assert Deployment.from_json(Deployment.from_json(NETWORK).to_json()).fleet_names == ()
@@ -71,7 +71,7 @@ def test_positions_may_travel_with_the_topology_and_need_not():
     assert Deployment.from_json(changed("topology.positions", None)) == Deployment.from_json(RUN)
     placed["workload"]["assignment"] = "nearest"
     plans = Deployment.from_json(placed).client_plans()
-    assert {plan.broker for plan in plans} <= {0, 1}
+    assert {plan.broker for fleet in plans.values() for plan in fleet} <= {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_stop_waits_until_everybody_is_gone():
     st.sampled_from([run, network]),
     st.sampled_from(sorted({phase for _, phase, _ in TRANSITIONS} | {"finished", "stopped", "failed"})),
     st.dictionaries(
-        st.sampled_from([*run.broker_names, *run.fleet_names]),
+        st.sampled_from([*run.server_names, *run.fleet_names]),
         st.sampled_from([fleet.Process(), UP, DONE, GIVEN_UP]),
     ),
     st.booleans(),

@@ -60,7 +60,7 @@ def test_a_profile_that_there_is_not_is_refused_by_name(wrong: object) -> None:
 
 def test_a_deployment_runs_the_settings_that_its_profile_stands_for() -> None:
     deployment = Deployment.from_json({**RUN, "settings": {"profile": "improved", "walk_ttl": 8}})
-    assert deployment.settings == BrokerConfig(**{**PROFILES["improved"], "walk_ttl": 8})
+    assert deployment.settings.broker == BrokerConfig(**{**PROFILES["improved"], "walk_ttl": 8})
     assert Deployment.from_json(deployment.to_json()) == deployment
     with pytest.raises(InvalidSetting) as caught:
         Deployment.from_json({**RUN, "settings": {"profile": "fast"}})

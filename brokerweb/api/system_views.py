@@ -14,7 +14,8 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
-from overlay.systems.registry import SYSTEMS, System
+from overlay.systems.contract import System
+from overlay.systems.registry import SYSTEMS
 
 
 class SettingSerializer(serializers.Serializer):

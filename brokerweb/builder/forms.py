@@ -23,7 +23,8 @@ from overlay.core.engines import LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 from overlay.experiment import sweeps
-from overlay.systems.registry import RECORD, SYSTEMS, System
+from overlay.systems.contract import System
+from overlay.systems.registry import RECORD, SYSTEMS
 
 MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
 """Shown at once; the rest of the workload is folded away."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from brokerweb.experiments.models import Run, RunState
 from overlay.core.engines import LIVE, SIMULATED
-from overlay.systems.context_broker.workload import Workload, estimate_s
+from overlay.load.windows import estimate_s
+from overlay.systems.context_broker.workload import Workload
 from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 

@@ -19,7 +19,7 @@ from brokerweb.networks.services import worker_missing
 from brokerweb.reports.queue import computing
 from overlay.core.engines import SIMULATED
 from overlay.experiment.whatif import in_words
-from overlay.systems.context_broker.workload import OVERHEAD_S
+from overlay.load.windows import OVERHEAD_S
 from telemetry.lake.manifest import usable_cores
 
 COLLECT_S = 3.0

@@ -18,8 +18,8 @@ from django.conf import settings
 from brokerweb.networks.asking import statistics_of
 from brokerweb.networks.models import Network
 from overlay.core.addresses import parse_address
+from overlay.journal.counters import growth
 from overlay.runtime.usage import sizes_in
-from overlay.systems.context_broker.costs import growth
 from telemetry.live.loads import PASSED
 
 AGE_S = 1.5

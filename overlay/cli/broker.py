@@ -12,10 +12,11 @@ from overlay.cli.commands import OneLineParser, address
 from overlay.core.addresses import Address, format_address, is_loopback, parse_host
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.settings import SettingInfo, build, describe
-from overlay.runtime.server_process import BrokerProcess, run_broker
+from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.runtime.udp import CannotBind
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.profiles import PLAIN, PROFILE, PROFILES, resolved
+from overlay.systems.context_broker.system import SYSTEM
 
 OPEN_HELP = (
     "Bind outside loopback although the network is not sealed. Whoever reaches an open broker may store data in it and "
@@ -98,16 +99,18 @@ def main(argv: list[str]) -> int:
         parser.error("--record: the recording lies beside the journal; add --journal")
     seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
     try:
-        process = BrokerProcess(
+        process = ServerProcess(
+            SYSTEM,
             config,
             bind,
+            process="broker",
             seed=seed,
             journal=options["journal"],
             record_mb=options["record"],
             lifeline_fd=_lifeline(),
             address=known_as,
         )
-        return run_broker(process, _say_ready)
+        return run_server(process, _say_ready)
     except (CannotBind, InvalidSetting) as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
     except OSError as error:

@@ -33,6 +33,7 @@ from overlay.journal.journal import read_journal
 from overlay.runtime.calibrated import data_directory, services_of
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
 from overlay.sim.summary import Summary, summarise
+from overlay.systems.contract import System
 
 DONE, FAILED, STOPPED = 0, 1, 130
 
@@ -83,7 +84,7 @@ def main(argv: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"{parser.prog}: {describe_os_error(error)}\n")
         return FAILED
-    sys.stdout.write(json.dumps(found) + "\n" if options.json else _lines(found))
+    sys.stdout.write(json.dumps(found) + "\n" if options.json else _lines(found, deployment.system))
     return STOPPED if found["was_stopped"] else DONE
 
 
@@ -135,7 +136,7 @@ def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any
         shown.clear()
         signal.signal(signal.SIGINT, before)
     computed_s, wall_s = time.process_time() - began, time.monotonic() - began_on_clock
-    summary = summarise(read_journal(journal_path(Path(deployment.directory))))
+    summary = summarise(read_journal(journal_path(Path(deployment.directory))), deployment.system)
     return _found(outcome, summary, services, computed_s, wall_s)
 
 
@@ -192,8 +193,8 @@ _ROWS = (
     ("response p50", "{p50_us:,.0f} µs"),
     ("response p95", "{p95_us:,.0f} µs"),
     ("response p99", "{p99_us:,.0f} µs"),
-    ("hops", "{hops:.2f} per answer"),
-    ("messages", "{messages_per_query:.2f} per query"),
+)
+_REST = (
     ("brokers", "{brokers:,}"),
     ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor and {wall_s:,.1f} s by the clock"),
     ("memory", "{peak_rss_mib:,} MiB at most, resident, all in"),
@@ -204,9 +205,9 @@ _ROWS = (
 )
 
 
-def _lines(found: Mapping[str, Any]) -> str:
+def _lines(found: Mapping[str, Any], system: System) -> str:
     lines = ["simulated, not measured live" + ("; stopped before its end" if found["was_stopped"] else "")]
-    for name, template in _ROWS:
+    for name, template in (*_ROWS, *system.cost_words.values(), *_REST):
         try:
             lines.append(f"{name:<16}{template.format(**found)}")
         except (TypeError, ValueError):  # of None: nothing was measured of it

@@ -1,7 +1,7 @@
 """What is wanted of one host: brokers, links, settings and perhaps a workload, as one checked JSON document. Pure.
 
 Counterparts: the web writes the document, ``overlay.runtime.supervisor`` carries it out by
-``overlay.deployment.phases`` (what comes next) and ``overlay.systems.context_broker.assembly`` (who joins whom). A
+``overlay.deployment.phases`` (what comes next) and the assembly of its system (who joins whom). A
 *run* has a workload and a lease and comes to an end; a *network* has neither and stays until it is stopped.
 
 The epoch fences: of two documents with one id the higher epoch is the truth, and whoever still speaks for the lower one
@@ -11,22 +11,21 @@ is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, Engine
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LINK_SETTINGS, Link
-from overlay.core.settings import build
-from overlay.faults import churn, fault_documents
+from overlay.faults import fault_documents
+from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
 from overlay.load.assignment import Position
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.profiles import resolved
-from overlay.systems.context_broker.workload import ClientPlan, Workload, fleets, plan_clients
-from overlay.systems.registry import MONITORING, RECORD, SYSTEMS, check_record_mb
+from overlay.systems.contract import Plan, Role, System, server_names
+from overlay.systems.registry import RECORD, SYSTEMS, check_record_mb
+from overlay.topologies import Graph
 
 RUN, NETWORK = "run", "network"
 FAR = 1e6
@@ -45,13 +44,14 @@ class Deployment:
     directory: str
     """Absolute path under which journals and the children's words are kept."""
     seed: int
-    system: str
+    system: System
     brokers: int
+    """Nodes of the topology."""
     links: tuple[Link, ...]
-    settings: BrokerConfig
-    monitoring: bool
-    """Whether each broker is told to watch its neighbours once it has joined them."""
-    workload: Workload | None
+    settings: Any
+    """As ``system.read_settings`` has them."""
+    workload: Any
+    """As ``system.read_workload`` has it; ``None`` for a network."""
     lease_s: float | None
     """A run that is not renewed for this long is stopped; networks have no lease."""
     positions: tuple[Position, ...] | None = None
@@ -75,20 +75,20 @@ class Deployment:
         brokers = _whole(topology["brokers"], "topology.brokers", 1, ENGINES[engine].brokers)
         positions = _positions(topology.get("positions"), brokers)
         links = _links(topology["links"], brokers, ENGINES[engine])
-        settings, monitoring = _settings(document["settings"])
+        system = SYSTEMS[_one_of(document, "system", tuple(SYSTEMS))]
+        settings = _settings(system, document["settings"])
         seed = _whole(document["seed"], "seed", 0, 2**64 - 1)
-        workload = _workload(document["workload"], kind, brokers, seed, positions)
+        workload = _workload(system, document["workload"], kind, Graph(brokers, links, positions), seed)
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
             epoch=_whole(document["epoch"], "epoch", 0, 2**53),
             directory=_directory(document["directory"]),
             seed=seed,
-            system=_one_of(document, "system", tuple(SYSTEMS)),
+            system=system,
             brokers=brokers,
             links=links,
             settings=settings,
-            monitoring=monitoring,
             workload=workload,
             lease_s=_lease(document["lease_s"], kind),
             positions=positions,
@@ -107,29 +107,43 @@ class Deployment:
             "epoch": self.epoch,
             "directory": self.directory,
             "seed": self.seed,
-            "system": self.system,
+            "system": self.system.name,
             "topology": topology,
-            "settings": {**asdict(self.settings), "monitoring": self.monitoring},
-            "workload": asdict(self.workload) if self.workload else None,
+            "settings": self.system.settings_document(self.settings),
+            "workload": self.system.workload_document(self.workload) if self.workload else None,
             "lease_s": self.lease_s,
             "faults": [fault.to_json() for fault in self.faults],
             "record_mb": self.record_mb,
         }
 
     @cached_property
-    def broker_names(self) -> tuple[str, ...]:
-        """Names of the brokers' processes, by index."""
-        return tuple(f"broker-{index}" for index in range(self.brokers))
+    def graph(self) -> Graph:
+        """Its topology."""
+        return Graph(self.brokers, self.links, self.positions)
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """Its servers, by what they do."""
+        return tuple(self.system.roles(self.graph))
+
+    @cached_property
+    def server_names(self) -> tuple[str, ...]:
+        """Names of the servers' processes, by index."""
+        return server_names(self.roles)
 
     @cached_property
     def fleet_names(self) -> tuple[str, ...]:
         """Names of the client fleets' processes."""
-        return tuple(fleets(self.client_plans())) if self.workload else ()
+        return tuple(self.client_plans()) if self.workload else ()
 
-    def client_plans(self) -> list[ClientPlan]:
-        """All clients of its workload."""
+    def client_plans(self) -> Mapping[str, Sequence[Plan]]:
+        """All clients of its workload, by the process that they share."""
         assert self.workload is not None
-        return plan_clients(self.workload, self.brokers, self.seed, self.positions)
+        return self.system.plan_clients(self.workload, self.graph, self.seed)
+
+    def churn(self) -> tuple[Change, ...]:
+        """Which servers go and come while it measures."""
+        return self.system.churn(self.workload, self.graph, self.seed) if self.workload else ()
 
 
 def run_document(
@@ -197,31 +211,26 @@ def _directory(value: object) -> str:
     return value
 
 
-def _settings(values: object) -> tuple[BrokerConfig, bool]:
+def _settings(system: System, values: object) -> Any:
     _require_object(values, "settings")
     assert isinstance(values, Mapping)
-    rest = _within("settings", lambda: resolved(values))
-    monitoring = rest.pop(MONITORING.name, MONITORING.default)
-    _within("settings", lambda: MONITORING.check(monitoring))
-    return _within("settings", lambda: build(BrokerConfig, rest)), monitoring
+    return _within("settings", lambda: system.read_settings(values))
 
 
-def _workload(
-    values: object, kind: str, brokers: int, seed: int, positions: tuple[Position, ...] | None
-) -> Workload | None:
+def _workload(system: System, values: object, kind: str, graph: Graph, seed: int) -> Any:
     if kind == NETWORK:
         if values is not None:
             raise InvalidSetting("workload", "a network has none; it must be null")
         return None
     _require_object(values, "workload")
     assert isinstance(values, Mapping)
-    workload: Workload = _within("workload", lambda: build(Workload, values))
-    _within("workload", lambda: plan_clients(workload, brokers, seed, positions))
-    _within("workload", lambda: churn.schedule(workload, brokers, seed))
+    workload = _within("workload", lambda: system.read_workload(values))
+    _within("workload", lambda: system.plan_clients(workload, graph, seed))
+    _within("workload", lambda: system.churn(workload, graph, seed))
     return workload
 
 
-def _faults(documents: object, workload: Workload | None, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
+def _faults(documents: object, workload: Any, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
     if workload is None and documents:
         raise InvalidSetting("faults", "a network has none; they belong to a run")
     duration_s = workload.duration_s if workload else 0.0

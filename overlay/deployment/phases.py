@@ -1,8 +1,7 @@
 """What comes next for a deployment: ``next_move(deployment, seen, now)``, and which processes a phase wants. Pure.
 
-Counterparts: ``overlay.deployment.deployment`` is what is wanted, ``overlay.deployment.fleet`` keeps processes,
-``overlay.systems.context_broker.assembly`` the overlay; ``overlay.runtime.deployment_runner`` feeds them with what it
-sees and does what they say.
+Counterparts: ``overlay.deployment.deployment`` is what is wanted, ``overlay.deployment.fleet`` keeps processes, and
+the system's assembly the overlay; ``overlay.runtime.deployment_runner`` tells them what it sees and does what they say.
 
 ::
 
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from overlay.core.node import SECOND
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
 from overlay.deployment.fleet import GIVEN_UP, UP, Lifetime, Process
-from overlay.systems.context_broker.workload import measured_between
+from overlay.load.windows import measured_between
 
 LAUNCHING, WARMING, MEASURING, DRAINING, FINISHED = "launching", "warming", "measuring", "draining", "finished"
 RUNNING, DEGRADED = "running", "degraded"
@@ -88,7 +87,7 @@ def wanted(deployment: Deployment, phase: str, away: Set[int] = frozenset()) -> 
     """The processes that a phase wants, brokers first; none of those ``away`` by churn, which is no reason to fail."""
     if not is_alive(deployment, phase):
         return {}
-    names = [name for index, name in enumerate(deployment.broker_names) if index not in away]
+    names = [name for index, name in enumerate(deployment.server_names) if index not in away]
     processes = dict.fromkeys(names, Lifetime.ALWAYS)
     if phase in (WARMING, MEASURING, DRAINING):
         processes |= dict.fromkeys(deployment.fleet_names, Lifetime.ONCE)
@@ -122,7 +121,9 @@ def _failure(deployment: Deployment, seen: Seen, now: int) -> str:
     if deployment.lease_s is not None and now > seen.renewed + deployment.lease_s * SECOND:
         return f"lease expired: nobody renewed it for {deployment.lease_s:g} s"
     given_up = [f"{name}: {process.reason}" for name, process in seen.processes.items() if process.state == GIVEN_UP]
-    if given_up and (deployment.kind == RUN or seen.phase == LAUNCHING or len(given_up) == deployment.brokers):
+    if given_up and (
+        deployment.kind == RUN or seen.phase == LAUNCHING or len(given_up) == len(deployment.server_names)
+    ):
         return given_up[0]
     if seen.phase == LAUNCHING:
         late = now > seen.since + LAUNCH_LIMIT_S * SECOND
@@ -156,8 +157,8 @@ def _run_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
 def _network_move(deployment: Deployment, seen: Seen) -> Move | None:
     if seen.phase in (LAUNCHING, DEGRADED):
         return Move("assembled") if seen.is_assembled and not seen.silent else None
-    lost = [name for name in deployment.broker_names if seen.processes[name].state != UP]
+    lost = [name for name in deployment.server_names if seen.processes[name].state != UP]
     if lost:
         return Move("lost", f"{lost[0]}: {seen.processes[lost[0]].reason}")
-    silent = [name for name in deployment.broker_names if name in seen.silent]
+    silent = [name for name in deployment.server_names if name in seen.silent]
     return Move("lost", f"{silent[0]}: does not answer") if silent else None

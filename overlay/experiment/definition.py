@@ -15,7 +15,8 @@ from overlay.core.links import Link
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
 from overlay.faults import fault_documents
-from overlay.systems.registry import RECORD, SYSTEMS, System, check_record_mb
+from overlay.systems.contract import System
+from overlay.systems.registry import RECORD, SYSTEMS, check_record_mb
 
 FIELDS: dict[str, Any] = {
     "name": None,

@@ -16,7 +16,7 @@ from typing import Any
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
-from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import SYSTEMS
 
 SWEPT_GROUPS = ("settings", "workload")
@@ -68,7 +68,7 @@ def configuration_hash(configuration: Mapping[str, Any]) -> str:
     if configuration["workload"].get("assignment") == "nearest":
         counts.append("positions")
     topology = {key: configuration["topology"][key] for key in counts}
-    settings = {name: value for name, value in configuration["settings"].items() if name != PROFILE.name}
+    settings = {name: value for name, value in configuration["settings"].items() if name != PROFILE}
     counted = {**configuration, "topology": topology, "settings": settings}
     if not counted.get("faults"):
         counted.pop("faults", None)

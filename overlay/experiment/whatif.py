@@ -23,7 +23,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
 from overlay.experiment.definition import check_configuration
 from overlay.faults.faults import KILL
-from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS
 
 Configuration = dict[str, Any]
@@ -93,7 +93,7 @@ def _settings(configuration: Mapping[str, Any], value: Any) -> Configuration:
         raise InvalidSetting("settings", "one setting is changed at a time: an object with one name and its value")
     ((name, to),) = value.items()
     infos = {info.name: info for info in SYSTEMS[configuration["system"]].settings}
-    if name not in infos or name == PROFILE.name:
+    if name not in infos or name == PROFILE:
         raise InvalidSetting(f"settings.{str(name)[:60]}", "is not a setting of a broker")
     to = infos[name].read(to)
     if configuration["settings"].get(name, infos[name].default) == to:

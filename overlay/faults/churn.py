@@ -1,7 +1,7 @@
 """Which brokers go away and come back while a run measures, by the churn of its workload. Pure.
 
 Counterparts: ``overlay.deployment.phases`` wants no process of a broker that is away,
-``overlay.runtime.deployment_runner`` ends and starts real ones, ``overlay.sim.harness`` those in virtual time. All
+``overlay.runtime.deployment_runner`` ends and starts real ones, ``overlay.sim.world`` those in virtual time. All
 brokers are up when measuring begins, and those that drawn churn leaves alone (the first ``churn_brokers_kept``)
 always::
 
@@ -19,10 +19,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gamma, isfinite, log
+from typing import Protocol
 
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.errors import InvalidSetting
-from overlay.systems.context_broker.workload import Workload, ramp_s
 
 UP, LEAVE, CRASH = "up", "leave", "crash"
 DEPARTURES = (LEAVE, CRASH)
@@ -48,12 +48,34 @@ class Change:
     """``up``, ``leave`` or ``crash``."""
 
 
-def schedule(workload: Workload, brokers: int, seed: int) -> tuple[Change, ...]:
+class Churning(Protocol):
+    """A workload that has churn, by the settings of whatever system."""
+
+    @property
+    def churn(self) -> str: ...
+    @property
+    def churn_schedule(self) -> str: ...
+    @property
+    def churn_leave_share(self) -> float: ...
+    @property
+    def churn_brokers_kept(self) -> int: ...
+    @property
+    def session_mean_s(self) -> float: ...
+    @property
+    def session_shape(self) -> float: ...
+    @property
+    def downtime_mean_s(self) -> float: ...
+    @property
+    def duration_s(self) -> float: ...
+    def ramp_s(self) -> float: ...
+
+
+def schedule(workload: Churning, brokers: int, seed: int) -> tuple[Change, ...]:
     """Who goes and comes when, in the order of time; equal for equal arguments. Raises ``InvalidSetting``."""
     if workload.churn == "none":
         return ()
     changes = _written(workload, brokers) if workload.churn == "file" else _drawn(workload, brokers, seed)
-    begin = ramp_s(workload)
+    begin = workload.ramp_s()
     return tuple(Change(begin + one.at_s, one.broker, one.what) for one in sorted(changes, key=lambda one: one.at_s))
 
 
@@ -83,7 +105,7 @@ class Churn:
 # ---- drawn
 
 
-def _drawn(workload: Workload, brokers: int, seed: int) -> list[Change]:
+def _drawn(workload: Churning, brokers: int, seed: int) -> list[Change]:
     kept = workload.churn_brokers_kept
     if kept >= brokers:
         raise InvalidSetting("churn_brokers_kept", f"{kept} of {brokers} brokers are kept, so that none could go")
@@ -113,14 +135,14 @@ def _weibull(mean_s: float, shape: float) -> Draw:
     return lambda chance: scale_s * float((-log(1 - chance.random())) ** (1 / shape))
 
 
-SESSIONS: dict[str, Callable[[Workload], Draw]] = {
+SESSIONS: dict[str, Callable[[Churning], Draw]] = {
     "exponential": lambda workload: _exponential(workload.session_mean_s),
     "weibull": lambda workload: _weibull(workload.session_mean_s, workload.session_shape),
 }
 """How long a broker stays, by the name of the churn."""
 
 
-def _life(broker: int, workload: Workload, session: Draw, chance: Chance) -> Iterator[Change]:
+def _life(broker: int, workload: Churning, session: Draw, chance: Chance) -> Iterator[Change]:
     downtime = _exponential(workload.downtime_mean_s)
     at = -EARLIER * workload.session_mean_s
     while at <= 0:
@@ -141,7 +163,7 @@ def _later(at_s: float, by_s: float) -> float:
 # ---- written
 
 
-def _written(workload: Workload, brokers: int) -> list[Change]:
+def _written(workload: Churning, brokers: int) -> list[Change]:
     """``churn_schedule`` as changes, seconds from the beginning of measuring."""
     texts = [text.strip() for text in re.split(r"[;\n]", workload.churn_schedule) if text.strip()]
     if not texts:

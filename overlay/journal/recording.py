@@ -1,6 +1,6 @@
 """All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
 
-Counterparts: ``overlay.journal.recorded`` writes it around a broker, in either driver; ``overlay.sim.replay`` feeds it
+Counterparts: ``overlay.journal.recorded`` writes it around a server, in either driver; ``overlay.sim.replay`` feeds it
 to a fresh broker; ``telemetry.systems.context_broker.messages`` makes a run's messages of it. One file for each life of
 a broker, in frames (``overlay.journal.frames``) of what was written between two flushes::
 
@@ -78,7 +78,7 @@ class Begin:
     """1, and one more after each restart."""
     address: Address
     config: dict[str, Any]
-    """The fields of its ``BrokerConfig``."""
+    """What it was made of, by ``System.config_document``."""
     chance: str
     """``random`` for one ``random.Random`` or ``streams`` for one ``overlay.core.chance.Stream`` for each purpose."""
     seed: int
@@ -90,8 +90,14 @@ class Begin:
     version: str
     """Of this package."""
     code: str
-    """Names the broker's code by its bytes; ``recorded.broker_code``."""
+    """Names the server's code by its bytes; ``overlay.systems.recordings``."""
     python: str
+    system: str = ""
+    """Empty in a recording from before there were several."""
+    index: int = 0
+    """Among all servers."""
+    servers: tuple[Address, ...] = ()
+    """Where all of them are."""
 
     @property
     def name(self) -> str:
@@ -172,6 +178,7 @@ class Recording:
         if document.pop("format", None) != FORMAT:
             raise BadRecording(f"{self.path} was written in another format than this version reads ({FORMAT}).")
         address = document.get("address")
+        document = {**_LATER, **document}
         is_whole = document.keys() == {"address", *_BEGIN} and _are(_BEGIN.values(), map(document.get, _BEGIN))
         if not is_whole or not isinstance(address, tuple) or not _are((str, int), address) or not _is_place(*address):
             raise BadRecording(f"{self.path} does not say of which broker it is.")
@@ -241,7 +248,12 @@ _BEGIN: dict[str, type] = {
     "version": str,
     "code": str,
     "python": str,
+    "system": str,
+    "index": int,
+    "servers": tuple,
 }
+_LATER: dict[str, Any] = {"system": "", "index": 0, "servers": ()}
+"""What recordings did not say before there were several systems."""
 
 _FIELDS: dict[int, tuple[type, ...]] = {
     What.BEGIN: (dict,),

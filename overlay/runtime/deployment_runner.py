@@ -1,7 +1,7 @@
 """One deployment on this host: its processes, its overlay and its phase, kept moving by ``turn``.
 
 What should happen is decided by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``,
-``overlay.systems.context_broker.assembly``); what did happen is told by the supervisor, which owns the loop
+the system's assembly); what did happen is told by the supervisor, which owns the loop
 (``child_ready``, ``child_ended``, ``renew``, ``stop``).
 """
 
@@ -23,20 +23,18 @@ from overlay.core.node import SECOND
 from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
-from overlay.faults.churn import CRASH, CRASHED, LEAVE, UP, Change, schedule
+from overlay.faults.churn import CRASH, CRASHED, LEAVE, UP, Change
 from overlay.faults.faults import Course
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
-from overlay.runtime.clock import unix_ms
+from overlay.runtime.clock import unix_ms, wall_offset_ns
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
 from overlay.runtime.reporting import ForgivingJournal, open_journal
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
-from overlay.systems.context_broker.assembly import Assembly, Order
-from overlay.systems.context_broker.broker.membership import GIVEN
-from overlay.systems.context_broker.workload import ramp_s
+from overlay.systems.contract import Exchange, Order
 
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32
@@ -55,7 +53,7 @@ SHOWN_STATES = {
 }
 
 
-class Hosted:
+class DeploymentRunner:
     """A deployment and everything that runs for it."""
 
     def __init__(
@@ -80,25 +78,19 @@ class Hosted:
         self._times: dict[str, int] = {}
         self._stop_reason: str | None = None
         self._workload_start: int | None = None
-        self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.broker_names}
+        self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         workload = deployment.workload
-        churned = schedule(workload, deployment.brokers, deployment.seed) if workload else ()
-        self._course = Course(churned, deployment.faults, ramp_s(workload) if workload else 0.0)
+        self._course = Course(deployment.churn(), deployment.faults, workload.ramp_s() if workload else 0.0)
         self._link_faults = SharedFaults(deployment.faults) if deployment.faults else None
         self._children: dict[str, Child] = {}
-        self._assembly = Assembly(
-            deployment.brokers,
-            deployment.links,
-            monitoring=deployment.monitoring,
-            searching=deployment.settings.membership != GIVEN,
-        )
+        self._assembly = deployment.system.make_assembly(deployment.settings, deployment.graph)
         self._orders = orders
         self._lifeline = lifeline
         self._forked = forked
         self._directory = Path(deployment.directory)
         self._journal = self._open_journal()
         self._flushed = now
-        self._pings = Pings() if deployment.kind == NETWORK else None
+        self._pings = Pings(deployment.system.ping) if deployment.kind == NETWORK else None
         self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
 
     def _open_journal(self) -> JournalWriter | ForgivingJournal:
@@ -143,7 +135,7 @@ class Hosted:
 
     def kill_broker(self, index: int) -> bool:
         """As misfortune would. Whether there was a process to kill."""
-        name = self.deployment.broker_names[index]
+        name = self.deployment.server_names[index]
         child = self._children.get(name)
         if child is None:
             return False
@@ -155,7 +147,7 @@ class Hosted:
         """Another process in the place of one that was restarted ``restarts`` times so far; later ones are left alone,
         so that the same may be said twice. Raises ``WaxwingError``.
         """
-        name = self.deployment.broker_names[index]
+        name = self.deployment.server_names[index]
         process, child = self._processes[name], self._children.get(name)
         if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
             raise WaxwingError(f"{self.deployment.id} is {self.phase}, so none of its brokers is restarted")
@@ -169,11 +161,11 @@ class Hosted:
     def child_ready(self, name: str, text: str, now: int) -> None:
         self._processes[name] = self._processes[name].ready(now)
         with suppress(WireError):
-            if name in self.deployment.broker_names:
+            if name in self.deployment.server_names:
                 address = parse_address(text)
                 self.addresses = tuple(
                     address if name == other else known
-                    for other, known in zip(self.deployment.broker_names, self.addresses, strict=True)
+                    for other, known in zip(self.deployment.server_names, self.addresses, strict=True)
                 )
 
     def child_ended(self, name: str, status: int, now: int) -> None:
@@ -221,11 +213,11 @@ class Hosted:
 
     def _up(self) -> dict[int, int]:
         """The incarnation of each broker that is up, by index."""
-        processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.broker_names))
+        processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.server_names))
         return {index: process.launches for index, process in processes if process.state == fleet.UP}
 
     def _addresses_up(self) -> dict[str, Address]:
-        return {self.deployment.broker_names[index]: self.addresses[index] for index in self._up()}
+        return {self.deployment.server_names[index]: self.addresses[index] for index in self._up()}
 
     def _move(self, move: phases.Move, now: int) -> None:
         self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
@@ -267,7 +259,7 @@ class Hosted:
 
     def _send_away(self, change: Change, now: int) -> None:
         """At once: it may be wanted again before the next look at what is."""
-        name = self.deployment.broker_names[change.broker]
+        name = self.deployment.server_names[change.broker]
         process, child = self._processes[name].sent_away(), self._children.get(name)
         if child is not None and change.what == CRASH and process.state != fleet.KILLED:
             os.kill(child.pid, signal.SIGKILL)
@@ -321,8 +313,8 @@ class Hosted:
     def _work(self, name: str, process: fleet.Process) -> Work:
         journal = self._journal_path(name)
         job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._link_faults)
-        if name in self.deployment.broker_names:
-            return job.broker(incarnation=process.launches)
+        if name in self.deployment.server_names:
+            return job.server(incarnation=process.launches)
         assert self._workload_start is not None
         return job.fleet(self._workload_start)
 
@@ -334,13 +326,11 @@ class Hosted:
         return self._assembly.next_retry(now) or now + SECOND
 
     def _give(self, order: Order, now: int) -> None:
-        def ended(refusal: str) -> None:
-            if refusal:
-                self._assembly.refused(order, refusal, time.monotonic_ns())
-            else:
-                self._assembly.done(order)
+        def ended(exchange: Exchange) -> None:
+            self._assembly.settle(order, exchange, time.monotonic_ns())
 
-        self._orders.give(order.question(self.addresses), self.addresses[order.broker], now, ended)
+        exchange = self._assembly.begin(order, self.addresses, now, wall_offset_ns())
+        self._orders.give(exchange, ended)
 
     # --- what it tells ------------------------------------------------------------------------------------------------
 
@@ -358,7 +348,7 @@ class Hosted:
 
     def status(self) -> dict[str, Any]:
         """As the supervisor's socket shows it."""
-        names = self.deployment.broker_names
+        names = self.deployment.server_names
         return {
             "id": self.deployment.id,
             "epoch": self.deployment.epoch,

@@ -1,7 +1,7 @@
 """What is deployed on this host, and the verbs by which it is changed.
 
-Counterparts: ``overlay.runtime.supervisor`` turns what is here, ``control`` brings the requests, ``kept`` remembers
-networks, ``hosted`` is one deployment.
+Counterparts: ``overlay.runtime.supervisor`` turns what is here, ``control`` brings the requests, ``kept_networks``
+remembers networks, ``deployment_runner`` runs one deployment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from overlay.core.errors import WaxwingError, describe_os_error
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.deployment.fleet import RESTARTED
 from overlay.runtime.control import Refusal, Reply, Request
-from overlay.runtime.deployment_runner import Hosted
+from overlay.runtime.deployment_runner import DeploymentRunner
 from overlay.runtime.kept_networks import Kept, KeptNetworks
 
 BROKER_PORTS = range(20_000, 32_000)
@@ -31,7 +31,7 @@ MAX_ENDED = 200
 class Launch(Protocol):
     """Begins a deployment."""
 
-    def __call__(self, kept: Kept, *, ran_before: bool) -> Hosted: ...
+    def __call__(self, kept: Kept, *, ran_before: bool) -> DeploymentRunner: ...
 
 
 class Deployments:
@@ -40,7 +40,7 @@ class Deployments:
     def __init__(self, kept: KeptNetworks, launch: Launch) -> None:
         self._kept = kept
         self._launch = launch
-        self._hosted: dict[str, Hosted] = {}
+        self._hosted: dict[str, DeploymentRunner] = {}
         self._verbs: dict[str, Callable[[Request], Reply]] = {
             "deploy": self._deploy,
             "renew": self._renew,
@@ -51,7 +51,7 @@ class Deployments:
             "restart": self._restart,
         }
 
-    def all(self) -> Collection[Hosted]:
+    def all(self) -> Collection[DeploymentRunner]:
         return self._hosted.values()
 
     def handle(self, request: Request) -> Reply:
@@ -73,7 +73,7 @@ class Deployments:
             except OSError as error:
                 _warn(f"{kept.deployment.id} cannot be deployed again: {error}")
 
-    def _host(self, kept: Kept, *, ran_before: bool = False) -> Hosted:
+    def _host(self, kept: Kept, *, ran_before: bool = False) -> DeploymentRunner:
         id = kept.deployment.id
         if id in self._hosted:
             self._hosted.pop(id).close()
@@ -92,7 +92,7 @@ class Deployments:
             if known.is_active or deployment.epoch == known.deployment.epoch:
                 return self._adopt(deployment, known)
         self._refuse_second_run(deployment)
-        hosted = self._host(Kept(deployment, self._reserve_addresses(deployment.brokers)))
+        hosted = self._host(Kept(deployment, self._reserve_addresses(len(deployment.server_names))))
         try:
             self._keep()
         except OSError:
@@ -105,7 +105,7 @@ class Deployments:
         held = {address for hosted in self._hosted.values() if hosted.is_active for address in hosted.addresses}
         return reserve_addresses(count, held)
 
-    def _adopt(self, deployment: Deployment, known: Hosted) -> Reply:
+    def _adopt(self, deployment: Deployment, known: DeploymentRunner) -> Reply:
         """The same again, perhaps under a new owner."""
         before = known.deployment.to_json() | {"epoch": deployment.epoch}
         if before != deployment.to_json():
@@ -174,13 +174,13 @@ class Deployments:
             raise Refusal("conflict", str(error)) from None
         return hosted.status()
 
-    def _find(self, request: Request) -> Hosted:
+    def _find(self, request: Request) -> DeploymentRunner:
         id = request.get("id")
         if not isinstance(id, str) or id not in self._hosted:
             raise Refusal("unknown", f"nothing called {id!r:.70} is deployed here")
         return self._hosted[id]
 
-    def _find_owned(self, request: Request) -> Hosted:
+    def _find_owned(self, request: Request) -> DeploymentRunner:
         """The deployment, if who asks is its owner or a later one."""
         hosted, epoch = self._find(request), request.get("epoch")
         if not isinstance(epoch, int) or isinstance(epoch, bool):
@@ -196,14 +196,14 @@ def _warn(text: str) -> None:
         sys.stderr.write(f"supervisor: WARNING {text}\n")
 
 
-def _broker_of(request: Request, hosted: Hosted) -> int:
-    broker, brokers = request.get("broker"), hosted.deployment.brokers
+def _broker_of(request: Request, hosted: DeploymentRunner) -> int:
+    broker, brokers = request.get("broker"), len(hosted.deployment.server_names)
     if not isinstance(broker, int) or isinstance(broker, bool) or not 0 <= broker < brokers:
         raise Refusal("bad-request", f"broker must be from 0 to {brokers - 1}, not {broker!r:.60}")
     return broker
 
 
-def _stale(epoch: int, hosted: Hosted) -> Refusal:
+def _stale(epoch: int, hosted: DeploymentRunner) -> Refusal:
     return Refusal("stale-epoch", f"epoch {epoch} is over; {hosted.deployment.id} is at {hosted.deployment.epoch}")
 
 

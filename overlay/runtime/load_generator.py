@@ -1,8 +1,8 @@
 """The load generator: the clients of one process of a workload, in an open loop.
 
-Counterparts: ``overlay.systems.context_broker.clients.scheduled`` decides what is sent when, ``ports`` gives the
-clients sockets; the supervisor calls ``run_fleet`` in a forked child. It counts how late each request was first sent,
-and both response times, from the intended and from the real sending, can be told from the samples.
+Counterparts: a system's ``make_fleet`` decides what is sent when, ``ports`` gives the clients sockets; the supervisor
+calls ``run_fleet`` in a forked child. It counts how late each request was first sent, and both response times, from the
+intended and from the real sending, can be told from the samples.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
-from overlay.load.tally import Tally
+from overlay.load.windows import Windows
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.ports import FleetDriver
 from overlay.runtime.reporting import make_tick, open_journal
-from overlay.systems.context_broker.clients.exchange import Retry, WallClock
-from overlay.systems.context_broker.clients.lanes import MAX_LANES
-from overlay.systems.context_broker.clients.scheduled import Fleet, Windows, make_clients
-from overlay.systems.context_broker.workload import ClientPlan, Workload
+from overlay.systems.contract import Fleet, Plan, System
 
 SPARE_FILES = 64
 """File descriptors left for everything that is no client's port."""
@@ -51,7 +49,7 @@ class FleetReporter:
         self._response_times.add(sample)
 
     def report_second(self, now: int) -> None:
-        self._fleet.wall.offset_ns = wall_offset_ns()
+        self._fleet.set_wall_clock(wall_offset_ns())
         counters = dict(self._fleet.tally.counters)
         self._writer.write(
             make_tick(self._process, (now - self._zero) // 1000, counters, self._response_times.encode())
@@ -61,9 +59,10 @@ class FleetReporter:
 
 
 def run_fleet(
-    plans: Sequence[ClientPlan],
-    broker_addresses: Sequence[Address],
-    workload: Workload,
+    system: System,
+    plans: Sequence[Plan],
+    servers: Sequence[Address],
+    workload: Any,
     *,
     seed: int,
     start_ns: int,
@@ -81,13 +80,20 @@ def run_fleet(
     ``OSError`` when the journal cannot be written.
     """
     files = _raise_file_limit()
-    max_lanes = max(1, min(MAX_LANES, (files - SPARE_FILES) // max(1, len(plans))))
     windows = Windows.of(workload, zero_ns, start_ns)
-    fleet = Fleet(workload, windows, WallClock(wall_offset_ns()), Tally(), Retry(), max_lanes)
+    fleet = system.make_fleet(
+        plans,
+        servers,
+        workload,
+        windows,
+        seed=seed,
+        wall_offset_ns=wall_offset_ns(),
+        most_lanes=max(1, (files - SPARE_FILES) // max(1, len(plans))),
+    )
     writer = open_journal(journal, process, zero_ns)
     reporter = FleetReporter(writer, process, zero_ns, fleet)
     driver = FleetDriver(
-        make_clients(plans, broker_addresses, fleet, seed),
+        fleet.clients,
         fleet.tally,
         on_sample=reporter.report_sample,
         on_second=reporter.report_second,
@@ -100,7 +106,7 @@ def run_fleet(
     gc.disable()  # what a request leaves behind is in no cycle; the reporter looks for what else is, once a second
     on_ready()
     try:
-        driver.run(until=windows.end + round(fleet.retry.give_up_s * SECOND), stay=windows.end)
+        driver.run(until=windows.end + round(fleet.give_up_s * SECOND), stay=windows.end)
         driver.close()
         reporter.report_second(time.monotonic_ns())
     finally:

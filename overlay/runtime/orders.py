@@ -1,5 +1,4 @@
-"""Gives the orders of ``overlay.systems.context_broker.assembly`` to brokers: pure exchanges over non-blocking sockets
-in somebody's selector.
+"""Gives the orders of an assembly to servers: pure exchanges over non-blocking sockets in somebody's selector.
 
 Each exchange has a port of its own, closed behind it, so that a late acknowledgement can never be taken for another's.
 """
@@ -13,15 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from overlay.core.addresses import Address
-from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.context_broker.assembly import AT_ONCE, ORDER_RETRY
-from overlay.systems.context_broker.clients.exchange import Exchange, Timestamps, WallClock
-from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.contract import ORDERS_AT_ONCE, Exchange
 
-Ended = Callable[[str], None]
-"""Told how an exchange ended: empty for acknowledged, else why not."""
+Ended = Callable[[Exchange], None]
+"""Told of an exchange that is over."""
 
 
 @dataclass(slots=True)
@@ -36,21 +31,19 @@ class Orders:
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self._selector = selector
-        self._wall = WallClock()
-        self._timestamps = Timestamps(self._wall)
         self._exchanges: dict[int, _Given] = {}
 
     @property
     def room(self) -> int:
         """How many more may be given now."""
-        return AT_ONCE - len(self._exchanges)
+        return ORDERS_AT_ONCE - len(self._exchanges)
 
-    def give(self, question: Question, broker: Address, now: int, ended: Ended) -> None:
-        """Ask ``broker``; ``ended`` is called later, from ``handle_timers`` or the selector. Raises ``OSError``."""
-        self._wall.offset_ns = wall_offset_ns()
-        sock = socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM)
+    def give(self, exchange: Exchange, ended: Ended) -> None:
+        """Carry ``exchange`` out; ``ended`` is called later, from ``handle_timers`` or the selector. Raises
+        ``OSError``."""
+        sock = socket.socket(socket.AF_INET6 if ":" in exchange.broker[0] else socket.AF_INET, socket.SOCK_DGRAM)
         sock.setblocking(False)
-        given = _Given(Exchange(question, broker, now, self._timestamps, ORDER_RETRY), sock, ended)
+        given = _Given(exchange, sock, ended)
         self._exchanges[sock.fileno()] = given
         self._selector.register(sock, selectors.EVENT_READ, lambda _: self._receive(given))
         self._send(given)
@@ -69,7 +62,7 @@ class Orders:
             data, source = given.sock.recvfrom(MAX_DATAGRAM_BYTES)
         except OSError:  # nothing there after all, or an ICMP error: the exchange asks again in its own time
             return
-        given.exchange.receive_datagram(data, source[:2], time.monotonic_ns())
+        given.exchange.receive_datagrams(((data, source[:2]),), time.monotonic_ns())
         self._finish(given)
 
     def _send(self, given: _Given) -> None:
@@ -83,6 +76,4 @@ class Orders:
         self._selector.unregister(given.sock)
         del self._exchanges[given.sock.fileno()]
         given.sock.close()
-        outcome = given.exchange.outcome
-        told = {"answered": "", "timed_out": "no answer"}
-        given.ended(told.get(outcome, f"refused with status {given.exchange.status}"))
+        given.ended(given.exchange)

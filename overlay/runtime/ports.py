@@ -1,8 +1,8 @@
 """Drives many clients from one thread, each on UDP sockets of its own.
 
-Counterparts: ``overlay.systems.context_broker.clients.scheduled`` decides what is sent when, ``loadgen`` puts a
-workload in, ``ready`` tells which sockets have something. Sockets are connected, so that the kernel itself drops what
-does not come from the broker asked::
+Counterparts: a system's clients decide what is sent when, ``load_generator`` puts a workload in, ``ready`` tells which
+sockets have something. A client that hears one server has connected sockets, so that the kernel itself drops what does
+not come from there; others hear from anybody::
 
     heap of timers ─> client.handle_timer ─> send      sockets ready ─> client.receive_datagram ─> samples
 """
@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
+from typing import Any
 
+from overlay.core.addresses import Address
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample
 from overlay.load.tally import Tally
@@ -22,7 +24,7 @@ from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.runtime.ready import make_ready
 from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
-from overlay.systems.context_broker.clients.scheduled import ScheduledClient
+from overlay.systems.contract import Client
 
 Port = tuple[int, int]
 """A client's index in the fleet and one of its lanes."""
@@ -33,7 +35,7 @@ class FleetDriver:
 
     def __init__(
         self,
-        clients: Sequence[ScheduledClient],
+        clients: Sequence[Client],
         tally: Tally,
         *,
         on_sample: Callable[[Sample], None],
@@ -49,8 +51,8 @@ class FleetDriver:
         self._lifeline_fd = lifeline_fd
         self._ready = make_ready()
         self._sockets: dict[Port, socket.socket] = {}
-        self._ports: dict[int, tuple[Port, Callable[[int], bytes]]] = {}
-        """By descriptor: whose socket it is, and its ``recv``."""
+        self._ports: dict[int, tuple[Port, Callable[[int], Any], Address | None]] = {}
+        """By descriptor: whose socket it is, its ``recv`` where it is connected, to whom, or else its ``recvfrom``."""
         self._timers: list[tuple[int, int]] = []
         self._armed: list[int | None] = [None] * len(clients)
         """Of each client the earliest instant in the heap; later ones of the same client do nothing."""
@@ -93,8 +95,6 @@ class FleetDriver:
                 self._armed[index] = None
                 client = self._clients[index]
                 client.handle_timer(monotonic_ns())
-                for lane, data, _ in client.datagrams_to_send():
-                    self._send((index, lane), data)
                 self._drain(index)
 
     def _receive(self, due: int) -> None:
@@ -103,19 +103,21 @@ class FleetDriver:
         One: a port that has more is named again, and nobody has to be refused in order to learn that it has none.
         """
         for fd in self._ready.wait(due - monotonic_ns()):
-            (index, lane), receive = self._ports[fd]
+            (index, lane), receive, peer = self._ports[fd]
             try:
-                data = receive(MAX_DATAGRAM_BYTES)
-            except OSError:  # nobody listens at the broker's port, as an earlier datagram found out
+                data, source = (receive(MAX_DATAGRAM_BYTES), peer) if peer else _with_source(receive)
+            except OSError:  # nobody listens at the server's port, as an earlier datagram found out
                 self._tally.counters["receive_errors"] += 1
                 continue
             client = self._clients[index]
-            if client.receive_datagram(lane, data, client.broker, monotonic_ns()):
+            if client.receive_datagram(lane, data, source, monotonic_ns()):
                 self._drain(index)
 
     def _drain(self, index: int) -> None:
-        """Report and arm whatever the last call to a client led to."""
+        """Send, report and arm whatever the last call to a client led to."""
         client = self._clients[index]
+        for lane, data, to in client.datagrams_to_send():
+            self._send((index, lane), data, to)
         for sample in client.samples():
             self._on_sample(sample)
         for lane in client.lanes_to_close():
@@ -133,9 +135,12 @@ class FleetDriver:
             self._finished[index] = True
             self._unfinished -= 1
 
-    def _send(self, port: Port, data: bytes) -> None:
+    def _send(self, port: Port, data: bytes, to: Address) -> None:
         try:
-            sock = self._sockets.get(port) or self._open(port)
+            sock = self._sockets.get(port) or self._open(port, to)
+            if self._clients[port[0]].peer is None:
+                sock.sendto(data, to)
+                return
             try:
                 sock.send(data)
             except ConnectionRefusedError:  # tells of an earlier datagram, and this one was not sent
@@ -143,14 +148,15 @@ class FleetDriver:
         except OSError:  # no room or no descriptor left: the datagram is lost, and the client asks again
             self._tally.counters["send_errors"] += 1
 
-    def _open(self, port: Port) -> socket.socket:
-        broker = self._clients[port[0]].broker
-        sock = socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM)
+    def _open(self, port: Port, to: Address) -> socket.socket:
+        peer = self._clients[port[0]].peer
+        sock = socket.socket(socket.AF_INET6 if ":" in to[0] else socket.AF_INET, socket.SOCK_DGRAM)
         sock.setblocking(False)
         self._sockets[port] = sock
-        sock.connect(broker)
+        if peer is not None:
+            sock.connect(peer)
         self._ready.add(sock.fileno())
-        self._ports[sock.fileno()] = port, sock.recv
+        self._ports[sock.fileno()] = port, sock.recv if peer else sock.recvfrom, peer
         self._tally.counters["open_ports"] += 1
         return sock
 
@@ -172,3 +178,8 @@ class FleetDriver:
         if now >= self._next_second:
             self._next_second += SECOND * ((now - self._next_second) // SECOND + 1)
             self._on_second(now)
+
+
+def _with_source(receive: Callable[[int], Any]) -> tuple[bytes, Address]:
+    data, source = receive(MAX_DATAGRAM_BYTES)
+    return data, source[:2]

@@ -5,7 +5,7 @@ It alone forks brokers and client fleets, and none of them outlives it. What it 
 
 ::
 
-    control ──> Deployments ──> Hosted, Hosted, ... ──fork──> brokers, fleets
+    control ──> Deployments ──> DeploymentRunner, DeploymentRunner, ... ──fork──> brokers, fleets
        ^                           ^     │                          │
        └── one selector ───────────┴─────┴── orders (UDP), ready pipes, SIGCHLD, lifeline
 
@@ -31,7 +31,7 @@ from overlay.core.node import SECOND
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.control import Control, Refusal, Reply, Request, lock_path
 from overlay.runtime.datagrams import choose
-from overlay.runtime.deployment_runner import Hosted
+from overlay.runtime.deployment_runner import DeploymentRunner
 from overlay.runtime.deployments import Deployments
 from overlay.runtime.kept_networks import Kept, KeptNetworks
 from overlay.runtime.lifeline import inherited_lifeline
@@ -54,7 +54,7 @@ class Supervisor:
 
     def __init__(self, socket_path: Path, state: Path) -> None:
         self._started_unix_ms = unix_ms(time.monotonic_ns())
-        self._owners: dict[int, tuple[Hosted, str]] = {}
+        self._owners: dict[int, tuple[DeploymentRunner, str]] = {}
         self._unready: dict[int, int] = {}
         """The pipe of each child that is not ready yet, by pid."""
         self._selector = selectors.DefaultSelector()
@@ -129,7 +129,7 @@ class Supervisor:
             del self._owners[pid]
             hosted.child_ended(name, status, now)
 
-    def _watch(self, hosted: Hosted, name: str, child: Child) -> None:
+    def _watch(self, hosted: DeploymentRunner, name: str, child: Child) -> None:
         self._owners[child.pid] = (hosted, name)
         self._unready[child.pid] = child.ready
         self._selector.register(child.ready, selectors.EVENT_READ, lambda _: self._hear(child.pid))
@@ -172,8 +172,8 @@ class Supervisor:
             "deployments": [hosted.deployment.id for hosted in self._deployments.all()],
         }
 
-    def _host(self, kept: Kept, *, ran_before: bool) -> Hosted:
-        hosted = Hosted(
+    def _host(self, kept: Kept, *, ran_before: bool) -> DeploymentRunner:
+        hosted = DeploymentRunner(
             kept.deployment,
             kept.addresses,
             self._orders,

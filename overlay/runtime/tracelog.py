@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from overlay.journal.facts import Start, Trace
+from overlay.journal.facts import Fact, Start
 from overlay.journal.journal import JournalWriter
 
 MOST_BYTES = 128 * 1024
@@ -29,7 +29,7 @@ class TraceLog:
         """Whose traces these are."""
         self._start = start
 
-    def write(self, traces: Iterable[Trace]) -> None:
+    def write(self, traces: Iterable[Fact]) -> None:
         """All of ``traces`` at once, or what the disk has room for."""
         try:
             for trace in traces:

@@ -17,8 +17,6 @@ from overlay.core.addresses import Address
 from overlay.core.node import SECOND
 from overlay.core.silence import Silence
 from overlay.runtime.clock import unix_ms
-from overlay.systems.context_broker.broker.messages import Ping
-from overlay.systems.context_broker.broker.wire import encode
 
 SILENT = 5 * SECOND
 """Without a sign of life for so long a broker does not answer; a busy machine delays one by a second or two."""
@@ -70,7 +68,9 @@ class Journals:
 class Pings:
     """Signs of life of brokers that are asked for one."""
 
-    def __init__(self) -> None:
+    def __init__(self, ping: Callable[[int], bytes]) -> None:
+        """``ping`` makes the question, given Unix milliseconds."""
+        self._ping = ping
         self._sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._sock.setblocking(False)
         self._to_ask: deque[str] = deque()
@@ -80,7 +80,7 @@ class Pings:
         heard = {names[source] for source in self._answers() if source in names}
         if not self._to_ask:
             self._to_ask.extend(up)
-        question = encode(Ping(unix_ms(now)))
+        question = self._ping(unix_ms(now))
         for _ in range(min(len(self._to_ask), -(-len(up) // ROUND))):
             name = self._to_ask.popleft()
             with suppress(OSError, KeyError):  # lost, as datagrams may be, or no longer up

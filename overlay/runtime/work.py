@@ -1,7 +1,7 @@
-"""What the supervisor's children do: be a broker of a deployment, or a fleet of its clients.
+"""What the supervisor's children do: be a server of a deployment, or a fleet of its clients.
 
 Counterparts: ``overlay.runtime.server_process`` and ``overlay.runtime.load_generator``. The load generator is imported
-in the child that needs it, so that brokers do not carry it; a broker is made before the fork, so that brokers share
+in the child that needs it, so that servers do not carry it; a server is made before the fork, so that servers share
 what that takes.
 """
 
@@ -17,8 +17,7 @@ from overlay.core.links import LinkShape, Shaper
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
-from overlay.runtime.server_process import BrokerProcess, MakeShaper, plain_shaper
-from overlay.systems.context_broker.workload import fleets
+from overlay.runtime.server_process import MakeShaper, ServerProcess, plain_shaper
 
 
 @dataclass(frozen=True)
@@ -34,27 +33,30 @@ class Job:
     faults: SharedFaults | None = None
     """Which there are now, of a deployment that has any."""
 
-    def broker(self, incarnation: int) -> Work:
-        """Be the broker ``name``, whose socket is open from now on.
+    def server(self, incarnation: int) -> Work:
+        """Be the server ``name``, whose socket is open from now on.
 
-        Only runs are journalled: a network would grow its journal for ever. Of what its brokers trace the newest stays.
+        Only runs are journalled: a network would grow its journal for ever. Of what its servers trace the newest stays.
         """
-        index = self.deployment.broker_names.index(self.name)
-        config = self.deployment.settings.among(self.deployment.brokers)
-        is_journalled = self.deployment.kind == RUN
+        deployment = self.deployment
+        index = deployment.server_names.index(self.name)
+        is_journalled = deployment.kind == RUN
         try:
-            process = BrokerProcess(
-                config,
+            process = ServerProcess(
+                deployment.system,
+                deployment.system.config_of(deployment.settings, deployment.graph),
                 self.addresses[index],
+                index=index,
+                servers=self.addresses,
                 links=self._link_shapes(index),
                 make_shaper=self._make_shaper(index),
-                seed=derive_seed(self.deployment.seed, self.name, incarnation),
+                seed=derive_seed(deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 traces=None if is_journalled else traces_path(self.journal),
                 process=self.name,
                 zero_ns=self.zero_ns,
                 lifeline_fd=self.lifeline,
-                record_mb=self.deployment.record_mb,
+                record_mb=deployment.record_mb,
                 life=incarnation,
             )
         except (OSError, WaxwingError) as error:
@@ -67,7 +69,7 @@ class Job:
         )
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
-        """What this broker's datagrams meet on the way to each broker to which it is not always clear."""
+        """What this server's datagrams meet on the way to each server to which it is not always clear."""
         links = [link for link in self.deployment.links if index in link.ends]
         shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
         faulty = faulty_directions(self.deployment, index, self.addresses)
@@ -95,7 +97,8 @@ class Job:
             from overlay.runtime.load_generator import run_fleet
 
             return run_fleet(
-                fleets(deployment.client_plans())[self.name],
+                deployment.system,
+                deployment.client_plans()[self.name],
                 self.addresses,
                 workload,
                 seed=deployment.seed,

@@ -8,9 +8,7 @@ from overlay.core.addresses import Address
 from overlay.core.node import Event, Node
 from overlay.journal.facts import Sample
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
-from overlay.systems.context_broker.assembly import AT_ONCE, ORDER_RETRY, Assembly, Order
-from overlay.systems.context_broker.clients.exchange import Exchange, Timestamps, WallClock
-from overlay.systems.context_broker.clients.scheduled import ScheduledClient
+from overlay.systems.contract import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
 
 
 class NodeActor(Actor):
@@ -105,7 +103,7 @@ class ClientActor(Actor):
 
     __slots__ = ("_host", "_simulator", "client", "open_ports", "samples")
 
-    def __init__(self, simulator: Simulator, client: ScheduledClient, host: str) -> None:
+    def __init__(self, simulator: Simulator, client: Client, host: str) -> None:
         super().__init__()
         self.client = client
         self.samples: list[Sample] = []
@@ -154,20 +152,19 @@ class ControllerActor(Actor):
         self._simulator = simulator
         self._addresses = addresses
         self._ports = Ports(host)
-        self._timestamps = Timestamps(WallClock(WALL_OFFSET_NS))
         self._open: dict[Address, tuple[Order, Exchange]] = {}
 
     def is_complete(self) -> bool:
         return self.assembly.is_complete(self.up)
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
-        self._open[to][1].receive_datagram(data, source, now)
+        self._open[to][1].receive_datagrams(((data, source),), now)
 
     def step(self, now: int) -> Sequence[Outgoing]:
         for _, exchange in self._open.values():
             exchange.handle_timer(now)
         self._settle(now)
-        for order in self.assembly.due(self.up, now, AT_ONCE - len(self._open)):
+        for order in self.assembly.due(self.up, now, ORDERS_AT_ONCE - len(self._open)):
             self._give(order, now)
         return [(d, port, to) for port, (_, e) in self._open.items() for d, to in e.datagrams_to_send()]
 
@@ -177,9 +174,8 @@ class ControllerActor(Actor):
         return min((timer for timer in timers if timer is not None), default=None)
 
     def _give(self, order: Order, now: int) -> None:
-        port, addresses = self._ports.fresh(), self._addresses
-        exchange = Exchange(order.question(addresses), addresses[order.broker], now, self._timestamps, ORDER_RETRY)
-        self._open[port] = (order, exchange)
+        port = self._ports.fresh()
+        self._open[port] = (order, self.assembly.begin(order, self._addresses, now, WALL_OFFSET_NS))
         self._simulator.listen(port, self)
 
     def _settle(self, now: int) -> None:
@@ -188,7 +184,4 @@ class ControllerActor(Actor):
                 continue
             del self._open[port]
             self._simulator.close(port)
-            if exchange.outcome == "answered":
-                self.assembly.done(order)
-            else:
-                self.assembly.refused(order, exchange.outcome, now)
+            self.assembly.settle(order, exchange, now)

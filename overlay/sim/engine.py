@@ -20,28 +20,25 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.service_times import ServiceModel
 from overlay.deployment import phases
 from overlay.deployment.deployment import RUN, Deployment
-from overlay.faults.churn import LEAVE, UP, schedule
+from overlay.faults.churn import LEAVE, UP
 from overlay.faults.faults import Course, Direction
-from overlay.load.tally import Tally
+from overlay.load.windows import Windows
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.garbage import Collector
-from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.journals import RunJournal
 from overlay.sim.network import LOCAL
-from overlay.sim.recorders import Recorders, fresh_broker
+from overlay.sim.recorders import Recorders, fresh_server
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
-from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.membership import GIVEN
-from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledClient, Windows
-from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED
-from overlay.systems.context_broker.workload import fleets, ramp_s
-from overlay.topologies import Graph
+from overlay.sim.world import World, plain_client, server_address
+from overlay.systems.contract import Client, Fleet, Server
 
 ORDERED = 1_000
 """Up to so many brokers are ordered to join each other, as live ones are; more are introduced all at once, since the
 orders alone would take longer than the run."""
+
+MOST_LANES = 1 << 16
+"""Ports of a client: there is no process whose files they would use up."""
 
 SLICE = 100 * MILLISECOND
 """After so much simulated time somebody may stop the run, and is told how far it is."""
@@ -130,17 +127,17 @@ class _Run:
         self._start = 0
         """Of the workload, simulated nanoseconds."""
         path = journal_path(Path(deployment.directory))
-        self._recorders = Recorders(path.parent, deployment.record_mb, lambda: self._overlay.simulator.now)
-        self._overlay = _overlay(deployment, services, self._recorders)
+        self._recorders = Recorders(path.parent, deployment.record_mb, lambda: self._world.simulator.now)
+        self._world = _world(deployment, services, self._recorders)
         memory = services.memory if services else None
-        self._journal = RunJournal(path, self._overlay, memory)
+        self._journal = RunJournal(path, self._world, memory)
         self.collector = Collector()
         self._next_tick = 0
-        churned = schedule(self._workload, deployment.brokers, deployment.seed)
-        self._course = Course(churned, deployment.faults, ramp_s(self._workload))
+        self._course = Course(deployment.churn(), deployment.faults, self._workload.ramp_s())
         self._struck: dict[Direction, LinkShape] = {}
         """The links that are not as they were laid."""
-        self._unfinished: list[ScheduledClient] = []
+        self._unfinished: list[Client] = []
+        self._fleets: list[Fleet] = []
 
     def run(self) -> Outcome:
         was_stopped = False
@@ -156,7 +153,7 @@ class _Run:
             self._enter(phases.FAILED, str(error))
             raise
         finally:
-            simulator = self._overlay.simulator
+            simulator = self._world.simulator
             self._journal.tell("digest", {"digest": simulator.digest})
             self._journal.close()
             self._recorders.close()
@@ -174,33 +171,42 @@ class _Run:
 
     @property
     def _are_introduced(self) -> bool:
-        return self._deployment.brokers > ORDERED and self._deployment.settings.membership == GIVEN
+        deployment = self._deployment
+        return deployment.brokers > ORDERED and deployment.system.can_introduce(deployment.settings)
 
     def _launch(self) -> None:
-        overlay, limit = self._overlay, round(phases.LAUNCH_LIMIT_S * SECOND)
+        world, limit = self._world, round(phases.LAUNCH_LIMIT_S * SECOND)
         if self._are_introduced:
-            overlay.introduce()
-            if self._deployment.settings.arm == STRUCTURED:
-                self._advance(SETTLING)
+            world.introduce()
+            self._advance(self._deployment.system.settling_ns(self._deployment.settings))
             return
-        for index in range(self._deployment.brokers):
-            overlay.restart(index)
-        while not overlay.controller.is_complete():
-            trouble = overlay.controller.assembly.trouble
-            if trouble or overlay.simulator.now >= limit:
+        for index in range(len(world.names)):
+            world.restart(index)
+        while not world.controller.is_complete():
+            trouble = world.controller.assembly.trouble
+            if trouble or world.simulator.now >= limit:
                 raise SimulationFailed(trouble or f"the overlay was not assembled within {phases.LAUNCH_LIMIT_S:g} s")
-            self._advance(overlay.simulator.now + SLICE)
+            self._advance(world.simulator.now + SLICE)
 
     def _warm(self) -> None:
-        overlay, workload = self._overlay, self._workload
+        world, workload = self._world, self._workload
         self._enter(phases.WARMING)
-        self._start = overlay.simulator.now + round(phases.FLEET_LEAD_S * SECOND)
+        self._start = world.simulator.now + round(phases.FLEET_LEAD_S * SECOND)
         windows = Windows.of(workload, 0, self._start)
-        for process, plans in fleets(self._deployment.client_plans()).items():
-            fleet = Fleet(workload, windows, WallClock(WALL_OFFSET_NS), Tally())
-            clients = overlay.add_fleet(plans, fleet)
-            self._journal.add_fleet(process, fleet, clients)
-            self._unfinished += [client.client for client in clients]
+        deployment, servers = self._deployment, [server_address(index) for index in range(len(world.names))]
+        for process, plans in deployment.client_plans().items():
+            fleet = deployment.system.make_fleet(
+                plans,
+                servers,
+                workload,
+                windows,
+                seed=deployment.seed,
+                wall_offset_ns=WALL_OFFSET_NS,
+                most_lanes=MOST_LANES,
+            )
+            self._fleets.append(fleet)
+            self._journal.add_fleet(process, fleet, world.add_fleet(process, fleet))
+            self._unfinished += fleet.clients
         self._expect_course()
         self._advance(windows.measuring)
 
@@ -211,12 +217,12 @@ class _Run:
     def _drain(self) -> None:
         """Until every request has ended, or a client would give the last one up."""
         self._enter(phases.DRAINING)
-        simulator = self._overlay.simulator
-        give_up_s = max((client.fleet.retry.give_up_s for client in self._unfinished), default=0.0)
+        simulator = self._world.simulator
+        give_up_s = max((fleet.give_up_s for fleet in self._fleets), default=0.0)
         limit = simulator.now + round(give_up_s * SECOND)
         while self._has_unfinished() and simulator.now < limit:
             self._advance(min(limit, simulator.now + SLICE))
-        for client in self._overlay.clients:
+        for client in self._world.clients:
             if not client.client.is_finished:
                 client.client.abandon(simulator.now)
                 client.samples += client.client.samples()
@@ -232,7 +238,7 @@ class _Run:
 
     def _advance(self, until: int) -> None:
         """Let time pass to ``until`` (ns), with a tick where one is due."""
-        simulator = self._overlay.simulator
+        simulator = self._world.simulator
         while simulator.now < until:
             if self._should_stop():
                 raise _Stopped
@@ -245,16 +251,16 @@ class _Run:
         self._on_progress(self._progress())
 
     def _progress(self) -> Progress:
-        workload, now_s = self._workload, self._overlay.simulator.now / SECOND
+        workload, now_s = self._workload, self._world.simulator.now / SECOND
         start_s = self._start / SECOND if self._start else now_s + phases.FLEET_LEAD_S
-        return Progress(self._phase, now_s, start_s + ramp_s(workload) + workload.duration_s)
+        return Progress(self._phase, now_s, start_s + workload.ramp_s() + workload.duration_s)
 
     # ---- churn and faults
 
     def _expect_course(self) -> None:
         at_s = self._course.next_s()
         if at_s is not None:
-            self._overlay.at(self._start + round(at_s * SECOND), lambda: self._follow_course(at_s))
+            self._world.at(self._start + round(at_s * SECOND), lambda: self._follow_course(at_s))
 
     def _follow_course(self, at_s: float) -> None:
         due = self._course.due(at_s)
@@ -263,9 +269,9 @@ class _Run:
         for change in due.changes:
             if change.what != UP:
                 self._journal.end(change.broker, in_peace=change.what == LEAVE)
-            self._overlay.follow(change)
+            self._world.follow(change)
         if due.links_changed:
-            self._overlay.divide(self._course.partitions())
+            self._world.divide(self._course.partitions())
             self._lay_links()
         self._expect_course()
 
@@ -274,32 +280,32 @@ class _Run:
             for way, back in (((link.a, link.b), False), ((link.b, link.a), True)):
                 wanted = self._course.shape(link, back=back)
                 if wanted != self._struck.get(way, link.shape()):
-                    self._overlay.lay_one_way(*way, wanted)
+                    self._world.lay_one_way(*way, wanted)
                     self._struck[way] = wanted
 
 
-def _overlay(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> Overlay:
-    """Its brokers, links and the way in which actors are made: with ``services`` they take time."""
-    graph = Graph(deployment.brokers, deployment.links, deployment.positions)
-    make_actor: Callable[[Address, Broker], NodeActor] = NodeActor
-    make_client: Callable[..., ClientActor] = ClientActor
+def _world(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> World:
+    """Its servers, links and the way in which actors are made: with ``services`` they take time."""
+    make_actor: Callable[[Address, Server], NodeActor] = NodeActor
+    make_client: Callable[..., ClientActor] = plain_client
     if services:
-        served = Services(services, deployment.seed, [broker_address(i) for i in range(deployment.brokers)])
+        addresses = [server_address(index) for index in range(len(deployment.server_names))]
+        served = Services(deployment.system, services, deployment.seed, addresses)
         lives: Counter[Address] = Counter()
 
-        def make_actor(address: Address, broker: Broker) -> NodeActor:
+        def make_actor(address: Address, server: Server) -> NodeActor:
             lives[address] += 1
-            return served.broker(address, broker, lives[address])
+            return served.server(address, server, lives[address])
 
         make_client = served.client
-    return Overlay(
-        graph,
-        deployment.settings.among(deployment.brokers),
+    return World(
+        deployment.system,
+        deployment.settings,
+        deployment.graph,
         deployment.seed,
-        monitoring=deployment.monitoring,
         local=LinkShape() if services else LOCAL,  # what a delivery takes is in the model
         strict=False,
         make_actor=make_actor,
         make_client=make_client,
-        make_broker=recorders if deployment.record_mb else fresh_broker,
+        make_server=recorders if deployment.record_mb else fresh_server,
     )

@@ -19,9 +19,8 @@ from overlay.journal.facts import ALL_BROKERS, GAUGES, Event, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
-from overlay.sim.harness import Overlay
-from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
-from overlay.systems.context_broker.clients.scheduled import Fleet
+from overlay.sim.world import World
+from overlay.systems.contract import Fleet
 
 TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
@@ -34,22 +33,22 @@ IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlo
 class RunJournal:
     """The journal of one run. Its times are simulated microseconds; ``close`` says what is left to say."""
 
-    def __init__(self, path: Path, overlay: Overlay, memory: Memory | None = None) -> None:
+    def __init__(self, path: Path, world: World, memory: Memory | None = None) -> None:
         path.unlink(missing_ok=True)
-        self._overlay = overlay
+        self._world = world
         self._memory = memory
         self._writer = JournalWriter(path, self._start(SUPERVISOR))
         self._fleets: list[_FleetReporter] = []
         self._ended: dict[str, int] = {}
         """What brokers had counted that ended, where only the sum of all is told."""
         self._ended_busy_us = 0
-        for index in range(overlay.graph.brokers):
-            self._begin(_name(index), format_address(overlay.address(index)))
+        for index, name in enumerate(world.names):
+            self._begin(name, format_address(world.address(index)))
 
     @property
     def interval_s(self) -> int:
         """Seconds between two ticks: of very many brokers, looking at all of them costs more than a second of them."""
-        return max(1, self._overlay.graph.brokers // TOLD_APART)
+        return max(1, len(self._world.names) // TOLD_APART)
 
     def add_fleet(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
         self._begin(process)
@@ -67,9 +66,9 @@ class RunJournal:
 
     def tick(self) -> None:
         """What happened since the last one, and what everybody looks like now."""
-        for event in self._overlay.happened:
+        for event in self._world.happened:
             self._writer.write(event)
-        self._overlay.happened.clear()
+        self._world.happened.clear()
         ticks = self._broker_ticks()
         for tick in ticks if self._are_told_apart else (self._summed(ticks),):
             self._writer.write(tick)
@@ -79,7 +78,7 @@ class RunJournal:
 
     def end(self, index: int, *, in_peace: bool) -> None:
         """A broker is about to end. One that crashes tells nothing more of itself."""
-        actor = self._overlay.brokers.get(index)
+        actor = self._world.brokers.get(index)
         if actor is None or (self._are_told_apart and not in_peace):
             return
         tick = self._broker_tick(index, actor)
@@ -93,12 +92,13 @@ class RunJournal:
     def close(self) -> None:
         """Everybody ends: a last tick, and what brokers held."""
         self.tick()
-        now = self._overlay.simulator.now
-        for index in sorted(self._overlay.brokers):
-            held = self._overlay.broker(index).held_keys(now)
-            self._writer.write(make_holdings(_name(index), self._now_us, held))
+        now = self._world.simulator.now
+        for index in sorted(self._world.brokers):
+            held = self._world.system.holdings(self._world.server(index), now)
+            for fact in self._world.system.closing_facts(self._name(index), held, self._now_us):
+                self._writer.write(fact)
         if self._are_told_apart:
-            ended = [*map(_name, sorted(self._overlay.brokers)), *(fleet.process for fleet in self._fleets)]
+            ended = [*map(self._name, sorted(self._world.brokers)), *(fleet.process for fleet in self._fleets)]
             for process in ended:
                 self.tell("process_ended", {"process": process, "reason": "exit 0"})
         self._writer.close()
@@ -107,11 +107,14 @@ class RunJournal:
 
     @property
     def _now_us(self) -> int:
-        return self._overlay.simulator.now // 1000
+        return self._world.simulator.now // 1000
+
+    def _name(self, index: int) -> str:
+        return self._world.names[index]
 
     @property
     def _are_told_apart(self) -> bool:
-        return self._overlay.graph.brokers <= TOLD_APART
+        return len(self._world.names) <= TOLD_APART
 
     def _begin(self, process: str, address: str = "") -> None:
         self._writer.write(self._start(process, address))
@@ -119,20 +122,20 @@ class RunJournal:
             self.tell("process_started", {"process": process, "after": ""})
 
     def _start(self, process: str, address: str = "") -> Start:
-        return Start(process, 0, self._overlay.zero_unix_us, __version__, address)
+        return Start(process, 0, self._world.zero_unix_us, __version__, address)
 
     def _broker_ticks(self) -> Iterator[Tick]:
-        return (self._broker_tick(index, actor) for index, actor in sorted(self._overlay.brokers.items()))
+        return (self._broker_tick(index, actor) for index, actor in sorted(self._world.brokers.items()))
 
     def _broker_tick(self, index: int, actor: NodeActor) -> Tick:
         """The tick of a broker, once its events and traces are written."""
-        process, broker, now = _name(index), self._overlay.broker(index), self._overlay.simulator.now
+        process, server, now = self._name(index), self._world.server(index), self._world.simulator.now
         for at, event in actor.history:
             self._writer.write(Event(process, at // 1000, type(event).__name__, event.detail()))
         actor.history.clear()
-        for trace in make_traces(process, broker.traces(), 0):
-            self._writer.write(trace)
-        counters = broker.statistics(now) | IDLE_DRIVER | {"backlog_dropped": actor.backlog_dropped}
+        for fact in self._world.system.facts(process, server, 0):
+            self._writer.write(fact)
+        counters = server.statistics(now) | IDLE_DRIVER | {"backlog_dropped": actor.backlog_dropped}
         return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
 
     def _summed(self, ticks: Iterator[Tick]) -> Tick:
@@ -151,7 +154,7 @@ class RunJournal:
         memory = self._memory
         if memory is None:
             return 0, 0, 0
-        over = memory.over_idle(counters["entries"], counters["bytes"], counters["pending"])
+        over = memory.over_idle(*(counters.get(name, 0) for name in ("entries", "bytes", "pending")))
         return round(memory.idle_rss) + over, round(memory.idle_pss) + over, round(memory.idle_uss) + over
 
 
@@ -175,7 +178,3 @@ class _FleetReporter:
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
         busy_us = self._clients[0].busy_us()  # they share a core
         yield Tick(self.process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)
-
-
-def _name(index: int) -> str:
-    return f"broker-{index}"

@@ -17,11 +17,10 @@ from typing import Any
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting
-from overlay.core.settings import build
-from overlay.journal.recorded import broker_code
 from overlay.journal.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
-from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.contract import Place, Server, System
+from overlay.systems.recordings import server_code
+from overlay.systems.registry import system_of
 
 CHANCES: dict[str, Callable[[int], Chances]] = {
     "random": lambda seed: Chances.of_one(Random(seed)),
@@ -117,7 +116,8 @@ class _Again:
         self.inputs = 0
         self.datagrams = 0
         self._begin = begin
-        self._broker = _make(begin)
+        self._system = _system(begin)
+        self._server = _make(begin, self._system)
         self._waiting: deque[Datagram] = deque()
         """What the fresh one has sent and the recording has not, yet."""
         self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
@@ -152,11 +152,11 @@ class _Again:
         return None
 
     def _feed(self, what: int, fields: list[Any]) -> None:
-        broker = self._broker
+        server = self._server
         if what == What.TRACED:
-            broker.traces()
+            server.traces()
         elif what == What.CLOCK:
-            broker.set_wall_clock(fields[0])
+            server.set_wall_clock(fields[0])
         else:
             now, *rest = fields
             if self._now is not None and now < self._now:
@@ -164,13 +164,13 @@ class _Again:
             self._now = now
             if what == What.RECEIVED:
                 host, port, data = rest
-                broker.receive_datagram(data, (host, port), now)
+                server.receive_datagrams(((data, (host, port)),), now)
             else:
-                {What.TIMER: broker.handle_timer, What.COUNTED: broker.statistics, What.LEAVING: broker.leave}[
+                {What.TIMER: server.handle_timer, What.COUNTED: server.statistics, What.LEAVING: server.leave}[
                     What(what)
                 ](now)
-        broker.events()
-        self._waiting.extend(broker.datagrams_to_send())
+        server.events()
+        self._waiting.extend(server.datagrams_to_send())
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
 
@@ -181,24 +181,34 @@ class _Again:
     def _difference(self, at: int, recorded: Datagram | None, replayed: Datagram | None) -> Difference:
         zero = self._begin.zero_ns
         before = tuple(f"{(now - zero) / 1e9:.6f} s  {_input_in_words(record)}" for now, record in self._before)
-        is_other = self._begin.code != broker_code()
+        is_other = self._begin.code != server_code(self._system)
         return Difference(self._begin.name, at - zero, recorded, replayed, before, is_other)
 
 
-def _make(begin: Begin) -> Broker:
-    """A broker as it was before its first input. Raises ``BadRecording``."""
+def _system(begin: Begin) -> System:
+    try:
+        return system_of(begin.system)
+    except InvalidSetting:
+        raise BadRecording(
+            f"the recording of {begin.name} is of {begin.system!r:.40}, which is not known here."
+        ) from None
+
+
+def _make(begin: Begin, system: System) -> Server:
+    """A server as it was before its first input. Raises ``BadRecording``."""
     if begin.chance not in CHANCES:
         raise BadRecording(
             f"the recording of {begin.name} was made with {begin.chance!r:.40}, which is not known here."
         )
     chances = CHANCES[begin.chance](begin.seed)
     try:
-        config = build(BrokerConfig, begin.config)
+        config = system.read_config(begin.config)
     except InvalidSetting as error:
         raise BadRecording(
             f"the recording of {begin.name} has settings that are not of this version: {error}"
         ) from None
-    return Broker(config, begin.address, chances, begin.wall_offset_ns)
+    place = Place(begin.index, begin.address, begin.servers or (begin.address,))
+    return system.make_server(config, place, chances, begin.wall_offset_ns)
 
 
 def _input_in_words(record: Record) -> str:

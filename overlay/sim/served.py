@@ -22,23 +22,16 @@ from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.node import MILLISECOND
-from overlay.core.service_times import MICROSECOND, Delays, ServiceModel, Work
+from overlay.core.service_times import MICROSECOND, Delays, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
-from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.wire import CODES
-from overlay.systems.context_broker.clients.scheduled import ScheduledClient
-from overlay.systems.context_broker.workload import fleet_of
+from overlay.systems.contract import Client, Meter, Server, System
 
 BATCH = 32
 """Datagrams that a broker receives at once, as ``overlay.runtime.datagrams`` does."""
 
 BURST = MILLISECOND // 2
 """What follows so soon belongs to what went on: a request goes from process to process within some 100 µs each."""
-
-_CODES = {b"%d" % code: code for code in CODES.values()}
-UNKNOWN = -1
-"""The code of what has none that can be read."""
 
 Incoming = tuple[bytes, Address, Address]
 """A datagram, the address it came from and the one it came to."""
@@ -171,26 +164,27 @@ class Served(ABC):
             self.leaves_at = end
 
 
-class ServedBroker(Served, NodeActor):
-    """A broker that takes its time. ``brokers`` are the addresses of all brokers; who else sends is a client."""
+class ServedServer(Served, NodeActor):
+    """A server that takes its time. ``servers`` are the addresses of all servers; who else sends is a client."""
 
     def __init__(
         self,
         address: Address,
-        broker: Broker,
+        server: Server,
+        meter: Meter,
         model: ServiceModel,
         machine: Machine,
         chance: Chance,
-        brokers: Collection[Address],
+        servers: Collection[Address],
     ) -> None:
-        Served.__init__(self, machine, Core(), chance, model.timer, broker.next_timer)
-        NodeActor.__init__(self, address, broker)
+        Served.__init__(self, machine, Core(), chance, model.timer, server.next_timer)
+        NodeActor.__init__(self, address, server)
         self._model = model
-        self._brokers = brokers
-        self._broker = broker
+        self._servers = servers
+        self._server = server
+        self._meter = meter
         self._admission: Admission | None = None
-        """Made with the first backlog, which few brokers ever have."""
-        self._compared = (0, 0)
+        """Made with the first backlog, which few servers ever have."""
 
     @property
     def backlog_dropped(self) -> int:
@@ -201,7 +195,7 @@ class ServedBroker(Served, NodeActor):
         if len(self._waiting) <= BACKLOG and not self._admission:
             return super()._next_batch()
         if self._admission is None:
-            self._admission = Admission(self._broker.knows)
+            self._admission = Admission(self._server.knows)
         self._admission.admit([(data, source) for data, source, _ in self._waiting])
         self._waiting = []
         return [(data, source, self.address) for data, source in self._admission.take(BATCH)]
@@ -210,24 +204,16 @@ class ServedBroker(Served, NodeActor):
         return super()._is_behind() or bool(self._admission)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
-        for data, source, _ in batch:
-            self._broker.receive_datagram(data, source, now)
+        if batch:
+            self._server.receive_datagrams([(data, source) for data, source, _ in batch], now)
         return NodeActor.step(self, now)
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
-        (scanned, matched), before = self._broker.compared, self._compared
-        self._compared = scanned, matched
-        received: list[int] = []
-        sent: list[int] = []
-        moved = 0
-        for codes, datagrams in ((received, batch), (sent, outgoing)):
-            for data, _, _ in datagrams:
-                codes.append(_CODES.get(data[: data.find(b"|")], UNKNOWN))
-                moved += len(data)
-        return self._model.cost_ns(Work(received, sent, moved, scanned - before[0], matched - before[1]), idle_ns)
+        work = self._meter.work([data for data, _, _ in batch], [data for data, _, _ in outgoing])
+        return self._model.cost_ns(work, idle_ns)
 
     def _delivery(self, source: Address) -> Delays:
-        return self._model.between if source in self._brokers else self._model.to_broker
+        return self._model.between if source in self._servers else self._model.to_broker
 
 
 class ServedClient(Served, ClientActor):
@@ -239,7 +225,7 @@ class ServedClient(Served, ClientActor):
     def __init__(
         self,
         simulator: Simulator,
-        client: ScheduledClient,
+        client: Client,
         host: str,
         model: ServiceModel,
         machine: Machine,
@@ -268,18 +254,20 @@ class ServedClient(Served, ClientActor):
 class Services:
     """Makes the actors of one simulation, which take the time that ``model`` says, drawn from streams of ``seed``."""
 
-    def __init__(self, model: ServiceModel, seed: int, brokers: Collection[Address]) -> None:
+    def __init__(self, system: System, model: ServiceModel, seed: int, servers: Collection[Address]) -> None:
+        self._system = system
         self._model = model
         self._seed = seed
-        self._brokers = frozenset(brokers)
+        self._servers = frozenset(servers)
         self._machine = Machine()
         self._fleets: dict[str, Core] = {}
 
-    def broker(self, address: Address, broker: Broker, incarnation: int = 0) -> ServedBroker:
+    def server(self, address: Address, server: Server, incarnation: int = 0) -> ServedServer:
         chance = Stream(derive_seed(self._seed, "service", *address, incarnation))
-        return ServedBroker(address, broker, self._model, self._machine, chance, self._brokers)
+        meter = self._system.make_meter(server)
+        return ServedServer(address, server, meter, self._model, self._machine, chance, self._servers)
 
-    def client(self, simulator: Simulator, client: ScheduledClient, host: str) -> ServedClient:
-        core = self._fleets.setdefault(fleet_of(client.plan), Core())
-        chance = Stream(derive_seed(self._seed, "service", client.plan.role, client.plan.client))
+    def client(self, simulator: Simulator, client: Client, host: str, process: str) -> ServedClient:
+        core = self._fleets.setdefault(process, Core())
+        chance = Stream(derive_seed(self._seed, "service", *client.identity))
         return ServedClient(simulator, client, host, self._model, self._machine, core, chance)

@@ -13,8 +13,9 @@ from statistics import quantiles
 from typing import Any
 
 from overlay.deployment.phases import MEASURING
+from overlay.journal.counters import growth
 from overlay.journal.facts import OUTCOMES, Event, Fact, Sample, Tick
-from overlay.systems.context_broker.costs import costs, growth
+from overlay.systems.contract import System
 
 PERCENTILES = (50, 95, 99)
 
@@ -32,24 +33,24 @@ class Summary:
     p50_us: float | None
     p95_us: float | None
     p99_us: float | None
-    hops: float | None
-    """Links from the broker asked to the one that had the data, mean over answers."""
-    messages_per_query: float | None
+    costs: dict[str, float | None]
+    """What its system counts between servers, by name: ``System.cost_words``."""
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
         outcomes: dict[str, int] = values.pop("outcomes")
-        return {**values, **outcomes}
+        spent: dict[str, float | None] = values.pop("costs")
+        return {**values, **spent, **outcomes}
 
 
-def summarise(facts: Iterable[Fact]) -> Summary:
-    """The summary of all facts of a run."""
+def summarise(facts: Iterable[Fact], system: System) -> Summary:
+    """The summary of all facts of a run of ``system``."""
     outcomes: Counter[str] = Counter()
     response_us: list[int] = []
     counters: dict[str, list[dict[str, int]]] = defaultdict(list)
     phases: dict[str, int] = {}
     for fact in facts:
-        if isinstance(fact, Sample) and fact.role == "consumer" and fact.phase == "measuring":
+        if isinstance(fact, Sample) and fact.role == system.asking_role and fact.phase == "measuring":
             outcomes[fact.outcome] += 1
             if fact.outcome == "answered":
                 response_us.append(fact.ended_us - fact.intended_us)
@@ -58,8 +59,8 @@ def summarise(facts: Iterable[Fact]) -> Summary:
         elif isinstance(fact, Event) and fact.name == "phase":
             phases[fact.detail["phase"]] = fact.at_us
     measured_us = _measured_us(phases)
-    asked = sum(_grown(rows, "requests") for name, rows in counters.items() if name.startswith("consumers-"))
-    spent = costs(_of_brokers(counters), asked)
+    asked = sum(_grown(rows, "requests") for name, rows in counters.items() if system.asks(name))
+    spent = system.costs(_of_servers(counters, system), asked)
     p50_us, p95_us, p99_us = _percentiles(response_us)
     return Summary(
         requests=sum(outcomes.values()),
@@ -69,8 +70,7 @@ def summarise(facts: Iterable[Fact]) -> Summary:
         p50_us=p50_us,
         p95_us=p95_us,
         p99_us=p99_us,
-        hops=spent["hops"],
-        messages_per_query=spent["messages_per_query"],
+        costs={name: spent[name] for name in system.cost_words},
     )
 
 
@@ -82,10 +82,10 @@ def _measured_us(phases: dict[str, int]) -> int | None:
     return min(later) - phases[MEASURING] if later else None
 
 
-def _of_brokers(counters: dict[str, list[dict[str, int]]]) -> dict[str, int]:
+def _of_servers(counters: dict[str, list[dict[str, int]]], system: System) -> dict[str, int]:
     total: Counter[str] = Counter()
     for process, rows in counters.items():
-        if process.startswith("broker"):
+        if system.is_server(process):
             total.update({name: _grown(rows, name) for name in set().union(*rows)})
     return dict(total)
 

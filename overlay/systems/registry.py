@@ -1,79 +1,27 @@
-"""The registry of what can be launched. Web, API and reports learn of a system only here.
+"""The registry of systems: what can be launched. Drivers, web, API and reports learn of a system only here.
 
-A system is what one seed describes. Its settings and workload are described field by field, so that forms, the API's
-schema and the documentation are made from them, and ``check`` says before a launch what would fail in it.
+What belongs to a whole run, whatever its system, is here as well: how much of it is recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-from overlay.core.engines import ENGINES
 from overlay.core.errors import InvalidSetting
-from overlay.core.settings import SettingInfo, Value, build, describe
-from overlay.faults import churn
-from overlay.load.assignment import Positions
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.profiles import PROFILE, PROFILES, of_profile, resolved
-from overlay.systems.context_broker.workload import Workload, check_clients
+from overlay.core.settings import SettingInfo
+from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
+from overlay.systems.contract import System
+
+SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,)}
+"""By name, in the order in which people are offered them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure of the seed that experiments with the system reproduce."""
+def system_of(name: str) -> System:
+    """Of a document; empty where it is older than the second system. Raises ``InvalidSetting``."""
+    if not name:
+        return next(iter(SYSTEMS.values()))
+    if name not in SYSTEMS:
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {name!r:.60}")
+    return SYSTEMS[name]
 
-    id: str
-    title: str
-
-
-class Check(Protocol):
-    """Says before a launch what would fail in it. Raises ``InvalidSetting``."""
-
-    def __call__(
-        self,
-        settings: Mapping[str, Any],
-        workload: Mapping[str, Any] | None,
-        brokers: int,
-        positions: Positions | None = None,
-    ) -> None:
-        """``workload`` is ``None`` for a network; ``positions`` is where each broker is drawn, where that is known."""
-
-
-@dataclass(frozen=True)
-class System:
-    """Something to launch, as everyone outside ``overlay`` sees it."""
-
-    name: str
-    title: str
-    seed: str
-    """Number of the document that describes it."""
-    summary: str
-    settings: tuple[SettingInfo, ...]
-    workload: tuple[SettingInfo, ...]
-    engines: tuple[str, ...]
-    figures: tuple[Figure, ...]
-    check: Check
-    profiles: Mapping[str, Mapping[str, Value]]
-    """What each choice of the setting ``profile`` sets; the rest has its default."""
-
-    def whole(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Every setting: as given, with words for numbers read as the numbers, else its profile's, else its default."""
-        chosen = {**of_profile(settings), **settings}
-        return {**settings, **{info.name: info.read(chosen.get(info.name, info.default)) for info in self.settings}}
-
-
-MONITORING = SettingInfo(
-    name="monitoring",
-    kind="boolean",
-    default=True,
-    unit="",
-    help="Whether brokers are ordered to watch their neighbours. Without it a dead one keeps getting requests.",
-    low=None,
-    high=None,
-    choices=(),
-)
 
 RECORD = SettingInfo(
     name="record_mb",
@@ -87,8 +35,8 @@ RECORD = SettingInfo(
     high=4096,
     choices=(),
 )
-"""Of a whole run, whatever its system; beside its settings, not among them. Counterpart:
-``overlay.journal.recording``."""
+"""Of a whole run, whatever its system; beside its settings, not among them. Counterpart: ``overlay.journal.recording``.
+"""
 MOST_RECORDED = 1_000
 """Brokers of an overlay that is recorded, at a file each."""
 
@@ -98,44 +46,3 @@ def check_record_mb(value: object, brokers: int) -> None:
     RECORD.check(value)
     if value and brokers > MOST_RECORDED:
         raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} brokers; these are {brokers:,}")
-
-
-def _check_context_broker(
-    settings: Mapping[str, Any],
-    workload: Mapping[str, Any] | None,
-    brokers: int,
-    positions: Positions | None = None,
-) -> None:
-    if "monitoring" in settings:
-        MONITORING.check(settings["monitoring"])
-    config = build(BrokerConfig, {name: v for name, v in resolved(settings).items() if name != "monitoring"})
-    if brokers < 1:
-        raise InvalidSetting("brokers", f"must be at least 1, not {brokers}")
-    if brokers == 1 and config.arm == "unstructured" and config.search == "k-walkers":
-        raise InvalidSetting("search", "one broker has no neighbours that several walks could go to; choose walk")
-    if workload is not None:
-        planned = build(Workload, workload)
-        check_clients(planned, brokers, positions)
-        churn.schedule(planned, brokers, seed=0)
-
-
-SYSTEMS: dict[str, System] = {
-    "context-broker": System(
-        name="context-broker",
-        title="Decentralised context broker",
-        seed="000",
-        summary="Brokers in an unstructured overlay hold context data. What one lacks a random walk finds; replicas "
-        "stay on the way back.",
-        settings=(PROFILE, *describe(BrokerConfig), MONITORING),
-        workload=tuple(describe(Workload)),
-        engines=tuple(ENGINES),
-        figures=(
-            Figure("4.3", "Response time by number of consumers, 50 providers"),
-            Figure("4.4", "Response time by number of providers, 1000 consumers"),
-            Figure("4.5", "Memory by number of consumers, 50 providers"),
-            Figure("4.6", "Memory by number of providers, 1000 consumers"),
-        ),
-        check=_check_context_broker,
-        profiles=PROFILES,
-    ),
-}

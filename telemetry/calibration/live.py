@@ -20,6 +20,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
+from overlay.load.windows import estimate_s
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import (
     Status,
@@ -30,7 +31,7 @@ from overlay.runtime.supervisor_client import (
     reason_of,
 )
 from overlay.runtime.usage import sizes_in
-from overlay.systems.context_broker.workload import Workload, estimate_s
+from overlay.systems.context_broker.workload import Workload
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import RunFiles

@@ -10,8 +10,8 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from overlay.journal.counters import growth
 from overlay.journal.facts import Tick
-from overlay.systems.context_broker.costs import growth
 from telemetry.live.series import SECOND_US
 
 PASSED = ("in_2", "in_3", "in_4", "in_6")

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overlay.journal.counters import growth
 from overlay.journal.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal.journal import JournalTail
-from overlay.systems.context_broker.costs import growth
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import plain
 from telemetry.live import event_words

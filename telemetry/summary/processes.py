@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from overlay.journal.counters import growth
 from overlay.journal.facts import ALL_BROKERS, GAUGES, Tick
-from overlay.systems.context_broker.costs import growth
 
 BROKER = "broker-"
 """What the process name of a broker begins with; its index follows."""

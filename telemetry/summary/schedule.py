@@ -15,7 +15,8 @@ from overlay.core.node import SECOND
 from overlay.core.settings import build
 from overlay.deployment.phases import DRAINING, FAILED, MEASURING, STOPPED, STOPPING
 from overlay.journal.facts import Event
-from overlay.systems.context_broker.workload import ClientPlan, Workload, measured_between, plan_clients
+from overlay.load.windows import measured_between
+from overlay.systems.context_broker.workload import ClientPlan, Workload, plan_clients
 
 AFTER_MEASURING = (DRAINING, STOPPING, STOPPED, FAILED)
 """Phases that end measuring."""

@@ -24,7 +24,7 @@ from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.search.strategy import Strategy
 from overlay.systems.context_broker.broker.search.walk import Walk
-from overlay.systems.context_broker.workload import FLEET_SIZE, Workload, ramp_s
+from overlay.systems.context_broker.workload import FLEET_SIZE, Workload
 from overlay.systems.registry import RECORD, SYSTEMS
 
 EXCHANGES_PER_S = 12_000.0
@@ -133,7 +133,7 @@ def expected(configuration: Mapping[str, Any]) -> Expected:
     settings = SYSTEMS[configuration["system"]].whole(configuration["settings"])
     brokers: int = topology["brokers"]
     links = len(topology["links"])
-    seconds: float = ramp_s(workload) / 2 + workload.duration_s
+    seconds: float = workload.ramp_s() / 2 + workload.duration_s
     updates: float = workload.providers * (1 + seconds / workload.update_interval_s)
     requests: float = workload.consumers * (1 + seconds / workload.request_interval_s)
     interval_s: float = settings["ping_interval_ms"] / 1000
@@ -157,7 +157,7 @@ def expected(configuration: Mapping[str, Any]) -> Expected:
     return Expected(
         brokers=brokers,
         processes=brokers + sum(ceil(clients / FLEET_SIZE) for clients in (workload.providers, workload.consumers)),
-        seconds=ramp_s(workload) + workload.duration_s,
+        seconds=workload.ramp_s() + workload.duration_s,
         updates=updates,
         requests=requests,
         asked=asked,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 from overlay.core.errors import WaxwingError, describe_os_error
+from overlay.plugins import register_systems
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, FAILED, Batch, Told
 from telemetry.sweep.simulation import Result, simulate_run
 
@@ -32,6 +34,7 @@ def perform(batch: Batch, run: str) -> Told:
 
 def _performed(batch: Batch, run: str, attempts: int) -> Told:
     try:
+        register_systems(os.environ)  # whatever process this is
         watch = _Watch(batch, run, attempts)
         result = simulate_run(batch.order(run), batch.places, datetime.now(UTC), watch.tell, watch.should_stop)
     except WaxwingError as error:

@@ -234,7 +234,7 @@ def test_a_strategy_says_which_settings_it_reads(name):
 STORY = """
 import sys
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.sim.harness import Overlay
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from overlay.topologies import generate
 from overlay.systems.context_broker.workload import Workload
 
@@ -256,7 +256,8 @@ print(*(digest() for _ in range(3)))
 
 @pytest.mark.parametrize("name", ["highest-degree", "learned"])
 def test_what_learns_comes_out_the_same_in_one_process_and_in_others(name, tmp_path):
-    shutil.copytree(ROOT / "overlay", tmp_path / "overlay", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("overlay", "telemetry"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(EXAMPLES / f"{name.replace('-', '_')}.py", tmp_path / "overlay/systems/context_broker/broker/search")
     told = [
         subprocess.run(

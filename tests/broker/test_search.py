@@ -298,8 +298,9 @@ def code_blocks(page):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of the core, changed as the guide says."""
-    shutil.copytree(ROOT / "overlay", tmp_path / "overlay", ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the packages that it takes, changed as the guide says."""
+    for package in ("overlay", "telemetry"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     (module,) = code_blocks(ROOT / "docs/add-a-search-strategy.md")
     (tmp_path / "overlay/systems/context_broker/broker/search/two_then_all.py").write_text(module)
     return tmp_path
@@ -307,7 +308,7 @@ def checkout(tmp_path):
 
 STORY = """
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.sim.harness import Overlay
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import generate
 

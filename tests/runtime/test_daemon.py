@@ -13,8 +13,9 @@ from overlay.core.links import LinkShape
 from overlay.journal.facts import Event, Holdings, Start, Tick
 from overlay.journal.journal import read_journal
 from overlay.runtime.client import ContextClient, NoAnswer
-from overlay.runtime.server_process import BrokerProcess, run_broker
+from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.system import SYSTEM
 from tests.runtime.daemons import WAIT_S, Daemon, ring
 
 ROOM = ("room", "r1", "climate")
@@ -123,8 +124,8 @@ def run_in_child(run: Callable[[Callable[[object], None]], int]) -> tuple[int, s
 def test_a_journal_begins_with_its_start_and_holds_ticks_and_events(tmp_path: Path, daemon: Daemon) -> None:
     path = tmp_path / "broker-0.journal"
     pid, text = run_in_child(
-        lambda on_ready: run_broker(
-            BrokerProcess(BrokerConfig(), ("127.0.0.1", 0), seed=1, journal=path, process="broker-0"), on_ready
+        lambda on_ready: run_server(
+            ServerProcess(SYSTEM, BrokerConfig(), ("127.0.0.1", 0), seed=1, journal=path, process="broker-0"), on_ready
         )
     )
     try:
@@ -148,7 +149,9 @@ def test_a_journal_begins_with_its_start_and_holds_ticks_and_events(tmp_path: Pa
 def test_what_goes_over_a_shaped_link_is_delayed_and_nothing_else_is(daemon: Daemon) -> None:
     shapes = {daemon.address: LinkShape(delay_ms=80)}
     pid, text = run_in_child(
-        lambda on_ready: run_broker(BrokerProcess(BrokerConfig(), ("127.0.0.1", 0), seed=1, links=shapes), on_ready)
+        lambda on_ready: run_server(
+            ServerProcess(SYSTEM, BrokerConfig(), ("127.0.0.1", 0), seed=1, links=shapes), on_ready
+        )
     )
     shaped, far = ContextClient([parse_address(text)]), ContextClient([daemon.address])
     try:

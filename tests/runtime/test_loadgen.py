@@ -17,10 +17,12 @@ from overlay.journal.facts import Sample, Start, Tick
 from overlay.journal.journal import JournalWriter, read_journal
 from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.load.tally import Tally
+from overlay.load.windows import Windows
 from overlay.runtime.load_generator import FleetReporter, run_fleet
 from overlay.runtime.ready import AT_ONCE, EpollReady, Ready, SelectorReady
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.scheduled import Fleet, Windows
+from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledFleet
+from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload, fleets, plan_clients
 from tests.runtime.daemons import Daemon, ring
 
@@ -38,7 +40,7 @@ def run_fleets(workload: Workload, brokers: list[Address], directory: Path) -> d
             code = 1
             try:
                 code = run_fleet(
-                    plans, brokers, workload, seed=SEED, start_ns=start, zero_ns=start,
+                    SYSTEM, plans, brokers, workload, seed=SEED, start_ns=start, zero_ns=start,
                     journal=journal, process=name, on_ready=lambda: None,
                 )  # fmt: skip
             finally:
@@ -113,7 +115,7 @@ def test_of_more_ports_than_are_named_at_once_none_is_forgotten_and_none_is_pref
 
 def test_response_times_are_binned_as_the_histogram_would(tmp_path: Path) -> None:
     times = [0, 1, 255, 256, 257, 511, 513, 4096, 4111, 999_999, LONGEST_US, 10 * LONGEST_US]
-    fleet = Fleet(Workload(), Windows(0, 0, 0, 1), WallClock(), Tally())
+    fleet = ScheduledFleet([], Fleet(Workload(), Windows(0, 0, 0, 1), WallClock(), Tally()))
     writer = JournalWriter(tmp_path / "a.journal", Start("consumers-0", 1, 0, ""))
     reporter = FleetReporter(writer, "consumers-0", 0, fleet)
     wanted = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)

@@ -4,10 +4,10 @@ import pytest
 
 from overlay.core.node import SECOND
 from overlay.journal.facts import OUTCOMES
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.events import NeighbourLost
-from overlay.systems.context_broker.workload import Workload, ramp_s
+from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 QUIET = {"providers": 0, "consumers": 1, "stagger_ms": 0}
@@ -26,7 +26,7 @@ def follow(overlay: Overlay, text: str) -> None:
     """Churn by a written schedule; time is then that of its beginning."""
     workload = Workload(churn="file", churn_schedule=text, **QUIET)
     overlay.add_churn(workload)
-    overlay.run_for(round(ramp_s(workload) * SECOND))
+    overlay.run_for(round(workload.ramp_s() * SECOND))
 
 
 @pytest.mark.parametrize("kind", ["ring", "full-mesh", "barabasi-albert"])
@@ -37,7 +37,7 @@ def test_after_churn_the_overlay_is_whole_again(kind: str, churn: str) -> None:
         churn=churn, duration_s=120, session_mean_s=40, downtime_mean_s=8, churn_leave_share=0.5, **QUIET
     )
     changes = overlay.add_churn(workload)
-    overlay.run_for(round((ramp_s(workload) + workload.duration_s) * SECOND) + CALM)
+    overlay.run_for(round((workload.ramp_s() + workload.duration_s) * SECOND) + CALM)
     last = {change.broker: change.what for change in changes}
     assert set(overlay.brokers) == {broker for broker in range(10) if last.get(broker, "up") == "up"}
     assert 0 in overlay.brokers

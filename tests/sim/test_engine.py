@@ -20,7 +20,7 @@ from overlay.journal.journal import read_journal
 from overlay.journal.recording import Recording, What
 from overlay.runtime.calibrated import REFERENCE, read_model
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, simulate
-from overlay.sim.harness import broker_address
+from overlay.sim.world import server_address
 
 OVER_LINKS = {"replication": "none"}
 """What is asked for has to come from its holder."""
@@ -166,7 +166,7 @@ def test_a_link_cut_one_way_still_carries_what_goes_the_other_way(tmp_path: Path
     def came(to: int, source: int) -> int:
         """Datagrams later than the last that was on its way when the fault began."""
         recording = Recording(tmp_path / "journal" / f"broker-{to}.1.recording")
-        host = broker_address(source)[0]
+        host = server_address(source)[0]
         return sum(one[0] == What.RECEIVED and one[2] == host and one[1] > began + 10**8 for one in recording)
 
     assert came(to=0, source=1) == 0

@@ -7,10 +7,10 @@ import pytest
 
 from overlay.core.links import Link, LinkShape
 from overlay.core.node import SECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.topologies import Graph, generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from telemetry.systems.context_broker.lab.proof import random_graph
 from telemetry.systems.context_broker.lab.virtual import VirtualArena, address_of
 

@@ -13,11 +13,12 @@ import pytest
 
 from overlay.core.links import PROFILES, LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import START_LIMIT, Overlay
+from overlay.sim.world import START_LIMIT
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 SEEDS = int(os.environ.get("WAXWING_LOSS", "4"))

@@ -10,7 +10,7 @@ import pytest
 
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import NeighbourLost
 from overlay.systems.context_broker.broker.extensions import BrokerGone
@@ -19,6 +19,7 @@ from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.systems.context_broker.profiles import resolved
 from overlay.topologies import KINDS, Graph, generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 ABSENT = ("room", "r2", "climate")
@@ -104,7 +105,7 @@ def test_whoever_crashes_gets_no_request_after_the_detection_time(kind: str, pro
             overlay.run_for(wait)
             for i in list(overlay.brokers)[:3]:
                 overlay.ask(i, questions.request(ABSENT), ONCE)
-        assert last[broker_address(victim)] <= known
+        assert last[server_address(victim)] <= known
         overlay.restart(victim)
         overlay.run_for(2 * SECOND)
         assert overlay.wrong_neighbours() == {}
@@ -158,7 +159,7 @@ def test_a_notice_goes_once_over_each_link_and_no_further_than_its_ttl(how: str)
     getattr(overlay, how)(3)
     overlay.run_for(10 * SECOND)
     assert set(sent.values()) == {1}
-    assert told == {broker_address(i) for i in (0, 1, 5, 6)}
+    assert told == {server_address(i) for i in (0, 1, 5, 6)}
 
 
 # ---- neighbours that are searched for

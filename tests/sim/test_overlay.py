@@ -4,7 +4,6 @@ import pytest
 
 from overlay.core.links import PROFILES, LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import NeighbourLost, NeighbourReturned
 from overlay.systems.context_broker.broker.messages import ContextResponse
@@ -13,6 +12,7 @@ from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import KINDS, Graph, generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 ROOM = ("room", "r1", "climate")

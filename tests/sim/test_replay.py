@@ -22,16 +22,19 @@ from overlay.core.engines import SIMULATED
 from overlay.core.node import SECOND
 from overlay.deployment.deployment import Deployment
 from overlay.journal.frames import HEAD
-from overlay.journal.recorded import RecordedBroker, recorder_of
+from overlay.journal.recorded import RecordedServer
 from overlay.journal.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
 from overlay.runtime.client import ContextClient, NotFound
 from overlay.sim.engine import simulate
-from overlay.sim.harness import Overlay
 from overlay.sim.recorders import Recorders
 from overlay.sim.replay import replay
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload
+from overlay.systems.contract import Place
+from overlay.systems.recordings import recorder_of
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
 from tests.runtime.daemons import overlay as command
@@ -39,6 +42,7 @@ from tests.sim.test_engine import document
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
 NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
+PLACE = Place(0, HERE, (HERE,))
 BEGIN = Begin("broker-0", 1, HERE, {}, "streams", 1, 0, 0, "0", "", "3")
 UPDATE = b"2|%d|5|A|p|room|r%d|climate|1|9999999999999|a=1.0"
 REQUEST = b"3|%d|room|r%d|climate"
@@ -48,8 +52,8 @@ def recorded(path: Path, seed: int = 1) -> Path:
     """One broker that two joined, that was told of three rooms, asked for nine, and told to leave, in virtual time."""
     now = 0
     config = BrokerConfig(walk_ttl=8)
-    recorder = recorder_of(config, HERE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
-    node = RecordedBroker(config, HERE, Chances.streams(seed), 0, recorder=recorder, clock=lambda: now)
+    recorder = recorder_of(SYSTEM, config, PLACE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
+    node = RecordedServer(SYSTEM.make_server(config, PLACE, Chances.streams(seed), 0), recorder, lambda: now)
     said = [(b"8|1|127.0.0.1:%d|*" % other[1], other) for other in NEIGHBOURS]
     said += [(UPDATE % (10 + room, room), CONSUMER) for room in range(3)]
     said += [(REQUEST % (20 + room, room), CONSUMER) for room in range(9)]
@@ -147,8 +151,8 @@ def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: p
 
 def test_when_the_room_is_used_up_it_says_so_and_what_is_there_replays(tmp_path: Path) -> None:
     path = tmp_path / "a.1.recording"
-    recorder = recorder_of(BrokerConfig(), HERE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
-    node = RecordedBroker(BrokerConfig(), HERE, Chances.streams(1), 0, recorder=recorder, clock=lambda: 0)
+    recorder = recorder_of(SYSTEM, BrokerConfig(), PLACE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
+    node = RecordedServer(SYSTEM.make_server(BrokerConfig(), PLACE, Chances.streams(1), 0), recorder, lambda: 0)
     for number in range(30):
         node.receive_datagram((UPDATE % (number, 1)).replace(b"5|A", b"59999|A") + b"x" * 59_996, CONSUMER, number + 1)
         node.datagrams_to_send()
@@ -324,7 +328,7 @@ def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> Non
     graph, workload = generate("ring", 5), Workload(providers=3, consumers=5, duration_s=5, stagger_ms=100)
     plain = Overlay(graph, seed=3)
     recorders = Recorders(tmp_path, 8, lambda: overlay.simulator.now)
-    overlay = Overlay(graph, seed=3, make_broker=recorders)
+    overlay = Overlay(graph, seed=3, make_server=recorders)
     for one in (plain, overlay):
         one.start()
         one.add_clients(workload)

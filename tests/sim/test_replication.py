@@ -5,11 +5,11 @@ from random import Random
 import pytest
 
 from overlay.core.node import SECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.systems.context_broker.clients.questions import request
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 ROOM = ("room", "r1", "climate")

@@ -30,6 +30,7 @@ from overlay.systems.context_broker.broker.messages import (
     StartNeighborsMonitoring,
 )
 from overlay.systems.context_broker.broker.wire import encode
+from overlay.systems.context_broker.system import SYSTEM
 
 BROKER, CLIENT, OTHER = ("127.1.0.1", 7000), ("127.3.0.1", 1025), ("127.1.0.2", 7000)
 WALL_MS = WALL_OFFSET_NS // MILLISECOND
@@ -68,7 +69,7 @@ class Stage:
         self.simulator = Simulator(Network(1, LinkShape()), strict=False)
         self.simulator.on_sent.append(self._note)
         self.broker = Broker(BrokerConfig(**config), BROKER, Chances.streams(1), WALL_OFFSET_NS)
-        self.actor = Services(model, 1, [BROKER, OTHER]).broker(BROKER, self.broker)
+        self.actor = Services(SYSTEM, model, 1, [BROKER, OTHER]).server(BROKER, self.broker)
         self.simulator.listen(BROKER, self.actor)
 
     def arrive(self, at_us: float, data: bytes, source: Address = CLIENT) -> None:
@@ -162,9 +163,9 @@ def test_a_processor_sleeps_less_deeply_while_anybody_on_the_machine_is_awake() 
 
     def took(*neighbours_at_us: int) -> float:
         stage = Stage(model)
-        services = Services(model, 1, [BROKER, OTHER])
-        stage.actor = services.broker(BROKER, stage.broker)
-        beside = services.broker(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
+        services = Services(SYSTEM, model, 1, [BROKER, OTHER])
+        stage.actor = services.server(BROKER, stage.broker)
+        beside = services.server(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
         stage.simulator.listen(OTHER, beside)
         for at in neighbours_at_us:
             stage.simulator.at(at * 1000, lambda now=at * 1000: beside.receive(ping(), CLIENT, OTHER, now))
@@ -183,7 +184,7 @@ def test_delays_are_drawn_from_the_seed() -> None:
 
     def run(seed: int) -> list[float]:
         stage = Stage(replace(MODEL, to_broker=uneven))
-        stage.actor = Services(replace(MODEL, to_broker=uneven), seed, [BROKER]).broker(BROKER, stage.broker)
+        stage.actor = Services(SYSTEM, replace(MODEL, to_broker=uneven), seed, [BROKER]).server(BROKER, stage.broker)
         for at in range(0, 100_000, 1000):
             stage.arrive(at, ping())
         return stage.run()

@@ -13,13 +13,13 @@ from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND, Event
 from overlay.sim.actors import NodeActor
 from overlay.sim.garbage import Collector
-from overlay.sim.harness import Overlay
 from overlay.sim.network import Network
 from overlay.sim.schedule import ARRIVAL, FAULT, STEP, Schedule
 from overlay.sim.simulator import Simulator, UnknownAddress
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 
 A, B, NOBODY = ("127.1.0.1", 1), ("127.1.0.2", 2), ("127.1.0.3", 3)
 
@@ -170,7 +170,7 @@ def test_introduced_brokers_are_as_those_that_were_ordered_to_join() -> None:
         overlay.run_for(5 * SECOND)
         assert overlay.wrong_neighbours() == {}
         assert overlay.put(0, ("room", "r1", "climate"), b"x=1").outcome == "answered"
-    with pytest.raises(ValueError, match="under greedy membership brokers are not given their neighbours"):
+    with pytest.raises(ValueError, match="cannot be given their neighbours"):
         Overlay(graph, BrokerConfig(membership="greedy")).introduce()
 
 
@@ -193,7 +193,7 @@ RUN = """
 import sys
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.core.node import SECOND
-from overlay.sim.harness import Overlay
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from overlay.topologies import generate
 from overlay.systems.context_broker.workload import Workload
 

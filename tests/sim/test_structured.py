@@ -16,13 +16,14 @@ import pytest
 
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.messages import key_of
 from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 
 KEYS = int(os.environ.get("WAXWING_KEYS", "200"))
@@ -68,7 +69,7 @@ class Network(Overlay):
 
     def closest(self, key: tuple) -> set[int]:
         """The brokers that are up and should hold a key, by the definition."""
-        return set(sorted(self.brokers, key=lambda i: of_broker(broker_address(i)) ^ of_key(key))[:COPIES])
+        return set(sorted(self.brokers, key=lambda i: of_broker(server_address(i)) ^ of_key(key))[:COPIES])
 
     def hops(self) -> int:
         return sum(self.statistics("dht_rounds"))

@@ -4,13 +4,14 @@ import pytest
 
 from overlay.core.node import SECOND
 from overlay.journal.facts import Start
-from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.reports import make_traces
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.topologies import generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from telemetry.systems.context_broker.traces import Gathered, Query
 
 ROOM = ("room", "r1", "climate")
@@ -35,7 +36,7 @@ def asked(overlay: Overlay, index: int, key: tuple[str, str, str]) -> Exchange:
 def joined(overlay: Overlay) -> list[Query]:
     gathered = Gathered()
     for index in range(overlay.graph.brokers):
-        host, port = broker_address(index)
+        host, port = server_address(index)
         gathered.add_start(Start(f"broker-{index}", 1, 0, "", f"{host}:{port}"))
     for index in overlay.brokers:
         for trace in make_traces(f"broker-{index}", overlay.broker(index).traces(), 0):

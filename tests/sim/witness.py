@@ -12,7 +12,6 @@ from ipaddress import ip_address
 
 from overlay.core.addresses import Address, parse_networks
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.extensions import (
     ClosestBrokers,
     DataFound,
@@ -36,6 +35,7 @@ from overlay.systems.context_broker.broker.messages import (
 )
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.wire import MAX_DATAGRAM
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

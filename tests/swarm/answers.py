@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.extensions import (
     ClosestBrokers,
     DataFound,
@@ -37,6 +36,7 @@ from overlay.systems.context_broker.broker.messages import (
     Status,
 )
 from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

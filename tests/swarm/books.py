@@ -4,9 +4,9 @@ from collections import Counter
 
 from overlay.core.addresses import Address
 from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.wire import CODES
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.watcher import Readers, Watcher
 
 IN, OUT = ([f"{way}_{code}" for code in CODES.values()] for way in ("in", "out"))

@@ -5,7 +5,6 @@ from collections import defaultdict
 from overlay.core.addresses import Address, format_address
 from overlay.core.node import MILLISECOND
 from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.events import (
     NeighbourJoined,
@@ -23,6 +22,7 @@ from overlay.systems.context_broker.broker.messages import (
     ContextRequest,
     PingResponse,
 )
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 

@@ -11,11 +11,12 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.faults import fault_documents
 from overlay.faults.churn import CRASH, LEAVE, UP
 from overlay.faults.faults import IMPAIRED, KILL, LOSSY, PARTITION, RESTART, SLOW, Course, Ends
-from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.network import LOCAL
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.membership import GIVEN
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.workload import Workload
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.plan import Plan
 from tests.swarm.stranger import Stranger
 
@@ -140,7 +141,7 @@ class Storm:
         for a in half:
             for b in others:
                 if (min(a, b), max(a, b)) in graph_links:
-                    ways = broker_address(a), broker_address(b)
+                    ways = server_address(a), server_address(b)
                     self._at(first, lambda ways=ways: network.lay_one_way(*ways, gone))
 
     def _separate(self) -> None:
@@ -235,5 +236,5 @@ class Storm:
         else:
             self._sides[name] = islands
         self._overlay.simulator.network.divide(
-            [[broker_address(i) for i in island] for island in islands] for islands in self._sides.values()
+            [[server_address(i) for i in island] for island in islands] for islands in self._sides.values()
         )

@@ -6,7 +6,6 @@ In the structured arm data lie elsewhere: there somebody has kept what is acknow
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.extensions import DataStored, Record
 from overlay.systems.context_broker.broker.messages import (
@@ -18,6 +17,7 @@ from overlay.systems.context_broker.broker.messages import (
     Status,
     raw_key,
 )
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm import stranger
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher

@@ -5,8 +5,8 @@ from random import Random
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LinkShape
-from overlay.sim.harness import CONTROLLER_HOST
 from overlay.sim.network import LOCAL
+from overlay.sim.world import CONTROLLER_HOST
 from overlay.systems.context_broker.broker.config import LOOPBACK, BrokerConfig
 from overlay.systems.context_broker.broker.replication import REPLICATIONS
 from overlay.systems.context_broker.broker.search import STRATEGIES

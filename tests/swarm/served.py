@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
-from overlay.sim.served import Incoming, Machine, ServedBroker
+from overlay.sim.served import Incoming, Machine, ServedServer
 from overlay.sim.simulator import Outgoing
 from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.system import SYSTEM
 
 
 def model(scale: float) -> ServiceModel:
@@ -42,13 +43,13 @@ def model(scale: float) -> ServiceModel:
     )
 
 
-class CheckedServed(ServedBroker):
+class CheckedServed(ServedServer):
     """Asserts its broker's invariants after each service."""
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         outgoing = super()._serve(batch, now)
-        self._broker.check_invariants()
-        timer = self._broker.next_timer()
+        self.node.check_invariants()
+        timer = self.node.next_timer()
         assert timer is None or timer > now, f"{self.address} was served at {now} ns and its timer stays at {timer} ns"
         return outgoing
 
@@ -64,4 +65,6 @@ class Processors:
     def __call__(self, address: Address, broker: Broker) -> CheckedServed:
         self._lives[address] += 1
         chance = Stream(derive_seed(self._seed, "service", *address, self._lives[address]))
-        return CheckedServed(address, broker, self._model, self._machine, chance, self._brokers)
+        return CheckedServed(
+            address, broker, SYSTEM.make_meter(broker), self._model, self._machine, chance, self._brokers
+        )

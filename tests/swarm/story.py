@@ -7,13 +7,14 @@ from random import Random
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
 from overlay.sim.actors import CheckedActor, NodeActor
-from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import LOOPBACK
 from overlay.systems.context_broker.broker.membership import GIVEN
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 from tests.swarm.answers import Answers
 from tests.swarm.books import Books
@@ -71,7 +72,7 @@ def watched(plan: Plan) -> Overlay:
     readers = Readers(scans=plan.scans)
     make_actor: Callable[[Address, Broker], NodeActor] = CheckedActor
     if plan.service_scale:
-        addresses = [broker_address(i) for i in range(plan.graph.brokers)]
+        addresses = [server_address(i) for i in range(plan.graph.brokers)]
         make_actor = Processors(plan.service_scale, plan.seed, addresses)
     overlay = Overlay(
         plan.graph,
@@ -80,7 +81,7 @@ def watched(plan: Plan) -> Overlay:
         local=plan.local,
         strict=plan.is_honest,
         make_actor=make_actor,
-        make_broker=readers,
+        make_server=readers,
     )
     Witness(overlay, readers, honest=plan.is_honest)
     Answers(overlay, readers, is_honest=plan.is_honest)

@@ -5,8 +5,8 @@ from random import Random
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.extensions import (
     BrokerGone,
     FindBrokers,
@@ -35,6 +35,7 @@ from overlay.systems.context_broker.broker.messages import (
     Status,
 )
 from overlay.systems.context_broker.broker.wire import AnyMessage, encode
+from telemetry.systems.context_broker.lab.overlay import Overlay
 
 HOST = "192.0.2.66"
 """Of a network that is kept for documentation (RFC 5737)."""
@@ -61,7 +62,7 @@ class Stranger(Actor):
 
     def speak(self) -> None:
         """One datagram to any broker."""
-        to = broker_address(self._random.randrange(self._overlay.graph.brokers))
+        to = server_address(self._random.randrange(self._overlay.graph.brokers))
         data = self._garbage() if self._random.random() < 0.2 else encode(self._message())
         self._outgoing.append((data, self._address, to))
         self._overlay.simulator.wake(self)
@@ -73,7 +74,7 @@ class Stranger(Actor):
     def _message(self) -> AnyMessage:
         random, brokers = self._random, self._overlay.graph.brokers
         stamp = (self._overlay.simulator.now + WALL_OFFSET_NS) // MILLISECOND
-        victim = broker_address(random.randrange(brokers))
+        victim = server_address(random.randrange(brokers))
         key = ("room", f"r{random.randrange(4)}", "climate")
         forged = (stamp, "p0", *key, stamp - 1, stamp + 60_000, b"forged=1")
         return random.choice(

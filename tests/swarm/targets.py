@@ -12,13 +12,14 @@ import networkx as nx
 
 from overlay.core.links import PROFILES, LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.sim.harness import Overlay, broker_address
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import NeighbourLost
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry
 from overlay.systems.context_broker.profiles import resolved
 from overlay.topologies import Graph, generate
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
 from tests.swarm.answers import Answers
 from tests.swarm.books import Books
@@ -136,7 +137,7 @@ def t6_one_way(seed: int) -> Row:
         def act(overlay: Overlay) -> None:
             for a, b in (link.ends for link in overlay.graph.links):
                 if (a < 5) != (b < 5):
-                    ways = broker_address(min(a, b)), broker_address(max(a, b))
+                    ways = server_address(min(a, b)), server_address(max(a, b))
                     overlay.simulator.network.lay_one_way(*ways, shape)
 
         return act

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from overlay.core.addresses import Address
 from overlay.sim.actors import NodeActor
-from overlay.sim.harness import Overlay, broker_address
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor
+from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.station import Chances
+from overlay.systems.contract import Place, System
+from telemetry.systems.context_broker.lab.overlay import Overlay
 
 
 class Reader(Broker):
@@ -32,8 +34,8 @@ class Readers:
         self.watchers: list[Watcher] = []
         self._scans = scans
 
-    def __call__(self, config: BrokerConfig, address: Address, seed: int) -> Reader:
-        reader = Reader(config, address, Chances.streams(seed), WALL_OFFSET_NS)
+    def __call__(self, system: System, config: BrokerConfig, place: Place, process: str, seed: int) -> Reader:
+        reader = Reader(config, place.address, Chances.streams(seed), WALL_OFFSET_NS)
         reader.watchers = self.watchers
         if not self._scans:
             reader.spare_scans()
@@ -46,7 +48,7 @@ class Watcher:
     def __init__(self, overlay: Overlay, readers: Readers | None = None) -> None:
         """Without ``readers`` a broker reads what arrives when it arrives."""
         self.overlay = overlay
-        self.brokers = {broker_address(i): i for i in range(overlay.graph.brokers)}
+        self.brokers = {server_address(i): i for i in range(overlay.graph.brokers)}
         if readers:
             readers.watchers.append(self)
         else:

@@ -3,12 +3,12 @@
 import pytest
 
 from overlay.core.node import SECOND
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.costs import costs
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import generate
 from telemetry.summary import processes
+from telemetry.systems.context_broker.lab.overlay import Overlay
 
 ONE_HOLDER = Workload(
     providers=1, consumers=8, holders=1, update_interval_s=60, request_interval_s=1, duration_s=10, stagger_ms=10,

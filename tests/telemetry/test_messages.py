@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from overlay.core.node import SECOND
-from overlay.sim.harness import ASKER_HOST, Overlay
 from overlay.sim.recorders import Recorders
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.topologies import generate
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker import messages
+from telemetry.systems.context_broker.lab.overlay import ASKER_HOST, Overlay
 from telemetry.systems.context_broker.traces import id_of
 
 ROOM = ("room", "r1", "climate")
@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> RunFiles:
     """Three brokers in a line, links without delay; what the last has is found at the first, and not once it died."""
     files = RunFiles(tmp_path / "run1")
     recorders = Recorders(files.journal_directory, 8, lambda: overlay.simulator.now)
-    overlay = Overlay(generate("line", 3), BrokerConfig(replication="none"), make_broker=recorders, monitoring=False)
+    overlay = Overlay(generate("line", 3), BrokerConfig(replication="none"), make_server=recorders, monitoring=False)
     overlay.start()
     overlay.put(2, ROOM, b"a=1")
     assert overlay.get(0, ROOM).outcome == "answered"

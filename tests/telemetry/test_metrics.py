@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.core.errors import InvalidSetting
+from overlay.journal.counters import growth
 from overlay.journal.facts import Tick
-from overlay.systems.context_broker.costs import growth
 from telemetry.lake.storage import plain
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import SIGNED, interval

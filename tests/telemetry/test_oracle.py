@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from overlay.core.node import SECOND
 from overlay.journal.facts import OUTCOMES, Event, Sample, Start
 from overlay.journal.journal import JournalWriter, read_journal
-from overlay.sim.harness import Overlay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.workload import Workload, plan_clients
 from overlay.topologies import generate
 from telemetry.lake.collect import collect
 from telemetry.lake.runs import Lake
 from telemetry.systems.context_broker import oracle
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from telemetry.systems.context_broker.oracle import TRUTHS, Conditions
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
 

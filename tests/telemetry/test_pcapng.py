@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from overlay.core.addresses import format_address
 from overlay.core.node import SECOND
-from overlay.sim.harness import Overlay
 from overlay.sim.recorders import Recorders
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.topologies import generate
@@ -24,6 +23,7 @@ from telemetry.lake import pcapng
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker import captures, messages
 from telemetry.systems.context_broker.captures import Choice
+from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.broker.strategies import addresses
 
 ROOM = ("room", "r1", "climate")
@@ -136,7 +136,7 @@ def files(tmp_path: Path) -> RunFiles:
     """Three brokers in a line, recorded; a long text is found two brokers away."""
     files = RunFiles(tmp_path / "run1")
     recorders = Recorders(files.journal_directory, 8, lambda: overlay.simulator.now)
-    overlay = Overlay(generate("line", 3), BrokerConfig(replication="none"), make_broker=recorders, monitoring=False)
+    overlay = Overlay(generate("line", 3), BrokerConfig(replication="none"), make_server=recorders, monitoring=False)
     overlay.start()
     overlay.put(2, ROOM, LONG)
     assert overlay.get(0, ROOM).outcome == "answered"

@@ -19,11 +19,9 @@ from overlay.core.addresses import Address
 from overlay.core.links import Link
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.clients import questions
-from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.systems.context_broker.clients.questions import Question
 
-AT_ONCE = 64
-"""Orders that a controller has under way at a time."""
 ORDER_RETRY = Retry(again_s=(0.5, 1.0, 2.0), give_up_s=4.0)
 """Joining takes a broker up to a second of its own; a broker that died meanwhile is soon given up on."""
 RETRY = 500 * MILLISECOND
@@ -87,6 +85,8 @@ class Assembly:
         """Brokers to look at: all after a change of who is up, and then until nothing is left for them."""
         self._refusals: dict[Key, int] = {}
         self._not_before: dict[Key, int] = {}
+        self._wall = WallClock()
+        self._timestamps = Timestamps(self._wall)
         self.trouble = ""
         """The order that was refused ``ATTEMPTS`` times, in words; empty when none was or it worked since."""
 
@@ -108,6 +108,19 @@ class Assembly:
                 self._busy[broker] = order
                 orders.append(order)
         return orders
+
+    def begin(self, order: Order, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
+        """Give an order that is due; ``settle`` it once the exchange is over."""
+        self._wall.offset_ns = wall_offset_ns
+        return Exchange(order.question(servers), servers[order.broker], now, self._timestamps, ORDER_RETRY)
+
+    def settle(self, order: Order, exchange: Exchange, now: int) -> None:
+        if exchange.outcome == "answered":
+            self.done(order)
+        elif exchange.outcome == "timed_out":
+            self.refused(order, "no answer", now)
+        else:
+            self.refused(order, f"refused with status {exchange.status}", now)
 
     def assume(self, up: Mapping[int, int]) -> None:
         """Whatever was to be ordered of these incarnations has been carried out, by other means."""

@@ -7,7 +7,6 @@ compared by which figure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 MESSAGES = ("forwards", "lookaheads")
 """What seed 000 counts as a query's messages: requests, shallow floods and (structured arm) questions for data that
@@ -29,11 +28,6 @@ def costs(counters: Mapping[str, int], asked: int) -> dict[str, float | None]:
         "datagrams_per_query": _per(asked, counters, DATAGRAMS),
         "messages_per_update": _messages_per_update(counters),
     }
-
-
-def growth(values: Sequence[int]) -> int:
-    """How much a cumulative counter grew. A fall is a restart: the process counted again from zero."""
-    return sum(later - earlier if later >= earlier else later for earlier, later in pairwise(values))
 
 
 def _per(count: int, counters: Mapping[str, int], names: Sequence[str]) -> float | None:

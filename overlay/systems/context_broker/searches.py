@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import exp
 from typing import Any
 
-from overlay.systems.context_broker.workload import Workload, plan_clients, ramp_s
+from overlay.systems.context_broker.workload import Workload, plan_clients
 
 HARDLY = 0.05
 """Of the requests: if fewer leave their broker, an experiment hardly exercises the overlay."""
@@ -65,14 +65,14 @@ def keeps_replicas(settings: Mapping[str, Any], workload: Workload) -> bool:
 
 def _first(workload: Workload, consumers: int) -> float:
     """Chance that an entity is asked for at a broker of so many consumers while measuring and was not in warming."""
-    ramp, rate = ramp_s(workload), consumers / workload.request_interval_s
+    ramp, rate = workload.ramp_s(), consumers / workload.request_interval_s
     while_warming = consumers + rate * ramp / 2  # each asks as it starts, and they start all along the ramp
     return exp(-while_warming / workload.entities) * (1 - exp(-rate * workload.duration_s / workload.entities))
 
 
 def _expiries(workload: Workload) -> float:
     """How often a replica expires while measuring; a value is half an update interval old when it is copied."""
-    total = ramp_s(workload) + workload.duration_s
+    total = workload.ramp_s() + workload.duration_s
     lasts = max(workload.valid_ms / 1e3 - workload.update_interval_s / 2, 0.001)
     return total // lasts * workload.duration_s / total
 

@@ -23,15 +23,11 @@ from itertools import accumulate
 
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.errors import InvalidSetting
-from overlay.core.node import SECOND
 from overlay.core.settings import check, setting
 from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
 
 LEAD_S = 1.0
 """Consumers begin this much after providers, so that nobody asks a network that was told nothing yet."""
-
-OVERHEAD_S = 8.0
-"""What a run takes beside ramp and duration: starting and joining brokers, draining, collecting. Measured, rounded."""
 
 FLEET_SIZE = 1000
 """Clients that share one process of the load generator."""
@@ -157,6 +153,12 @@ class Workload:
         if self.providers and self.entities > self.providers:
             raise InvalidSetting("entities", f"{self.entities} entities need as many providers, not {self.providers}")
 
+    def ramp_s(self) -> float:
+        """Seconds from the start of the workload until its last client has started."""
+        stagger_s = self.stagger_ms / 1e3
+        consumers = LEAD_S + self.consumers * stagger_s if self.consumers else 0.0
+        return max(self.providers * stagger_s, consumers)
+
 
 @dataclass(frozen=True, slots=True)
 class ClientPlan:
@@ -235,24 +237,6 @@ def fleets(plans: Sequence[ClientPlan]) -> dict[str, list[ClientPlan]]:
 def fleet_of(plan: ClientPlan) -> str:
     """The process of a client."""
     return f"{plan.role}s-{plan.client // FLEET_SIZE}"
-
-
-def ramp_s(workload: Workload) -> float:
-    """Seconds from the start of the workload until its last client has started."""
-    stagger_s = workload.stagger_ms / 1e3
-    consumers = LEAD_S + workload.consumers * stagger_s if workload.consumers else 0.0
-    return max(workload.providers * stagger_s, consumers)
-
-
-def measured_between(workload: Workload, start: int) -> tuple[int, int]:
-    """When measuring begins and ends, given when the workload starts. Nanoseconds, of whatever clock."""
-    begin = start + round(ramp_s(workload) * SECOND)
-    return begin, begin + round(workload.duration_s * SECOND)
-
-
-def estimate_s(workload: Workload) -> float:
-    """Seconds that a run of this workload takes, from its launch until its result is collected."""
-    return ramp_s(workload) + workload.duration_s + OVERHEAD_S
 
 
 def entity_name(entity: int) -> tuple[str, str, str]:

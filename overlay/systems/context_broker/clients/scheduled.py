@@ -20,35 +20,13 @@ from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample
 from overlay.load.tally import Tally
+from overlay.load.windows import Windows
 from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.systems.context_broker.clients.lanes import MAX_LANES, Lanes
 from overlay.systems.context_broker.clients.questions import Question
-from overlay.systems.context_broker.workload import (
-    ClientPlan,
-    Popularity,
-    Workload,
-    entity_name,
-    make_payload,
-    measured_between,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """The instants of a run, monotonic nanoseconds."""
-
-    zero: int
-    """The deployment's zero, from which samples count."""
-    start: int
-    measuring: int
-    end: int
-    """Nothing is intended from here on."""
-
-    @classmethod
-    def of(cls, workload: Workload, zero: int, start: int) -> Windows:
-        return cls(zero, start, *measured_between(workload, start))
+from overlay.systems.context_broker.workload import ClientPlan, Popularity, Workload, entity_name, make_payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +82,15 @@ class ScheduledClient(ABC):
         self._outgoing: list[tuple[int, bytes, Address]] = []
         self._samples: list[Sample] = []
         self._next = fleet.windows.start + plan.start_us * 1000
+
+    @property
+    def peer(self) -> Address:
+        """The broker that it asks; nobody else is heard."""
+        return self.broker
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        return self.plan.role, self.plan.client
 
     @property
     def is_finished(self) -> bool:
@@ -282,3 +269,31 @@ def make_clients(
         return Consumer(plan, broker, fleet, popularity, chance)
 
     return [make(plan) for plan in plans]
+
+
+class ScheduledFleet:
+    """Clients with what they share, as drivers see them."""
+
+    def __init__(self, clients: Sequence[ScheduledClient], fleet: Fleet) -> None:
+        self.clients = clients
+        self.tally = fleet.tally
+        self.give_up_s = fleet.retry.give_up_s
+        self._wall = fleet.wall
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        self._wall.offset_ns = offset_ns
+
+
+def fleet_of_plans(
+    plans: Sequence[ClientPlan],
+    brokers: Sequence[Address],
+    workload: Workload,
+    windows: Windows,
+    *,
+    seed: int,
+    wall_offset_ns: int,
+    most_lanes: int,
+) -> ScheduledFleet:
+    """The fleet of these plans; each client has at most ``most_lanes`` ports, and ``MAX_LANES``."""
+    shared = Fleet(workload, windows, WallClock(wall_offset_ns), Tally(), max_lanes=max(1, min(MAX_LANES, most_lanes)))
+    return ScheduledFleet(make_clients(plans, brokers, shared, seed), shared)

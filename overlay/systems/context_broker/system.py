@@ -1,0 +1,267 @@
+"""Seed 000 as a system: what drivers, plans and pages may ask of it. Counterpart: ``overlay.systems.contract``.
+
+A broker in a process of its own imports this, so what only others need is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.errors import InvalidSetting
+from overlay.core.service_times import Work
+from overlay.core.settings import SettingInfo, build, describe
+from overlay.systems.context_broker import broker as broker_package
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
+from overlay.systems.context_broker.broker.membership import GIVEN
+from overlay.systems.context_broker.broker.messages import Key, Ping
+from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
+from overlay.systems.context_broker.broker.wire import CODES, encode
+from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
+from overlay.systems.contract import UNKNOWN, Figure, Meter, Place, Role, System
+
+if TYPE_CHECKING:
+    from overlay.faults.churn import Change
+    from overlay.journal.facts import Fact
+    from overlay.load.windows import Windows
+    from overlay.systems.context_broker.assembly import Assembly
+    from overlay.systems.context_broker.clients.scheduled import ScheduledFleet
+    from overlay.systems.context_broker.workload import ClientPlan
+    from overlay.topologies import Graph
+
+MONITORING = SettingInfo(
+    name="monitoring",
+    kind="boolean",
+    default=True,
+    unit="",
+    help="Whether brokers are ordered to watch their neighbours. Without it a dead one keeps getting requests.",
+    low=None,
+    high=None,
+    choices=(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of a network of brokers."""
+
+    broker: BrokerConfig
+    """Every broker's; its ``walk_ttl`` of 0 follows the size of the overlay."""
+    monitoring: bool = True
+    """Whether each broker is told to watch its neighbours once it has joined them."""
+
+
+class ContextBroker(System):
+    """Brokers in an overlay, providers that push context to them, and consumers that ask any of them."""
+
+    name = "context-broker"
+    title = "Decentralised context broker"
+    seed = "000"
+    summary = (
+        "Brokers in an unstructured overlay hold context data. What one lacks a random walk finds; replicas "
+        "stay on the way back."
+    )
+    figures = (
+        Figure("4.3", "Response time by number of consumers, 50 providers"),
+        Figure("4.4", "Response time by number of providers, 1000 consumers"),
+        Figure("4.5", "Memory by number of consumers, 50 providers"),
+        Figure("4.6", "Memory by number of providers, 1000 consumers"),
+    )
+    role_names = ("broker",)
+    profiles = PROFILES
+    cost_words = {
+        "hops": ("hops", "{hops:.2f} per answer"),
+        "messages_per_query": ("messages", "{messages_per_query:.2f} per query"),
+    }
+
+    # ---- choices
+
+    @property
+    def settings(self) -> tuple[SettingInfo, ...]:
+        return (PROFILE, *describe(BrokerConfig), MONITORING)
+
+    @property
+    def workload(self) -> tuple[SettingInfo, ...]:
+        from overlay.systems.context_broker.workload import Workload
+
+        return tuple(describe(Workload))
+
+    def read_settings(self, values: Mapping[str, Any]) -> Settings:
+        rest = resolved(values)
+        monitoring = rest.pop(MONITORING.name, MONITORING.default)
+        MONITORING.check(monitoring)
+        return Settings(build(BrokerConfig, rest), bool(monitoring))
+
+    def settings_document(self, settings: Settings) -> dict[str, Any]:
+        return {**asdict(settings.broker), MONITORING.name: settings.monitoring}
+
+    def read_workload(self, values: Mapping[str, Any]) -> Any:
+        from overlay.systems.context_broker.workload import Workload
+
+        return build(Workload, values)
+
+    def check(
+        self,
+        settings: Mapping[str, Any],
+        workload: Mapping[str, Any] | None,
+        brokers: int,
+        positions: Sequence[Any] | None = None,
+    ) -> None:
+        config = self.read_settings(settings).broker
+        if brokers == 1 and config.arm == "unstructured" and config.search == "k-walkers":
+            raise InvalidSetting("search", "one broker has no neighbours that several walks could go to; choose walk")
+        super().check(settings, workload, brokers, positions)
+
+    # ---- plan
+
+    def roles(self, graph: Graph) -> Sequence[Role]:
+        return (Role(self.role_names[0], graph.brokers),)
+
+    def plan_clients(self, workload: Any, graph: Graph, seed: int) -> Mapping[str, Sequence[ClientPlan]]:
+        from overlay.systems.context_broker.workload import fleets, plan_clients
+
+        return fleets(plan_clients(workload, graph.brokers, seed, graph.positions))
+
+    def check_clients(self, workload: Any, graph: Graph) -> None:
+        from overlay.systems.context_broker.workload import check_clients
+
+        check_clients(workload, graph.brokers, graph.positions)
+        self.churn(workload, graph, 0)
+
+    def churn(self, workload: Any, graph: Graph, seed: int) -> tuple[Change, ...]:
+        from overlay.faults.churn import schedule
+
+        return schedule(workload, graph.brokers, seed)
+
+    # ---- cores
+
+    def config_of(self, settings: Settings, graph: Graph) -> BrokerConfig:
+        return settings.broker.among(graph.brokers)
+
+    def read_config(self, document: Mapping[str, Any]) -> BrokerConfig:
+        return build(BrokerConfig, document)
+
+    def make_server(
+        self, config: BrokerConfig, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
+    ) -> Broker:
+        broker = Broker(config, place.address, chances, wall_offset_ns)
+        if is_simulated:
+            broker.spare_scans()
+        return broker
+
+    def make_fleet(
+        self,
+        plans: Sequence[ClientPlan],
+        servers: Sequence[Address],
+        workload: Any,
+        windows: Windows,
+        *,
+        seed: int,
+        wall_offset_ns: int,
+        most_lanes: int,
+    ) -> ScheduledFleet:
+        from overlay.systems.context_broker.clients.scheduled import fleet_of_plans
+
+        return fleet_of_plans(
+            plans, servers, workload, windows, seed=seed, wall_offset_ns=wall_offset_ns, most_lanes=most_lanes
+        )
+
+    # ---- assembly
+
+    def make_assembly(self, settings: Settings, graph: Graph) -> Assembly:
+        from overlay.systems.context_broker.assembly import Assembly
+
+        searching = settings.broker.membership != GIVEN
+        return Assembly(graph.brokers, graph.links, monitoring=settings.monitoring, searching=searching)
+
+    def can_introduce(self, settings: Settings) -> bool:
+        """Brokers that choose their neighbours cannot be given any."""
+        return settings.broker.membership == GIVEN
+
+    def introduce(
+        self, settings: Settings, server: Broker, neighbours: Iterable[Address], controller: Address, now: int
+    ) -> None:
+        from overlay.systems.context_broker.introduction import introduce
+
+        introduce(server, neighbours, now)
+        if settings.monitoring:
+            server.receive_datagram(b"0|1", controller, now)
+            server.datagrams_to_send()  # an acknowledgement, which nobody waits for
+        server.events()
+
+    def settling_ns(self, settings: Settings) -> int:
+        from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED
+
+        return SETTLING if settings.broker.arm == STRUCTURED else 0
+
+    # ---- life and facts
+
+    def leave(self, server: Broker, now: int) -> int:
+        farewell_ns = FAREWELLS * FAREWELL_GAP if server.neighbours else 0
+        server.leave(now)
+        return farewell_ns
+
+    def is_traced(self, config: BrokerConfig) -> bool:
+        return bool(config.trace_one_in)
+
+    def untraced(self, config: BrokerConfig) -> BrokerConfig:
+        return replace(config, trace_one_in=0)
+
+    def facts(self, process: str, server: Broker, zero_ns: int) -> Sequence[Fact]:
+        return make_traces(process, server.traces(), zero_ns)
+
+    def closing_facts(self, process: str, held: Mapping[Key, bool], at_us: int) -> Sequence[Fact]:
+        return (make_holdings(process, at_us, held),)
+
+    def holdings(self, server: Broker, now: int) -> Mapping[Key, bool]:
+        return server.held_keys(now)
+
+    def ping(self, unix_ms: int) -> bytes:
+        return encode(Ping(unix_ms))
+
+    def rehearsal(self, address: Address, own: Address, unix_ms: int) -> Sequence[bytes]:
+        from overlay.systems.context_broker.rehearsal import datagrams
+
+        return datagrams(own, unix_ms)
+
+    def make_meter(self, server: Broker) -> Meter:
+        return _Meter(server)
+
+    def costs(self, counters: Mapping[str, int], asked: int) -> Mapping[str, float | None]:
+        from overlay.systems.context_broker.costs import costs
+
+        return costs(counters, asked)
+
+    @property
+    def code(self) -> Path:
+        return Path(str(broker_package.__file__)).parent
+
+
+_CODES = {b"%d" % code: code for code in CODES.values()}
+
+
+class _Meter(Meter):
+    """By the codes of messages, and what a linear table compared."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._compared = (0, 0)
+
+    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
+        (scanned, matched), before = self._broker.compared, self._compared
+        self._compared = scanned, matched
+        moved = sum(map(len, received)) + sum(map(len, sent))
+        return Work(_codes(received), _codes(sent), moved, scanned - before[0], matched - before[1])
+
+
+def _codes(datagrams: Sequence[bytes]) -> list[int]:
+    return [_CODES.get(data[: data.find(b"|")], UNKNOWN) for data in datagrams]
+
+
+SYSTEM = ContextBroker()

@@ -1,0 +1,177 @@
+"""The smallest system: servers that say back what they hear, and clients that count how long that takes.
+
+Nothing outside the tests knows of it. It has what the contract asks for and nothing else, so that whatever common code
+takes for granted of seed 000 shows here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from overlay.core.chance import Stream, derive_seed
+from overlay.core.errors import InvalidSetting
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.settings import check, setting
+from overlay.journal.facts import Sample
+from overlay.load.tally import Tally
+from overlay.systems.contract import Figure, Role, System
+
+GIVE_UP = SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    repeats: int = setting(1, low=1, high=9, help="How often the server says back what it hears.")
+
+    def __post_init__(self):
+        check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    callers: int = setting(3, low=1, high=1000, help="Clients that call.")
+    interval_ms: float = setting(100.0, unit="ms", low=1, high=60_000, help="Between two calls of a client.")
+    duration_s: float = setting(2.0, unit="s", low=1, high=3600, help="How long is measured.")
+
+    def __post_init__(self):
+        check(self)
+
+    def ramp_s(self):
+        return 0.1
+
+
+class Server:
+    """Says each datagram back ``repeats`` times; a ping (``?``) once."""
+
+    def __init__(self, settings, address):
+        self.address = address
+        self._repeats = settings.repeats
+        self._outgoing = []
+        self._counters = {"heard": 0, "said": 0}
+
+    def knows(self, address):
+        return True
+
+    def receive_datagrams(self, datagrams, now):
+        for data, source in datagrams:
+            self._counters["heard"] += 1
+            self._outgoing += [(data, source)] * (1 if data == b"?" else self._repeats)
+
+    def datagrams_to_send(self):
+        outgoing, self._outgoing = self._outgoing, []
+        self._counters["said"] += len(outgoing)
+        return outgoing
+
+    def handle_timer(self, now): ...
+    def next_timer(self): ...
+    def events(self):
+        return []
+
+    def set_wall_clock(self, offset_ns): ...
+    def traces(self):
+        return []
+
+    def statistics(self, now):
+        return dict(self._counters)
+
+    def leave(self, now): ...
+    def check_invariants(self):
+        assert self._counters["said"] <= 9 * self._counters["heard"]
+
+
+class Caller:
+    """Calls at each interval, and takes the first echo for its answer. It hears whoever speaks to it."""
+
+    peer = None
+
+    def __init__(self, plan, servers, workload, windows, tally, seed):
+        self._number, self._called = plan
+        self.identity = ("caller", self._number)
+        self._server, self._windows, self._tally = servers[self._called], windows, tally
+        self._interval = round(workload.interval_ms * MILLISECOND)
+        chance = Stream(derive_seed(seed, "caller", self._number))
+        self._next = windows.start + round(chance.random() * 50 * MILLISECOND)
+        self._open, self._outgoing, self._samples = deque(), [], []
+
+    @property
+    def is_finished(self):
+        return not self._open and self._next >= self._windows.end
+
+    def handle_timer(self, now):
+        while self._open and now >= self._open[0] + GIVE_UP:
+            self._end(self._open.popleft(), "timed_out", now)
+        while self._next <= now and self._next < self._windows.end:
+            self._tally.started(now - self._next)
+            self._outgoing.append((0, b"%d" % self._next, self._server))
+            self._open.append(self._next)
+            self._next += self._interval
+
+    def next_timer(self):
+        timers = [self._next] if self._next < self._windows.end else []
+        return min([*timers, *(at + GIVE_UP for at in list(self._open)[:1])], default=None)
+
+    def receive_datagram(self, lane, data, source, now):
+        if not data.isdigit() or int(data) not in self._open:
+            return False
+        self._open.remove(int(data))
+        self._end(int(data), "answered", now)
+        return True
+
+    def datagrams_to_send(self):
+        outgoing, self._outgoing = self._outgoing, []
+        return outgoing
+
+    def lanes_to_close(self):
+        return ()
+
+    def samples(self):
+        samples, self._samples = self._samples, []
+        return samples
+
+    def abandon(self, now):
+        while self._open:
+            self._end(self._open.popleft(), "timed_out", now)
+
+    def _end(self, intended, outcome, now):
+        self._tally.ended(outcome, 1)
+        phase = "warming" if intended < self._windows.measuring else "measuring"
+        at_us = [(at - self._windows.zero) // 1000 for at in (intended, intended, now)]
+        self._samples.append(Sample("caller", self._number, self._called, phase, outcome, 0, 1, *at_us, "call", 0))
+
+
+@dataclass
+class Fleet:
+    clients: list
+    tally: Tally
+    give_up_s: float = GIVE_UP / SECOND
+
+    def set_wall_clock(self, offset_ns): ...
+
+
+class Echo(System):
+    name, title, seed, summary = "echo", "Echo", "T00", "Servers say back what callers say."
+    figures = (Figure("T1", "Response time by number of callers"),)
+    role_names, asking_role = ("echo",), "caller"
+    Settings, Workload = Settings, Workload
+
+    def roles(self, graph):
+        return (Role("echo", graph.brokers),)
+
+    def plan_clients(self, workload, graph, seed):
+        if workload.callers < graph.brokers:
+            raise InvalidSetting("callers", f"{workload.callers} cannot call {graph.brokers} servers")
+        return {"callers-0": [(number, number % graph.brokers) for number in range(workload.callers)]}
+
+    def make_server(self, config, place, chances, wall_offset_ns, *, is_simulated=False):
+        return Server(config, place.address)
+
+    def make_fleet(self, plans, servers, workload, windows, *, seed, wall_offset_ns, most_lanes):
+        tally = Tally()
+        return Fleet([Caller(plan, servers, workload, windows, tally, seed) for plan in plans], tally)
+
+    def ping(self, unix_ms):
+        return b"?"
+
+
+SYSTEM = Echo()

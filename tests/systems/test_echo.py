@@ -1,0 +1,139 @@
+"""A system that common code has never heard of: checked, run in virtual time and live, recorded and replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from overlay.cli import simulate as simulate_command
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from overlay.core.service_times import ServiceModel
+from overlay.deployment.deployment import Deployment, run_document
+from overlay.journal.facts import Sample, Start, Tick
+from overlay.journal.journal import read_journal
+from overlay.plugins import VARIABLE, register_systems
+from overlay.runtime.calibrated import REFERENCE
+from overlay.runtime.own_supervisor import document_of, own_supervisor
+from overlay.sim.engine import journal_path, simulate
+from overlay.sim.replay import replay_all
+from overlay.systems.registry import SYSTEMS
+from tests.systems.echo import SYSTEM
+from tests.waiting import wait_for
+
+CONFIGURATION = {
+    "system": "echo",
+    "topology": {"brokers": 1, "links": []},
+    "settings": {"repeats": 2},
+    "workload": {"callers": 3, "duration_s": 2.0},
+}
+
+
+@pytest.fixture(autouse=True)
+def echo(monkeypatch):
+    monkeypatch.setitem(SYSTEMS, "echo", SYSTEM)
+    return SYSTEM
+
+
+def deployed(directory: Path, **more):
+    document = run_document({**CONFIGURATION, **more}, run="r1", seed=5, directory=str(directory))
+    return Deployment.from_json(document, SIMULATED)
+
+
+def asked(facts):
+    return [fact for fact in facts if isinstance(fact, Sample) and fact.phase == "measuring"]
+
+
+def test_it_says_of_itself_what_can_be_set_and_refuses_what_cannot(echo):
+    assert [info.name for info in echo.settings] == ["repeats"]
+    assert echo.whole({}) == {"repeats": 1}
+    echo.check({"repeats": 3}, {"callers": 9}, 1)
+    for settings, workload, brokers, field in (
+        ({"repeats": 10}, None, 1, "repeats"),
+        ({"walk_ttl": 4}, None, 1, "walk_ttl"),
+        ({}, {"callers": 0}, 1, "callers"),
+        ({}, {}, 4, "callers"),
+    ):
+        with pytest.raises(InvalidSetting) as caught:
+            echo.check(settings, workload, brokers)
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize("services", [None, ServiceModel.from_json(json.loads(REFERENCE.read_text()))])
+def test_in_virtual_time_every_call_is_answered_and_equal_seeds_give_equal_runs(tmp_path, services):
+    first = simulate(deployed(tmp_path / "a"), services)
+    assert first.digest == simulate(deployed(tmp_path / "b"), services).digest
+    facts = list(read_journal(journal_path(tmp_path / "a")))
+    assert [fact.process for fact in facts if isinstance(fact, Start)] == ["supervisor", "echo-0", "callers-0"]
+    calls = asked(facts)
+    assert len(calls) == pytest.approx(3 * 20, abs=3)
+    assert {call.outcome for call in calls} == {"answered"}
+    assert len({call.ended_us - call.intended_us for call in calls}) > 1 or services is None
+    last = [fact for fact in facts if isinstance(fact, Tick) and fact.process == "echo-0"][-1]
+    assert last.counters["said"] == 2 * last.counters["heard"]
+
+
+def test_its_recording_replays_to_the_byte(tmp_path):
+    simulate(deployed(tmp_path, record_mb=1))
+    (replayed,) = replay_all(tmp_path / "journal")
+    assert (replayed.begin.system, replayed.begin.process, replayed.difference) == ("echo", "echo-0", None)
+    assert replayed.datagrams > 2 * 3 * 20
+
+
+def test_the_command_simulates_it(tmp_path, capsys):
+    spec = tmp_path / "echo.yaml"
+    spec.write_text(json.dumps({"name": "hello", **CONFIGURATION, "topology": {"kind": "line", "brokers": 2}}))
+    assert simulate_command.main([str(spec), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["answer_ratio"] == 1
+    assert "hops" not in found
+
+
+@pytest.mark.xdist_group("real-processes")
+def test_live_its_processes_are_launched_measured_and_gone(tmp_path):
+    """Under a real supervisor, which learns of it by the environment."""
+    root = str(Path(__file__).resolve().parents[2])
+    with own_supervisor(**{VARIABLE: "tests.systems.echo:SYSTEM", "PYTHONPATH": root}) as client:
+        document = document_of(
+            "r1",
+            tmp_path,
+            brokers=1,
+            settings={"repeats": 2},
+            workload=CONFIGURATION["workload"],
+            seed=5,
+            system="echo",
+        )
+        client.deploy(document)
+        ended = ("finished", "failed", "stopped")
+        status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends", seconds=60)
+        assert (status["phase"], status["reason"]) == ("finished", "")
+        assert [client["name"] for client in status["clients"]] == ["callers-0"]
+    calls = asked(read_journal(tmp_path / "journal" / "callers-0.journal"))
+    assert len(calls) == pytest.approx(3 * 20, abs=3)
+    assert {call.outcome for call in calls} == {"answered"}
+    ticks = [fact for fact in read_journal(tmp_path / "journal" / "echo-0.journal") if isinstance(fact, Tick)]
+    assert ticks[-1].counters["said"] == 2 * ticks[-1].counters["heard"] >= 2 * len(calls)
+
+
+def test_a_network_of_it_stays_up_and_is_pinged(tmp_path):
+    root = str(Path(__file__).resolve().parents[2])
+    with own_supervisor(**{VARIABLE: "tests.systems.echo:SYSTEM", "PYTHONPATH": root}) as client:
+        document = document_of("n1", tmp_path, brokers=1, settings={}, workload={}, seed=5, system="echo")
+        client.deploy({**document, "kind": "network", "workload": None, "lease_s": None})
+        status = wait_for(lambda: (s := client.status("n1"))["phase"] == "running" and s, "the network runs")
+        assert [broker["state"] for broker in status["brokers"]] == ["up"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("tests.systems.echo", "must be MODULE:NAME"),
+        ("tests.systems.nowhere:SYSTEM", "cannot be imported"),
+        ("tests.systems.echo:Server", "is not a System"),
+    ],
+)
+def test_an_environment_that_names_no_system_is_refused(text, sentence):
+    with pytest.raises(InvalidSetting, match=sentence):
+        register_systems({VARIABLE: text})
