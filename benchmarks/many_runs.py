@@ -33,7 +33,7 @@ from overlay.core.chance import derive_seed
 from overlay.core.engines import LIVE
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake
 from tests.pages import furniture
 from tests.telemetry.synthetic import Script, write_run

@@ -24,7 +24,6 @@ BEFORE = {
     "overlay.systems.context_broker.broker": "overlay.broker",
     "overlay.systems.context_broker.workload": "overlay.workload",
     "telemetry.systems.context_broker.lab.overlay": "overlay.sim.harness",
-    "telemetry.lake.collect": "telemetry.collect",
     "telemetry.lake.runs": "telemetry.runs",
     "telemetry.reports.progress": "telemetry.progress",
     "telemetry.statistics.intervals": "telemetry.intervals",

@@ -18,6 +18,7 @@ from brokerweb.topologies import parts
 from overlay.core.engines import SIMULATED
 from overlay.core.settings import help_lines
 from overlay.experiment.whatif import in_words
+from overlay.systems.registry import SYSTEMS
 
 register = template.Library()
 
@@ -350,6 +351,22 @@ def axis(name: Any) -> str:
 def counted(number: int, word: str) -> str:
     """ "1 run", "2,510 runs": for sentences; a number in a column is ``count``'s."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+@register.filter
+def clients(configuration: Any) -> str:
+    """ "50 providers, 1,000 consumers"."""
+    system = SYSTEMS[configuration["system"]]
+    return ", ".join(
+        counted(configuration["workload"].get(name, 0), name.removesuffix("s")) for name in system.client_fields
+    )
+
+
+@register.filter
+def client_numbers(configuration: Any) -> str:
+    """ "50 + 1000", for a column."""
+    system = SYSTEMS[configuration["system"]]
+    return " + ".join(str(configuration["workload"].get(name, 0)) for name in system.client_fields)
 
 
 @register.filter

@@ -16,10 +16,14 @@ from django.http import QueryDict
 from brokerweb import quantities
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo, Value
-from overlay.systems.context_broker import profiles
+from overlay.systems.contract import PROFILE
 
 SHARES = ("fraction", "probability")
 LEFT_OPEN = "as the profile"
+
+Profiles = Mapping[str, Mapping[str, Value]]
+"""A system's named sets of settings."""
+NO_PROFILES: Profiles = {}
 
 
 @dataclass
@@ -66,7 +70,7 @@ class Input:
     @property
     def is_profile(self) -> bool:
         """Whether it says what those left open are; it stands before them."""
-        return self.info.name == profiles.PROFILE.name
+        return self.info.name == PROFILE
 
     @property
     def open(self) -> str:
@@ -141,11 +145,16 @@ class Inputs:
 
 
 def shown(
-    infos: Iterable[SettingInfo], prefix: str, values: Mapping[str, Any] | None = None, *, sweeps: bool
+    infos: Iterable[SettingInfo],
+    prefix: str,
+    values: Mapping[str, Any] | None = None,
+    *,
+    sweeps: bool,
+    profiles: Profiles = NO_PROFILES,
 ) -> Inputs:
     """Inputs that show ``values`` over the defaults; what profiles set is left open where it has no value."""
     found, chosen = Inputs([]), values or {}
-    for info, by_profile in _profiled(infos):
+    for info, by_profile in _profiled(infos, profiles):
         value = chosen.get(info.name, [] if by_profile else info.default)
         texts = [_text(one) for one in (value if isinstance(value, list) else [value])]
         found.inputs.append(Input(info, f"{prefix}{info.name}", texts, sweeps, by_profile=by_profile))
@@ -154,10 +163,12 @@ def shown(
     return found
 
 
-def read(infos: Iterable[SettingInfo], prefix: str, data: QueryDict, *, sweeps: bool) -> Inputs:
+def read(
+    infos: Iterable[SettingInfo], prefix: str, data: QueryDict, *, sweeps: bool, profiles: Profiles = NO_PROFILES
+) -> Inputs:
     """Inputs as they were sent, each checked; ``values`` holds those that are right."""
     found = Inputs([])
-    for info, by_profile in _profiled(infos):
+    for info, by_profile in _profiled(infos, profiles):
         name = f"{prefix}{info.name}"
         sent = data.getlist(name)
         typed = info.kind != "boolean" and not info.choices and not _is_list_text(info)
@@ -179,11 +190,10 @@ def read(infos: Iterable[SettingInfo], prefix: str, data: QueryDict, *, sweeps: 
     return found
 
 
-def _profiled(infos: Iterable[SettingInfo]) -> Iterator[tuple[SettingInfo, Mapping[str, Value]]]:
-    """Each setting with the values that profiles give it, where the settings are those of a system with profiles."""
-    described = list(infos)
-    differing = profiles.differing() if any(info.name == profiles.PROFILE.name for info in described) else {}
-    return ((info, differing.get(info.name, {})) for info in described)
+def _profiled(infos: Iterable[SettingInfo], profiles: Profiles) -> Iterator[tuple[SettingInfo, Mapping[str, Value]]]:
+    """Each setting with the values that profiles give it."""
+    for info in infos:
+        yield info, {name: values[info.name] for name, values in profiles.items() if info.name in values}
 
 
 def _shown(value: Value) -> str:

@@ -2,10 +2,10 @@
 
 ::
 
-    journals ──lake.collect──> Parquet ──spark──> result.json, report.html
+    journals ──collect──> Parquet ──spark──> result.json, report.html
         └────── live.window ──> snapshots of the live page
 
-- ``lake``        where a run's files lie, and journals to Parquet; ``summary``: what one run came to
+- ``lake``        where a run's files are; ``collect``: journals to Parquet; ``summary``: what one run came to
 - ``live``        what a run shows while it goes on
 - ``statistics``  percentiles, and intervals over replicates; ``filters``: the language of thresholds and lists
 - ``charts``      the one shape of a chart; ``reports``: the comparison, as data and as one file; ``spark`` computes it

@@ -17,10 +17,10 @@ from overlay.core.errors import InvalidSetting, WaxwingError
 from overlay.plugins import register_systems
 from overlay.runtime.calibrated import data_directory
 from telemetry.calibration import command as calibration
+from telemetry.cli import sweep as sweep
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.reports.progress import ERROR, PROGRESS, tell
 from telemetry.spark import standalone
-from telemetry.sweep import command as sweep
 from telemetry.sweep.batch import Batch
 from telemetry.systems.context_broker.captures import Choice, capture, title
 from telemetry.systems.context_broker.claims import page as claims

@@ -12,7 +12,7 @@ from overlay.deployment.deployment import Deployment
 from overlay.sim.engine import simulate
 from overlay.systems.context_broker.searches import remark, searched_share, warning
 from overlay.systems.registry import SYSTEMS
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.sim.test_engine import document
 

@@ -12,7 +12,7 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.shapes import compare as shapes
 from brokerweb.comparison import distribution, exports, services
 from brokerweb.comparison.asked import MOST_BY, MOST_DISTRIBUTIONS, MOST_METRICS, MOST_RUN_IDS, read
-from telemetry.statistics.grouping import AGGREGATES
+from telemetry.reports.grouping import AGGREGATES
 from telemetry.summary.measures import MEASURES
 
 CHOOSING = [

@@ -16,18 +16,17 @@ from brokerweb import setting_forms
 from brokerweb.builder import fault_forms
 from brokerweb.builder.fault_forms import FaultRows
 from brokerweb.builder.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
-from brokerweb.definitions import documents, relevance
+from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
 from brokerweb.setting_forms import Input, Inputs
 from overlay.core.engines import LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
-from overlay.core.settings import SettingInfo
+from overlay.core.settings import ENGINE, SettingInfo
 from overlay.experiment import sweeps
+from overlay.systems import relevance
 from overlay.systems.contract import System
 from overlay.systems.registry import RECORD, SYSTEMS
 
-MAIN_WORKLOAD = ("providers", "consumers", "update_interval_s", "request_interval_s", "payload_bytes", "duration_s")
-"""Shown at once; the rest of the workload is folded away."""
 CHURN = {
     "churn": "always",
     "session_mean_s": "drawn",
@@ -102,11 +101,20 @@ class ExperimentForm:
 
     @property
     def main_workload(self) -> list[Input]:
-        return [one for one in self.workload.inputs if one.info.name in MAIN_WORKLOAD]
+        return [one for one in self.workload.inputs if self._is_main(one)]
 
     @property
     def more_workload(self) -> list[Input]:
-        return [one for one in self.workload.inputs if one.info.name not in (*MAIN_WORKLOAD, *CHURN)]
+        return [one for one in self.workload.inputs if not self._is_main(one) and one.info.name not in CHURN]
+
+    def _is_main(self, one: Input) -> bool:
+        main = self.system.main_workload
+        return one.info.name in main if main else one.info.name not in CHURN
+
+    @property
+    def systems(self) -> list[tuple[str, str, bool]]:
+        """(value, label, chosen)."""
+        return [(system.name, system.title, system.name == self.system_name) for system in SYSTEMS.values()]
 
     @property
     def churn(self) -> list[tuple[str, Input]]:
@@ -223,9 +231,9 @@ class ExperimentForm:
     def _mark_unused(self) -> None:
         """Says of each input what would use it, where no block does."""
         infos = (*self.system.settings, *self.system.workload)
-        chosen = {relevance.ENGINE: self.engine, **self.settings.values, **self.workload.values}
+        chosen = {ENGINE: self.engine, **self.settings.values, **self.workload.values}
         layers = [{**(block.get("settings") or {}), **(block.get("workload") or {})} for block in self.blocks] or [{}]
-        found = [relevance.unused(infos, {**chosen, **layer}) for layer in layers]
+        found = [relevance.unused(self.system, infos, {**chosen, **layer}) for layer in layers]
         for one in (*self.settings.inputs, *self.workload.inputs):
             if all(one.info.name in unused for unused in found):
                 one.unused = found[0][one.info.name]
@@ -248,7 +256,9 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
         report_when_done=report_when_done,
         thresholds="\n".join(definition.get("thresholds") or []),
         workload=setting_forms.shown(system.workload, "workload-", definition.get("workload"), sweeps=True),
-        settings=setting_forms.shown(system.settings, "settings-", definition.get("settings"), sweeps=True),
+        settings=setting_forms.shown(
+            system.settings, "settings-", definition.get("settings"), sweeps=True, profiles=system.profiles
+        ),
         simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
         faults=fault_forms.shown(definition.get("faults") or []),
         blocks=list(definition.get("blocks") or []),
@@ -272,7 +282,7 @@ def sent(data: QueryDict) -> ExperimentForm:
         report_when_done="report_when_done" in data,
         thresholds=data.get("thresholds", ""),
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
-        settings=setting_forms.read(system.settings, "settings-", data, sweeps=True),
+        settings=setting_forms.read(system.settings, "settings-", data, sweeps=True, profiles=system.profiles),
         simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
         faults=fault_forms.sent(data),
         blocks=read_blocks(data.get("blocks", "")),

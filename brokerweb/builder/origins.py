@@ -12,10 +12,6 @@ from brokerweb.experiments.models import Experiment, Run
 from overlay.experiment.definition import MAX_NAME
 from overlay.systems.registry import RECORD, SYSTEMS
 
-NEW: Mapping[str, Any] = {"workload": {"entities": 50}}
-"""What a new experiment begins with that is not a default of REST, where one entity is the thesis' own: each provider
-describes an entity of its own, so that brokers search for what their consumers ask."""
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -25,15 +21,15 @@ class Origin:
     said: str = ""
     """In words: "the preset Rare data"; empty for a form that begins with nothing."""
     report_when_done: bool = True
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing was named: presets are offered then."""
-        return self.definition == NEW
+    is_new: bool = False
+    """Whether nothing was named: presets are offered then."""
 
 
 def find(asked: Mapping[str, str]) -> Origin:
-    """What ``?preset=``, ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name; what there is not is nothing."""
+    """What ``?preset=``, ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name, else a new one of ``?system=``.
+
+    What there is not is nothing.
+    """
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
     if experiment := Experiment.objects.filter(pk=asked.get("from", "")).first():
@@ -42,7 +38,9 @@ def find(asked: Mapping[str, str]) -> Origin:
     if run := Run.objects.select_related("experiment").filter(pk=asked.get("run", "")).first():
         return Origin(of_run(run), f"run {run.position + 1} of “{run.experiment.name}”")
     topology = asked.get("topology", "")
-    return Origin({**NEW, **({"topology": [topology]} if topology else {})})
+    system = SYSTEMS.get(asked.get("system", ""), next(iter(SYSTEMS.values())))
+    begun = {"system": system.name, "workload": dict(system.first_workload)}
+    return Origin({**begun, **({"topology": [topology]} if topology else {})}, is_new=not topology)
 
 
 def of_run(run: Run) -> dict[str, Any]:

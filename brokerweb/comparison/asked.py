@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from overlay.core.errors import InvalidSetting
-from telemetry.statistics.grouping import AGGREGATES
+from telemetry.reports.grouping import AGGREGATES
 from telemetry.summary.measures import MEASURES, Measure
 
 CHARTS = {

@@ -10,7 +10,7 @@ from brokerweb.comparison.parameters import Parameter, order
 from brokerweb.comparison.services import Comparison, Group, grouped
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import axis
-from telemetry.reports.configurations import in_words
+from telemetry.lake.configurations import in_words
 from telemetry.summary.measures import Measure
 
 X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")

@@ -24,6 +24,7 @@ from brokerweb.comparison import axes
 from brokerweb.comparison.asked import MOST_DISTRIBUTIONS
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
+from overlay.systems.registry import asking_roles
 from telemetry.charts.charts import Chart, axis, chart, point, series
 from telemetry.lake.runs import Lake
 from telemetry.reports.comparison import CURVE
@@ -112,7 +113,7 @@ def replicates(parts: Sequence[tuple[Figures, Numbers]]) -> list[Numbers]:
 
 
 def _answered(path: Path) -> Numbers:
-    filters = [("role", "=", "consumer"), ("phase", "=", "measuring"), ("outcome", "=", "answered")]
+    filters = [("role", "in", asking_roles()), ("phase", "=", "measuring"), ("outcome", "=", "answered")]
     table = pq.read_table(path, partitioning=None, columns=_COLUMNS, filters=filters)
     times: Numbers = pc.subtract(table["ended_us"], table["intended_us"]).to_numpy()
     return times

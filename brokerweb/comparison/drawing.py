@@ -19,8 +19,8 @@ from brokerweb.comparison.parameters import Parameter, said
 from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
-from telemetry.reports.configurations import in_words
-from telemetry.statistics import grouping
+from telemetry.lake.configurations import in_words
+from telemetry.reports import grouping
 from telemetry.statistics.intervals import LOG
 from telemetry.summary.measures import Measure
 

@@ -11,7 +11,7 @@ from brokerweb.formatting import words
 from brokerweb.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, SYSTEMS
-from telemetry.reports.configurations import choose
+from telemetry.lake.configurations import choose
 from telemetry.systems.context_broker.published import Published, same
 
 MOST_KEPT = 5_000

@@ -14,7 +14,7 @@ from brokerweb.runlist.filtering import named_fields, runs_matching
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import parse
-from telemetry.statistics.grouping import Value
+from telemetry.reports.grouping import Value
 from telemetry.summary.measures import MEASURES
 
 MOST_RUNS = 20_000
@@ -127,6 +127,6 @@ def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
 
 
 def without_repeats(rows: Sequence[Figures]) -> list[Figures]:
-    """As ``telemetry.reports.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
+    """As ``telemetry.lake.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
     last = {(one.configuration, one.seed): one.run for one in rows if one.engine == SIMULATED}
     return [one for one in rows if one.engine != SIMULATED or last[one.configuration, one.seed] == one.run]

@@ -1,7 +1,7 @@
 """A comparison: runs as groups of replicates, each figure with its interval, each group held against the baseline.
 
 The page, REST, the exports and the command all show what ``compare`` returns; the numbers are
-``telemetry.statistics.grouping``'s.
+``telemetry.reports.grouping``'s.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from brokerweb.comparison.parameters import Configuration, Parameter
 from brokerweb.comparison.selection import Figures, Selection
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
-from telemetry.reports.configurations import in_words, label_of
-from telemetry.statistics import grouping
-from telemetry.statistics.grouping import Difference, Estimate, Value
+from telemetry.lake.configurations import in_words, label_of
+from telemetry.reports import grouping
+from telemetry.reports.grouping import Difference, Estimate, Value
 from telemetry.summary.measures import Measure
 
 _HASH = re.compile(r"[0-9a-f]{16}")

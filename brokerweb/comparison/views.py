@@ -26,7 +26,7 @@ from brokerweb.tables import FORMS, JSON, download, written
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
-from telemetry.statistics.grouping import AGGREGATES
+from telemetry.reports.grouping import AGGREGATES
 from telemetry.summary.measures import MEASURES
 
 ROWS = 100

@@ -32,7 +32,7 @@ def network_deployment(network: Network) -> dict[str, Any]:
         "epoch": network.epoch,
         "directory": str(settings.VAR / "networks" / network.id),
         "seed": network.seed,
-        "system": "context-broker",
+        "system": network.system,
         "topology": {key: network.deployed[key] for key in ("brokers", "links")},
         "settings": network.settings,
         "workload": None,

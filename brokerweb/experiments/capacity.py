@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from overlay.core.engines import LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import MAX_REPLICATES, MAX_RUNS
-from overlay.systems.context_broker.workload import FLEET_SIZE, Workload
+from overlay.load.expectations import FLEET_SIZE, Expected
+from overlay.systems.registry import SYSTEMS
 from telemetry.sweep import costs
 
 MB = 1_000_000
@@ -23,8 +23,6 @@ MB = 1_000_000
 LIVE_BASE, LIVE_BROKER, LIVE_FLEET, LIVE_CLIENT = 60 * MB, 2.2 * MB, 18 * MB, 12_000
 """Bytes of memory: supervisor and zygote; one more idle broker; one process of clients; a client in it."""
 SIMULATED_BASE, SIMULATED_BROKER, SIMULATED_CLIENT = 150 * MB, 20_000, 3_000
-ENTRY = 1_400
-"""Bytes of an entry beside its payload."""
 SPARE_FILES = 100
 """Open files of a process of clients that are no client's."""
 
@@ -54,19 +52,19 @@ class Needs:
 
 def needs(configuration: Mapping[str, Any]) -> Needs:
     """What a run of ``configuration`` takes."""
-    workload, brokers = Workload(**configuration["workload"]), configuration["topology"]["brokers"]
-    clients = workload.providers + workload.consumers
-    entries = min(workload.entities, workload.providers) * (ENTRY + workload.payload_bytes)
-    fleets = _fleets(workload.providers) + _fleets(workload.consumers)
+    found = _expected(configuration)
+    brokers, clients = found.servers, sum(found.clients.values())
+    kept = 2 * found.kept.count * found.kept.bytes_each
     if configuration["engine"] == LIVE:
-        memory = LIVE_BASE + brokers * LIVE_BROKER + fleets * LIVE_FLEET + clients * LIVE_CLIENT + 2 * entries
+        fleets = found.processes - found.servers
+        memory = LIVE_BASE + brokers * LIVE_BROKER + fleets * LIVE_FLEET + clients * LIVE_CLIENT + kept
     else:
-        memory = SIMULATED_BASE + brokers * SIMULATED_BROKER + clients * SIMULATED_CLIENT + 2 * entries
+        memory = SIMULATED_BASE + brokers * SIMULATED_BROKER + clients * SIMULATED_CLIENT + kept
     return Needs(memory, costs.disk_bytes(configuration))
 
 
-def _fleets(clients: int) -> int:
-    return ceil(clients / FLEET_SIZE)
+def _expected(configuration: Mapping[str, Any]) -> Expected:
+    return SYSTEMS[configuration["system"]].expected(configuration)
 
 
 def check_count(definition: Mapping[str, Any]) -> None:
@@ -105,23 +103,23 @@ def check(configurations: Sequence[Mapping[str, Any]], machine: Machine, at_a_ti
 
 
 def _check_ports(configuration: Mapping[str, Any], machine: Machine) -> None:
-    brokers, workload = configuration["topology"]["brokers"], configuration["workload"]
+    found = _expected(configuration)
+    brokers, wanted = found.servers, found.clients
     if brokers > machine.broker_ports:
         raise InvalidSetting(
             "topology",
             f"has {brokers:,} brokers, and {machine.broker_ports:,} of the ports for brokers are left beside the "
             "networks that are up. Stop a network, or choose a smaller topology",
         )
-    role = max(("consumers", "providers"), key=lambda name: workload[name])
-    clients = workload["consumers"] + workload["providers"]
+    role, clients = max(wanted, key=wanted.__getitem__), sum(wanted.values())
     if clients > machine.client_ports:
-        fits = max(machine.client_ports - (clients - workload[role]), 0)
+        fits = max(machine.client_ports - (clients - wanted[role]), 0)
         raise InvalidSetting(
             f"workload.{role}",
             f"{clients:,} clients need a port each, and this machine has {machine.client_ports:,} to give. {fits:,} "
             "would fit; the simulated engine needs none",
         )
-    if min(workload[role], FLEET_SIZE) + SPARE_FILES > machine.open_files:
+    if min(wanted[role], FLEET_SIZE) + SPARE_FILES > machine.open_files:
         raise InvalidSetting(
             f"workload.{role}",
             f"up to {FLEET_SIZE:,} clients share a process, and it may open {machine.open_files:,} files here. "
@@ -132,13 +130,14 @@ def _check_ports(configuration: Mapping[str, Any], machine: Machine) -> None:
 def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine, at_a_time: int) -> InvalidSetting:
     """Blames what takes the most, and says how many of it would fit."""
     is_live = configuration["engine"] == LIVE
-    brokers, workload = configuration["topology"]["brokers"], configuration["workload"]
+    found = _expected(configuration)
+    wanted, kept = found.clients, found.kept
     of_broker, of_client = (LIVE_BROKER, LIVE_CLIENT) if is_live else (SIMULATED_BROKER, SIMULATED_CLIENT)
-    role = max(("consumers", "providers"), key=lambda name: workload[name])
+    role = max(wanted, key=wanted.__getitem__)
     parts = {
-        "topology": (brokers, of_broker, "brokers"),
-        f"workload.{role}": (workload[role], of_client, role),
-        "workload.entities": (workload["entities"], 2 * (ENTRY + workload["payload_bytes"]), "entities"),
+        "topology": (found.servers, of_broker, "brokers"),
+        f"workload.{role}": (wanted[role], of_client, role),
+        f"workload.{kept.field}": (kept.count, 2 * kept.bytes_each, kept.field),
     }
     field = max(parts, key=lambda name: parts[name][0] * parts[name][1])
     count, each, word = parts[field]

@@ -15,8 +15,8 @@ from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.posting import post
 from overlay.core.errors import describe_os_error
+from telemetry.collect import collect as collect_files
 from telemetry.errors import TelemetryError
-from telemetry.lake.collect import collect as collect_files
 from telemetry.lake.runs import Lake, RunFiles
 
 log = logging.getLogger(__name__)

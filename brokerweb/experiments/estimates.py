@@ -12,7 +12,7 @@ from typing import Any
 from brokerweb.experiments.models import Run, RunState
 from overlay.core.engines import LIVE, SIMULATED
 from overlay.load.windows import estimate_s
-from overlay.systems.context_broker.workload import Workload
+from overlay.systems.registry import SYSTEMS
 from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 
@@ -37,7 +37,9 @@ class Pace:
     def run_s(self, configuration: Mapping[str, Any]) -> float:
         """Seconds that a run takes from launch to result; of a simulated one, of one core."""
         if self.engine == LIVE:
-            return estimate_s(Workload(**configuration["workload"])) + costs.collect_s(configuration)
+            return estimate_s(
+                SYSTEMS[configuration["system"]].read_workload(configuration["workload"])
+            ) + costs.collect_s(configuration)
         return costs.seconds(configuration) * self.slowness
 
     def all_s(self, runs_s: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
-from overlay.systems.context_broker import searches
+from overlay.systems.registry import SYSTEMS
 from telemetry.lake.manifest import usable_cores
 from telemetry.summary import thresholds
 
@@ -151,8 +151,7 @@ def _estimate(
                 (
                     capacity.warning(disk_bytes, machine.here()),
                     _in_parts(chosen),
-                    _hardly_asked(chosen),
-                    _hardly_searched(definition, chosen),
+                    *SYSTEMS[definition["system"]].warnings(chosen, derive_seed(definition["seed"], 0)),
                 ),
             )
         ),
@@ -163,30 +162,6 @@ def _in_parts(chosen: Sequence[Mapping[str, Any]]) -> str:
     """What to know of topologies that are not connected. Configurations share their documents."""
     documents = {id(one["topology"]): one["topology"] for one in chosen}
     return parts.before_launch(documents.values())
-
-
-def _hardly_asked(chosen: Sequence[Mapping[str, Any]]) -> str:
-    """What to know of configurations that end before each consumer has asked; empty where there are none."""
-    asking = [configuration["workload"] for configuration in chosen if configuration["workload"]["consumers"]]
-    if not (short := [one for one in asking if one["request_interval_s"] > one["duration_s"]]):
-        return ""
-    worst = max(short, key=lambda one: float(one["request_interval_s"] / one["duration_s"]))
-    return (
-        f"A consumer asks every {worst['request_interval_s']:g} s and {worst['duration_s']:g} s are measured: some "
-        "never ask, and a run with few consumers may hold no request at all. A shorter request interval or a longer "
-        "duration gives figures"
-    )
-
-
-MOST_PLANNED = 20
-"""Configurations of which the clients' plans are drawn for a warning; 200 would keep a form waiting."""
-
-
-def _hardly_searched(definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> str:
-    """What to know where hardly any query leaves its broker in any configuration looked at; empty otherwise."""
-    seed = derive_seed(definition["seed"], 0)
-    some = chosen[:: -(-len(chosen) // MOST_PLANNED)]
-    return searches.warning(max((searches.searched_share(one, seed) for one in some), default=1.0))
 
 
 def references_of(body: Any) -> References:

@@ -14,12 +14,13 @@ from django.core.paginator import Page, Paginator
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q
 from django.http import QueryDict
 
-from brokerweb.definitions import relevance
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.ids import in_chunks
 from brokerweb.tables import Table
 from overlay.core.engines import SIMULATED
+from overlay.core.settings import ENGINE
 from overlay.experiment.sweeps import axes
+from overlay.systems import relevance
 from overlay.systems.registry import SYSTEMS
 from telemetry.statistics.intervals import interval
 from telemetry.summary.measures import MEASURES
@@ -98,7 +99,7 @@ class Configuration:
         return self._estimate("answer_ratio")
 
     def _estimate(self, name: str) -> dict[str, Any]:
-        """As ``telemetry.statistics.grouping.estimate`` has it of one configuration."""
+        """As ``telemetry.reports.grouping.estimate`` has it of one configuration."""
         measure, requests = MEASURES[name], self.figures["requests"] if name == "answer_ratio" else None
         return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
 
@@ -251,12 +252,12 @@ def _read_values(experiment: Experiment, found: Collection[Configuration]) -> No
 def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> None:
     """Of a setting that a configuration's others do not use, it has no value."""
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
-    base = {relevance.ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
+    base = {ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
     bare = [name.rpartition(".")[2] for name in axes_of(experiment)]
-    infos = relevance.bearing_on(bare, (*system.settings, *system.workload))
+    infos = relevance.bearing_on(system, bare, (*system.settings, *system.workload))
     for one in shown:
         told = dict(zip(bare, one.values, strict=True))
-        unused = relevance.unused(infos, {**base, **told})
+        unused = relevance.unused(system, infos, {**base, **told})
         one.values = [None if name in unused else value for name, value in told.items()]
 
 

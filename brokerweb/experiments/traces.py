@@ -57,7 +57,7 @@ def _told(query: Query, run: Run) -> dict[str, Any]:
 
 def traced_one_in(run: Run) -> int:
     """Of the run's queries one in so many was to be traced; 0 for none."""
-    return int(_settings(run)["trace_one_in"])
+    return int(_settings(run).get("trace_one_in", 0))
 
 
 def _settings(run: Run) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A finished run again with one thing changed, and what that changed, request by request.
 
-Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.statistics.paired`` compares. One pair
+Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.reports.paired`` compares. One pair
 of runs tells of its own seed; changed in every replicate of its configuration, the difference has an interval over
 seeds.
 """
@@ -26,8 +26,8 @@ from overlay.core.engines import LIVE
 from overlay.experiment.sweeps import configuration_hash
 from overlay.experiment.whatif import changed, in_words
 from telemetry.lake.runs import Lake
-from telemetry.statistics import paired
-from telemetry.statistics.paired import Paired, over_seeds
+from telemetry.reports import paired
+from telemetry.reports.paired import Paired, over_seeds
 
 MOST_SEEDS = 30
 """Replicates that are varied and compared together: of more, an interval hardly gets narrower."""

@@ -22,7 +22,7 @@ from brokerweb.networks.services import worker_missing
 from brokerweb.reports import schedules
 from brokerweb.reports.models import BEING_MADE, Report, ReportState, Schedule
 from brokerweb.storage.disk import disk
-from telemetry.statistics.grouping import Estimate, Value, estimate
+from telemetry.reports.grouping import Estimate, Value, estimate
 from telemetry.summary.measures import MEASURES, Measure
 
 LATELY = 6

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from brokerweb.ids import new_id
 from brokerweb.topologies.models import Topology
+from overlay.systems.registry import FIRST
 
 
 class Host(models.Model):
@@ -61,6 +62,7 @@ class Network(models.Model):
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
     topology = models.ForeignKey(Topology, on_delete=models.PROTECT, related_name="networks")
+    system = models.CharField(max_length=40, default=FIRST, editable=False)
     deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as they were deployed")
     settings = models.JSONField(default=dict, blank=True, help_text="Settings of every broker")
     seed = models.PositiveBigIntegerField(default=0)

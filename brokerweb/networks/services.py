@@ -17,52 +17,59 @@ from django.utils import timezone
 from brokerweb.errors import NotPossible
 from brokerweb.networks import numbers, posting
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
+from brokerweb.setting_forms import Profiles
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
-from overlay.systems.context_broker.profiles import PROFILE
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.contract import PROFILE, System
+from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
-SYSTEM = "context-broker"
 NOT_RESTARTED = ("starting", "restarting", "stopped", "away")
 """States in which a broker is on its way already, or is not wanted."""
 
-NETWORK_PROFILE = replace(
-    PROFILE,
-    default="improved",
-    help=f"{PROFILE.help} A network that stays has improved unless told otherwise: its searches turn back until every "
-    "broker was asked, so that not found (REST's 404) means that nobody has it.",
-)
 
-
-def described() -> tuple[SettingInfo, ...]:
+def described(system: str = FIRST) -> tuple[SettingInfo, ...]:
     """The settings of a network: those of a run, with another profile for a default."""
-    return tuple(NETWORK_PROFILE if info is PROFILE else info for info in SYSTEMS[SYSTEM].settings)
+    chosen = SYSTEMS[system]
+    return tuple(_of_network(chosen, info) if info.name == PROFILE else info for info in chosen.settings)
+
+
+def _of_network(system: System, info: SettingInfo) -> SettingInfo:
+    if not system.network_profile:
+        return info
+    return replace(info, default=system.network_profile, help=f"{info.help} {system.network_profile_help}")
+
+
+def profiles(system: str = FIRST) -> Profiles:
+    return SYSTEMS[system].profiles
 
 
 def deploy(
     *,
     name: str,
     topology: Topology,
+    system: str = FIRST,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     owner: User | None = None,
 ) -> Network:
     """A topology as a network that is to stay up. Its brokers start within seconds. Raises ``InvalidSetting``."""
-    system = SYSTEMS[SYSTEM]
+    chosen = system_of(system)
     document = topologies.document(topology)
     if sentences := topologies.problems(topology, must_connect=False):
         raise InvalidSetting("topology", " ".join(sentences))
-    whole = system.whole({PROFILE.name: NETWORK_PROFILE.default, **(settings or {})})
+    profile = {PROFILE: chosen.network_profile} if chosen.network_profile else {}
+    whole = chosen.whole({**profile, **(settings or {})})
     try:
-        system.check(whole, None, document["brokers"])
+        chosen.check(whole, None, document["brokers"])
     except InvalidSetting as error:
         raise InvalidSetting(f"settings.{error.field}", error.sentence) from None
     with transaction.atomic():  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
         network = Network.objects.create(
             name=_free_name(name),
             topology=topology,
+            system=chosen.name,
             deployed=document,
             settings=whole,
             seed=seed,

@@ -43,8 +43,8 @@ def new(request: HttpRequest) -> HttpResponse:
     infos = services.described()
     if request.method != "POST":
         sent = {"name": "", "topology": request.GET.get("topology", "")}
-        return _form(request, setting_forms.shown(infos, "settings-", sweeps=False), sent)
-    inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False)
+        return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=services.profiles()), sent)
+    inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=services.profiles())
     sent = {"name": request.POST.get("name", ""), "topology": request.POST.get("topology", "")}
     try:
         if inputs.wrong:

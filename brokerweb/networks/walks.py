@@ -67,4 +67,4 @@ def _query(network: Network, trace: str) -> Query | None:
 
 
 def _settings(network: Network) -> dict[str, Any]:
-    return SYSTEMS["context-broker"].whole(network.settings)
+    return SYSTEMS[network.system].whole(network.settings)

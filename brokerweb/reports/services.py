@@ -82,7 +82,7 @@ def run_ids(report: Report) -> list[str]:
 
 
 def chosen(report: Report) -> list[dict[str, str]]:
-    """The same as ``telemetry.reports.configurations.choose`` takes them: what-if runs with what was changed."""
+    """The same as ``telemetry.lake.configurations.choose`` takes them: what-if runs with what was changed."""
     changed = dict(changed_runs(report).values_list("pk", "change"))
     return [
         {"run": run, "changed": in_words(changed[run])} if run in changed else {"run": run} for run in run_ids(report)

@@ -8,7 +8,7 @@ from typing import Any
 from brokerweb.tables import Table
 from telemetry.reports.comparison import MEMORY, STARTS
 from telemetry.statistics.metrics import STATISTICS
-from telemetry.systems.context_broker import oracle
+from telemetry.summary import truths
 
 OUTCOMES = ("requests", "answered", "not_found", "timed_out", "refused")
 ENDS = (("", "value"), ("_low", "low"), ("_high", "high"))
@@ -59,7 +59,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         **{name: row["outcomes"].get(name, 0) for name in OUTCOMES},
         **_intervals({name: row[name] for name in ("answer_ratio", "per_s") if name in row}),
         # Reports from before the truth of answers was known have none.
-        **_intervals({name: truth[name] for name in (*oracle.SHARES, "stale_ms") if name in truth}),
+        **_intervals({name: truth[name] for name in (*truths.SHARES, "stale_ms") if name in truth}),
         **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),
         **{f"runs_{verdict}": count for verdict, count in row["verdicts"].items()},
         "published_row": published.get("config"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.settings import SettingInfo
-from overlay.systems.context_broker.profiles import PROFILE, of_profile
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import SYSTEMS
 
 MOST_WRITTEN = 1e6
@@ -45,6 +45,8 @@ class Told:
 
     workload: list[Line]
     settings: list[Line]
+    servers: str
+    """What its servers are called: "Brokers"."""
 
     @property
     def differing(self) -> list[Line]:
@@ -53,7 +55,7 @@ class Told:
     @property
     def alike(self) -> list[tuple[str, list[Line]]]:
         """What is as by default, by group."""
-        groups = (("Workload", self.workload), ("Brokers", self.settings))
+        groups = (("Workload", self.workload), (self.servers, self.settings))
         kept = ((name, [line for line in lines if not line.differs]) for name, lines in groups)
         return [(name, lines) for name, lines in kept if lines]
 
@@ -62,9 +64,10 @@ def told(configuration: Mapping[str, Any]) -> Told:
     """Of a configuration in full, as a run keeps it."""
     system = SYSTEMS[configuration["system"]]
     settings = configuration["settings"]
-    by_profile = of_profile(settings)
+    by_profile = system.of_profile(settings)
     workload = list(_lines(system.workload, configuration["workload"], {}))
-    return Told(workload, list(_lines(system.settings, settings, by_profile)))
+    servers = f"{system.role_names[0].capitalize()}s" if len(system.role_names) == 1 else "Servers"
+    return Told(workload, list(_lines(system.settings, settings, by_profile)), servers)
 
 
 def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterable[Line]:
@@ -72,7 +75,7 @@ def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Map
     known = set()
     for info in infos:
         known.add(info.name)
-        default = instead.get(info.name, info.default) if info.name != PROFILE.name else info.default
+        default = instead.get(info.name, info.default) if info.name != PROFILE else info.default
         yield Line(info.name, values.get(info.name, default), info.unit, default, info.help)
     for name in values.keys() - known:
         yield Line(name, values[name], "", None, "")

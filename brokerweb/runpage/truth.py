@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from telemetry.systems.context_broker.oracle import TRUTHS
+from telemetry.summary.truths import TRUTHS
 
 EXPLAINED = {
     "fresh": "Answered with the newest value that had been acknowledged when the request was sent, or a newer one",

@@ -24,11 +24,11 @@ from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
 from overlay.faults import fault_documents, faults
-from overlay.systems.context_broker import searches
+from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
+from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
-from telemetry.reports.configurations import links_in_words
 from telemetry.summary.measures import MEASURES
 from telemetry.systems.context_broker import holdings, traffic
 
@@ -67,6 +67,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "run": run,
         "configuration": run.configuration,
         "topology_address": _topology_address(run.configuration["topology"]),
+        "system": SYSTEMS[run.configuration["system"]],
         "told": configurations.told(run.configuration),
         "ended": ended,
         "outlook": Queue().outlook(run),
@@ -74,7 +75,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "graph": pictures.of_document(run.configuration["topology"]),
         "history": run.events.all()[:200],
         "kinds": KINDS,
-        "remark": searches.remark(run.summary),
+        "remark": SYSTEMS[run.configuration["system"]].remark(run.summary),
         "thresholds": [{**one, "was": _written(one)} for one in run.thresholds],
         "truth": truth.of_summary(run.summary),
         "rows": rows[:ROWS],

@@ -28,9 +28,10 @@ from brokerweb.storage.disk import no_room
 from overlay.core.errors import describe_os_error
 from overlay.journal.facts import Start
 from overlay.journal.journal import read_journal
+from overlay.systems.registry import SYSTEMS
 from telemetry.lake.runs import Lake, RunFiles, read_manifest
 from telemetry.reports.progress import ERROR, last_told
-from telemetry.summary.processes import broker_index
+from telemetry.summary.processes import Servers
 from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, ENDED, FAILED, MEASURING, Batch, Told
 from telemetry.sweep.processes import PLAIN
 from telemetry.sweep.simulation import Order, Places
@@ -218,9 +219,10 @@ def _came_to(original: Run) -> dict[str, str]:
 def _brokers(run: Run) -> list[dict[str, Any]]:
     """By what address each broker is known in events and traces; as a supervisor tells it of live ones."""
     found: dict[int, dict[str, Any]] = {}
+    servers = Servers.of(run.configuration, SYSTEMS[run.configuration["system"]])
     for path in RunFiles(Path(settings.RUNS) / run.pk).journals():
         for fact in read_journal(path):
-            if isinstance(fact, Start) and (index := broker_index(fact.process)) is not None:
+            if isinstance(fact, Start) and (index := servers.index(fact.process)) is not None:
                 row = {"index": index, "address": fact.address, "state": "stopped", "restarts": 0, "reason": ""}
                 found.setdefault(index, row)
                 if len(found) == run.configuration["topology"]["brokers"]:

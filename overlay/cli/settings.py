@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from overlay.cli.commands import OneLineParser
 from overlay.core.settings import SettingInfo, Value, help_lines
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, SUMMARIES
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.context_broker.system import SYSTEM
 
-SETTINGS = tuple(info for info in SYSTEMS["context-broker"].settings if info is not PROFILE)
+SETTINGS = tuple(info for info in SYSTEM.settings if info is not PROFILE)
 
 HEAD = """\
 # Settings

@@ -134,3 +134,33 @@ def build(cls: type[T], values: Mapping[str, Any]) -> T:
         if name not in known:
             raise InvalidSetting(str(name)[:60], f"is not a setting; known are {', '.join(sorted(known))}")
     return cls(**{name: known[name].read(value) for name, value in values.items()})
+
+
+ENGINE = "engine"
+"""Among the values what carries the runs out, which is no setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A setting is used where another one, or the engine, has certain values."""
+
+    by: str
+    values: tuple[str, ...] = ()
+    """With which it is used; empty where a number, or a switch, says so."""
+    more_than: int = 0
+    """Of a number: beyond which it is used."""
+    at_default: bool = False
+    """Whether that is so only of its default: another value is used in any case."""
+
+    def fits(self, value: Any) -> bool:
+        if self.values:
+            return value in self.values
+        return value > self.more_than if isinstance(value, int | float) else bool(value)
+
+    @property
+    def words(self) -> str:
+        """ "with search flood or expanding-ring", "with more than 1 of entities"."""
+        name = self.by.replace("_", " ")
+        if self.values:
+            return f"with {name} {' or '.join(self.values)}"
+        return f"with more than {self.more_than} of {name}" if self.more_than else f"with {name}"

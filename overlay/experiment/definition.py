@@ -16,12 +16,12 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
 from overlay.faults import fault_documents
 from overlay.systems.contract import System
-from overlay.systems.registry import RECORD, SYSTEMS, check_record_mb
+from overlay.systems.registry import FIRST, RECORD, SYSTEMS, check_record_mb
 
 FIELDS: dict[str, Any] = {
     "name": None,
     "topology": None,
-    "system": "context-broker",
+    "system": FIRST,
     "engine": "live",
     "settings": {},
     "workload": {},

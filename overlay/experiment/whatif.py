@@ -1,6 +1,6 @@
 """One thing changed in a configuration that has run, so that the difference is that thing's and nothing else's. Pure.
 
-Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.statistics.paired``
+Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.reports.paired``
 compares request by request. A change is an object with one field::
 
     {"add_link": [0, 5]}           shaped as most links of the topology are

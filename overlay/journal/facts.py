@@ -16,6 +16,9 @@ OUTCOMES = ("answered", "not_found", "refused", "timed_out")
 ALL_BROKERS = "brokers"
 """The process of a simulated run that is the sum of all brokers, where they are too many to be told apart."""
 
+SUPERVISOR = "supervisor"
+"""The process that reports what became of all others."""
+
 _NEIGHBOURS = ("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts")
 _OF_BROKERS = ("entries", "bytes", "pending", "uptime", *_NEIGHBOURS)
 _OF_CLIENTS = ("outstanding", "open_ports", "lateness_max_us")

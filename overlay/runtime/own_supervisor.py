@@ -15,7 +15,7 @@ from typing import Any
 from overlay.deployment.deployment import run_document
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.registry import FIRST
 
 START_S = 20.0
 POLL_S = 0.02
@@ -57,7 +57,7 @@ def document_of(
     workload: Mapping[str, Any],
     seed: int,
     links: Sequence[Mapping[str, Any]] = (),
-    system: str = next(iter(SYSTEMS)),
+    system: str = FIRST,
 ) -> dict[str, Any]:
     """A run for ``SupervisorClient.deploy``, with an hour's lease."""
     configuration = {

@@ -1,6 +1,6 @@
 """A deployment in virtual time, from launching to its last answer: the engine "simulated".
 
-Counterparts: ``overlay.runtime.deployment_runner`` is the same with processes; ``telemetry.lake.collect`` reads the
+Counterparts: ``overlay.runtime.deployment_runner`` is the same with processes; ``telemetry.collect`` reads the
 journals of both. Phases are those of a live run, with the instants of a schedule that nobody keeps waiting::
 
     launching ──> warming (clients start after FLEET_LEAD_S) ──> measuring ──> draining ──> finished

@@ -15,7 +15,7 @@ from overlay import __version__
 from overlay.core.addresses import format_address
 from overlay.core.service_times import Memory
 from overlay.deployment.phases import DRAINING, MEASURING
-from overlay.journal.facts import ALL_BROKERS, GAUGES, Event, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Event, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
@@ -24,7 +24,6 @@ from overlay.systems.contract import Fleet
 
 TOLD_APART = 1_000
 """Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
-SUPERVISOR = "supervisor"
 
 IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0, "kernel_drops": 0}
 """What only sockets count."""

@@ -30,8 +30,10 @@ from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 
 if TYPE_CHECKING:  # a broker in a process of its own would carry them
+    from overlay.core.settings import Use
     from overlay.faults.churn import Change
     from overlay.journal.facts import Fact, Sample
+    from overlay.load.expectations import Expected
     from overlay.load.tally import Tally
     from overlay.load.windows import Windows
     from overlay.topologies import Graph
@@ -244,6 +246,19 @@ class System(ABC):
     """What its kinds of servers are called."""
     engines: ClassVar[tuple[str, ...]] = tuple(ENGINES)
     figures: ClassVar[tuple[Figure, ...]] = ()
+    network_profile: ClassVar[str] = ""
+    """The profile of a network that stays, unless told otherwise; empty: its default."""
+    network_profile_help: ClassVar[str] = ""
+    first_workload: ClassVar[Mapping[str, Any]] = {}
+    """What a new experiment's form begins with that is not a default."""
+    client_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of the workload that say how many clients of each kind there are: ``providers``."""
+    has_traces: ClassVar[bool] = False
+    """Whether single requests can be looked at, step by step."""
+    has_messages: ClassVar[bool] = False
+    """Whether the messages of a recorded run can be looked at, one by one."""
+    main_workload: ClassVar[tuple[str, ...]] = ()
+    """Fields of the workload that a form shows at once, the rest folded away; empty shows all."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
     """What each choice of the setting ``profile`` sets; the rest has its default."""
     Settings: ClassVar[type]
@@ -261,11 +276,18 @@ class System(ABC):
     def workload(self) -> tuple[SettingInfo, ...]:
         return tuple(describe(self.Workload))
 
+    def uses(self) -> Mapping[str, Use]:
+        """By name, the settings that are used only where another one, or the engine, says so."""
+        return {}
+
+    def of_profile(self, settings: Mapping[str, Any]) -> Mapping[str, Value]:
+        """What the profile named in ``settings`` sets; nothing for one that there is not, which a check refuses."""
+        name = settings.get(PROFILE)
+        return self.profiles.get(name, {}) if isinstance(name, str) else {}
+
     def whole(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Every setting: as given, with words for numbers read as the numbers, else its profile's, else its default."""
-        profile = settings.get(PROFILE)
-        of_profile = self.profiles.get(profile, {}) if isinstance(profile, str) else {}
-        chosen = {**of_profile, **settings}
+        chosen = {**self.of_profile(settings), **settings}
         return {**settings, **{info.name: info.read(chosen.get(info.name, info.default)) for info in self.settings}}
 
     def read_settings(self, values: Mapping[str, Any]) -> Any:
@@ -422,6 +444,21 @@ class System(ABC):
     """The clients whose exchanges are what a run's requests are."""
     cost_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Of each of ``costs`` what a person calls it, and how it is written: ``hops``, ``{hops:.2f} per answer``."""
+
+    updating_role: ClassVar[str] = ""
+    """The clients whose exchanges change what servers hold; empty where there are none."""
+
+    @abstractmethod
+    def expected(self, configuration: Mapping[str, Any]) -> Expected:
+        """How much of everything a run of ``configuration`` has, about."""
+
+    def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
+        """What to know of these configurations before they are launched, in sentences; empty ones are left out."""
+        return ()
+
+    def remark(self, summary: Mapping[str, Any]) -> str:
+        """The same of a run that has ended."""
+        return ""
 
     def is_server(self, process: str) -> bool:
         """Whether a journal's process is one of its servers, or the sum of all."""

@@ -14,10 +14,19 @@ SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,
 """By name, in the order in which people are offered them."""
 
 
+FIRST = next(iter(SYSTEMS))
+"""The system of a document that names none."""
+
+
+def asking_roles() -> list[str]:
+    """The roles, of all systems, whose exchanges are requests; sorted."""
+    return sorted({system.asking_role for system in SYSTEMS.values()})
+
+
 def system_of(name: str) -> System:
     """Of a document; empty where it is older than the second system. Raises ``InvalidSetting``."""
     if not name:
-        return next(iter(SYSTEMS.values()))
+        return SYSTEMS[FIRST]
     if name not in SYSTEMS:
         raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {name!r:.60}")
     return SYSTEMS[name]

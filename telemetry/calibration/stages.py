@@ -25,7 +25,7 @@ from overlay.runtime.supervisor_client import SupervisorClient
 from telemetry.calibration.live import run
 from telemetry.lake.runs import RunFiles
 from telemetry.statistics.metrics import Numbers
-from telemetry.summary.processes import BROKER
+from telemetry.systems.context_broker.names import BROKER
 
 TRACED = {"trace_one_in": 1, "replication_index": 0, "monitoring": False}
 SEED = 20_170_301

@@ -1,5 +1,5 @@
 """What a run shows while it goes on.
 
-- ``window``      one snapshot, whole in itself; ``series``: a course in so many points; ``loads``: how busy brokers are
+- ``window``      one snapshot, whole in itself; ``loads``: how busy brokers are
 - ``marks``       what charts mark; ``event_words``: what events mean, in sentences
 """

@@ -15,7 +15,7 @@ from typing import Any
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
-from telemetry.summary.processes import broker_index
+from telemetry.summary.processes import server_number
 
 TOGETHER_S = 1.0
 """Events alike that begin within this time of the first are told as one."""
@@ -166,7 +166,7 @@ def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
         kind = kind_of(event["name"], detail)
         reason, limit = _reason(detail), str(detail.get("limit") or "")
         subject = subject_of(event["process"], detail)
-        alike = kind, reason, limit, broker_index(subject) is None
+        alike = kind, reason, limit, server_number(subject) is None
         group = newest.get(alike)
         if group is None or event["t_s"] - group.t_s > TOGETHER_S:
             group = newest[alike] = Group(kind, event["t_s"], reason, limit)
@@ -191,25 +191,27 @@ def subject_of(process: str, detail: Mapping[str, Any]) -> str:
 
 def together(processes: Sequence[str]) -> str:
     """``broker 3``; ``brokers 3, 5 and 7``; ``10 brokers``; ``2 load generators``; an address as it is."""
-    distinct = sorted(set(processes), key=lambda one: (broker_index(one) is None, broker_index(one) or 0, one))
+    distinct = sorted(set(processes), key=lambda one: (server_number(one) is None, server_number(one) or 0, one))
     if len(distinct) <= 1:
         return _named(distinct[0]) if distinct else ""
-    indices = [broker_index(one) for one in distinct]
+    indices = [server_number(one) for one in distinct]
     if None in indices:
         generators = all(_is_generator(one) for one in distinct)
         return f"{len(distinct)} {'load generators' if generators else 'processes'}"
-    if len(indices) > NAMED:
-        return f"{len(indices)} brokers"
-    return f"brokers {', '.join(str(index) for index in indices[:-1])} and {indices[-1]}"
+    roles = {one.rpartition("-")[0] for one in distinct}
+    kind = f"{roles.pop()}s" if len(roles) == 1 else "servers"
+    if len(indices) > NAMED or kind == "servers":
+        return f"{len(indices)} {kind}"
+    return f"{kind} {', '.join(str(index) for index in indices[:-1])} and {indices[-1]}"
 
 
 def _is_generator(process: str) -> bool:
-    return re.fullmatch(r"(consumers|providers|clients)-\d+", process) is not None
+    return re.fullmatch(r"[a-z]+s-\d+", process) is not None
 
 
 def _named(process: str) -> str:
-    if broker_index(process) is not None:
-        return f"broker {broker_index(process)}"
+    if server_number(process) is not None:
+        return process.replace("-", " ")
     if _is_generator(process):
         role, number = process.split("-")
         return f"the generator of {role}" if number == "0" else f"generator {int(number) + 1} of {role}"

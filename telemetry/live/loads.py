@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from overlay.journal.counters import growth
 from overlay.journal.facts import Tick
-from telemetry.live.series import SECOND_US
+from telemetry.summary.series import SECOND_US
 
 PASSED = ("in_2", "in_3", "in_4", "in_6")
 """What came in for searching and storing, a broker's load: updates, requests, answers and refusals."""

@@ -3,7 +3,7 @@
 Counterparts: ``telemetry.live.window`` feeds it from journals while they grow, ``telemetry.live.event_words`` has the
 words, and ``static/js/livechart.js`` draws. However much happens there are few marks: brokers that go or come within a
 second of each other are one mark, and when those are too many, two neighbouring seconds become one, as in
-``telemetry.live.series``.
+``telemetry.summary.series``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from overlay.faults.faults import BEGAN, ENDED, MAX_FAULTS, RESTART
 from overlay.journal.facts import Event
 from telemetry.live.event_words import WORDINGS, Names, kind_of, subject_of, together
-from telemetry.live.series import SECOND_US
+from telemetry.summary.series import SECOND_US
 
 PHASE, FAULT, MEMBERSHIP = "phase", "fault", "membership"
 MOST = 40

@@ -1,6 +1,6 @@
 """What the live page shows of a run: one snapshot, whole in itself, from the ticks and events written so far.
 
-Counterparts: ``overlay.journal.journal.JournalTail`` reads; ``telemetry.lake.collect`` says the same from samples once
+Counterparts: ``overlay.journal.journal.JournalTail`` reads; ``telemetry.collect`` says the same from samples once
 the run has ended, and a test feeds both one journal. A window that is opened late reads from the beginning, so it shows
 what an early one shows. Memory is bounded: 600 points, 50 events, few marks, and a few seconds of contributions.
 
@@ -24,11 +24,12 @@ from telemetry.lake.storage import plain
 from telemetry.live import event_words
 from telemetry.live.loads import PASSED, BrokerLoad
 from telemetry.live.marks import Marks
-from telemetry.live.series import SECOND_US, Series
 from telemetry.statistics import histograms
 from telemetry.statistics.metrics import answer_ratio, outcome_counts, rate
 from telemetry.summary import processes
 from telemetry.summary.schedule import AFTER_MEASURING
+from telemetry.summary.series import SECOND_US, Series
+from telemetry.systems.registry import telemetry_of
 
 EVENTS = 50
 """How many events a snapshot carries, the newest; and as many of those that charts mark, however many others came."""
@@ -48,7 +49,7 @@ class Contribution:
     """What one tick of a load generator added."""
 
     at_us: int
-    role: str
+    is_update: bool
     response_us: Counter[int]
     counts: dict[str, int]
 
@@ -70,7 +71,7 @@ class Totals:
             self._told_us = max(self._told_us or 0, contribution.at_us)
             return
         self.until_us = max(self.until_us, contribution.at_us)
-        if contribution.role == "provider":
+        if contribution.is_update:
             self.updates.update(contribution.counts)
         else:
             self.outcomes.update(contribution.counts)
@@ -87,6 +88,9 @@ class LiveWindow:
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
+        manifest = files.read_manifest()
+        self._system = telemetry_of(manifest).system
+        self._servers = processes.Servers.of(manifest, self._system)
         self._tails: dict[Path, JournalTail] = {}
         self._seq = 0
         self._last: dict[str, Tick] = {}
@@ -126,7 +130,7 @@ class LiveWindow:
                     yield fact
 
     def _take_start(self, start: Start) -> None:
-        index = processes.broker_index(start.process)
+        index = self._servers.index(start.process)
         if index is not None and start.address:
             self._names[start.address] = index
 
@@ -152,10 +156,10 @@ class LiveWindow:
         before = self._last.get(tick.process)
         self._last[tick.process] = tick
         grown = _grown(before, tick)
-        if processes.broker_index(tick.process) is not None:
+        if self._servers.index(tick.process) is not None:
             self._take_broker(before, tick, grown)
             self._take_processor("broker_cores", before, tick)
-        elif tick.process.startswith(processes.GENERATORS):
+        elif self._servers.is_fleet(tick.process):
             self._take_generator(tick, grown)
             self._take_processor("client_cores", before, tick)
         elif tick.process == ALL_BROKERS:
@@ -176,16 +180,16 @@ class LiveWindow:
         self._loads[tick.process].take(before, tick, grown)
 
     def _take_generator(self, tick: Tick, grown: dict[str, int]) -> None:
-        role = "provider" if tick.process.startswith("provider") else "consumer"
+        is_update = not self._system.asks(tick.process)
         outcomes = {name: grown.get(name, 0) for name in OUTCOMES}
-        contribution = Contribution(tick.at_us, role, histograms.unpacked(tick.histogram), outcomes)
+        contribution = Contribution(tick.at_us, is_update, histograms.unpacked(tick.histogram), outcomes)
         self._undecided.append(contribution)
         self._totals.add(contribution)
         if tick.counters.get("requests"):
             began_us = tick.at_us - SECOND_US
             self._clients_began_us = min(began_us, self._clients_began_us or began_us)
         bucket = self._series.at(tick.at_us)
-        if role == "consumer":
+        if not is_update:
             bucket.counts.update(outcomes)
             bucket.response_us.update(contribution.response_us)
         else:
@@ -245,7 +249,7 @@ class LiveWindow:
         }
 
     def _brokers(self) -> list[tuple[int, str]]:
-        indexed = [(processes.broker_index(process), process) for process in self._last]
+        indexed = [(self._servers.index(process), process) for process in self._last]
         return sorted((index, process) for index, process in indexed if index is not None)
 
     def _memory(self) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """The report that compares configurations.
 
-- ``configurations``  which runs are replicates of each other; ``comparison``: the report as data
+- ``comparison``  the report as data; ``grouping``: replicates against a baseline; ``paired``: two runs, by request
 - ``html``            as one file, with what lies in ``page``; ``progress``: what its process tells meanwhile
 """

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.engines import ENGINES, SIMULATED
 from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
-from telemetry.reports.configurations import ChosenRun, differing, grouped, label, links_in_words
+from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import LOG, SHARE, SIGNED, Scale, interval
 from telemetry.statistics.metrics import STATISTICS
+from telemetry.summary import truths
 from telemetry.summary.schedule import measured_us
-from telemetry.systems.context_broker import figures, oracle
-from telemetry.systems.context_broker.published import nearest
+from telemetry.systems.registry import telemetry_of
 
 STARTS = {"from_intended": "response_us", "from_sent": "response_from_sent_us"}
 """From which instant a response time runs, and Spark's column of it."""
@@ -74,7 +74,7 @@ def compare(
         "differing": factors,
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
-        "charts": [*_charts(rows, measured), *figures.draw_all(rows)],
+        "charts": [*_charts(rows, measured), *_figures(rows)],
         "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
     }
@@ -145,11 +145,11 @@ def _answered(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
 
 
 def _truth(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
-    """``oracle.SHARES`` and the median ``stale_ms`` over replicates, and the ``counts`` of them all."""
+    """``truths.SHARES`` and the median ``stale_ms`` over replicates, and the ``counts`` of them all."""
     known = {run.run: rows[run.run] for run in group if run.run in rows}
-    counts = _summed({word: row[word] for word in oracle.TRUTHS} for row in known.values())
+    counts = _summed({word: row[word] for word in truths.TRUTHS} for row in known.values())
     return {
-        **{name: _share(group, known, name) for name in oracle.SHARES},
+        **{name: _share(group, known, name) for name in truths.SHARES},
         "stale_ms": _over_runs(group, known, "stale_ms"),
         "counts": counts,
     }
@@ -157,9 +157,9 @@ def _truth(group: Sequence[ChosenRun], rows: Rows) -> dict[str, Any]:
 
 def _share(group: Sequence[ChosenRun], known: Rows, name: str) -> dict[str, Any]:
     rows = [known.get(run.run) for run in group]
-    values = [oracle.shares(row, row["existed"])[name] if row else None for row in rows]
-    requests = [oracle.shared_by(row, row["existed"])[name] if row else None for row in rows]
-    return interval(values, SHARE, requests=requests, most=oracle.MOST.get(name, 1.0))
+    values = [truths.shares(row, row["existed"])[name] if row else None for row in rows]
+    requests = [truths.shared_by(row, row["existed"])[name] if row else None for row in rows]
+    return interval(values, SHARE, requests=requests, most=truths.MOST.get(name, 1.0))
 
 
 def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
@@ -170,12 +170,18 @@ def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _published(run: ChosenRun) -> dict[str, Any] | None:
-    """The nearest row of Table B.1, the factors in which it differs, and whether it is the same configuration."""
-    found = nearest(run.kind, run.brokers, run.workload)
+    """The published configuration that is nearest, the factors in which it differs, and whether it is the same."""
+    found = telemetry_of({"system": run.system}).nearest_published(run.kind, run.brokers, run.workload)
     if found is None:
         return None
     row, differs = found
-    return {**asdict(row), "differs": differs, "same": not differs}
+    return {**row, "differs": differs, "same": not differs}
+
+
+def _figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Chart]:
+    """What each system draws of its own configurations, as its paper does."""
+    for system in dict.fromkeys(row["system"] for row in rows):
+        yield from telemetry_of({"system": system}).figures([row for row in rows if row["system"] == system])
 
 
 def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:

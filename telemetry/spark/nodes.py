@@ -14,9 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay.journal.facts import OUTCOMES
+from overlay.systems.registry import SYSTEMS, asking_roles
 from telemetry.reports.comparison import STARTS
-from telemetry.summary.processes import BROKER, MEMORY
-from telemetry.systems.context_broker.oracle import TRUTHS
+from telemetry.summary.processes import MEMORY
+from telemetry.summary.truths import TRUTHS
 
 STALE = "stale_ms"
 MEASURES = (*STARTS.values(), STALE)
@@ -25,7 +26,9 @@ CELL = "value - value % shiftleft(1L, greatest(0, int(log2(value)) - 6))"
 """The least value of the range that a value lies in: one of 64 equal ones between two powers of two."""
 
 MEASURED = "phase = 'measuring'"
-REQUESTED = f"{MEASURED} AND role = 'consumer'"
+SERVERS = f"^({'|'.join(sorted({name for system in SYSTEMS.values() for name in system.role_names}))})-[0-9]+$"
+"""Processes that are servers of any system."""
+REQUESTED = f"{MEASURED} AND role IN ({', '.join(repr(role) for role in asking_roles())})"
 
 
 def values(samples: DataFrame) -> DataFrame:
@@ -97,7 +100,7 @@ def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
     early = F.col("at_us") < F.col("clients_began_us")
     idle = F.max_by(F.when(early, F.col("private")), F.when(early, F.col("at_us")))
     return (
-        ticks.where(F.col("process").startswith(BROKER))
+        ticks.where(F.col("process").rlike(SERVERS))
         .join(F.broadcast(window), "run")
         .withColumn("private", private)
         .groupBy("run", "process")

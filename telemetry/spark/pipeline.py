@@ -14,9 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from telemetry.errors import TelemetryError
+from telemetry.lake.configurations import ChosenRun, grouped
 from telemetry.lake.runs import Lake
 from telemetry.reports.comparison import CURVE, STARTS, Measured
-from telemetry.reports.configurations import ChosenRun, grouped
 from telemetry.spark import nodes
 from telemetry.spark.schema import table_schema
 from telemetry.statistics.metrics import PERCENTILES, STATISTICS

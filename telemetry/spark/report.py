@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from telemetry.errors import TelemetryError
+from telemetry.lake.configurations import ChosenRun, choose, without_repeats
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.lake.storage import plain, whole_file, write_json
 from telemetry.reports.comparison import compare
-from telemetry.reports.configurations import ChosenRun, choose, without_repeats
 from telemetry.reports.html import render
 from telemetry.spark.pipeline import measure
 from telemetry.spark.session import spark_session

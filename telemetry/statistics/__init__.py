@@ -1,5 +1,5 @@
 """Figures with their spread. Pure.
 
 - ``metrics``     percentiles, outcomes, lateness, ages; ``quantiles``: exact percentiles from counts; ``histograms``
-- ``intervals``   over replicates; ``shares``: of shares; ``paired``: by request; ``grouping``: against a baseline
+- ``intervals``   over replicates; ``shares``: of shares
 """

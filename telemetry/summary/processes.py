@@ -12,12 +12,11 @@ from statistics import fmean
 from typing import Any
 
 from overlay.journal.counters import growth
-from overlay.journal.facts import ALL_BROKERS, GAUGES, Tick
+from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Tick
+from overlay.systems.contract import System, server_names
+from overlay.systems.registry import SYSTEMS
+from overlay.topologies import Graph
 
-BROKER = "broker-"
-"""What the process name of a broker begins with; its index follows."""
-GENERATORS = ("consumers-", "providers-", "clients-")
-"""What the process name of a load generator begins with."""
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes")
 
 
@@ -29,15 +28,47 @@ def by_process(ticks: Iterable[Tick]) -> dict[str, list[Tick]]:
     return {process: sorted(rows, key=lambda tick: tick.at_us) for process, rows in sorted(found.items())}
 
 
-def broker_index(process: str) -> int | None:
-    """The index in ``broker-3``; ``None`` for another kind of process."""
-    index = process.removeprefix(BROKER)
-    return int(index) if process.startswith(BROKER) and index.isdigit() else None
+class Servers:
+    """The servers of a run by the names of their processes, and their indices."""
+
+    def __init__(self, system: System, names: Sequence[str] = ()) -> None:
+        """Of a system with one role, a name that is not among ``names`` has its own number for an index."""
+        self.system = system
+        self._names = names
+        self._index = {name: index for index, name in enumerate(names)}
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any], system: System) -> Servers:
+        brokers = (manifest.get("topology") or {}).get("brokers")
+        return cls(system, server_names(system.roles(Graph(brokers, ()))) if isinstance(brokers, int) else ())
+
+    def index(self, process: str) -> int | None:
+        """``None`` for another kind of process."""
+        if process in self._index or len(self.system.role_names) > 1:
+            return self._index.get(process)
+        role, _, number = process.rpartition("-")
+        return int(number) if role in self.system.role_names and number.isdigit() else None
+
+    def names(self, *indices: int | None) -> set[str]:
+        """The processes of these servers."""
+        if self._names:
+            return {self._names[index] for index in indices if index is not None and 0 <= index < len(self._names)}
+        return {f"{self.system.role_names[0]}-{index}" for index in indices}
+
+    def has(self, process: str) -> bool:
+        """Whether it is a server, or the sum of all."""
+        return process == ALL_BROKERS or self.index(process) is not None
+
+    def is_fleet(self, process: str) -> bool:
+        """Whether clients are in it."""
+        return not self.has(process) and process != SUPERVISOR
 
 
-def is_of_brokers(process: str) -> bool:
-    """Whether it is a broker, or the sum of all."""
-    return process == ALL_BROKERS or broker_index(process) is not None
+def server_number(process: str) -> int | None:
+    """The number in ``broker-3``, of a server of any system; ``None`` for another kind of process."""
+    role, _, number = process.rpartition("-")
+    is_server = any(role in system.role_names for system in SYSTEMS.values())
+    return int(number) if is_server and number.isdigit() else None
 
 
 def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:

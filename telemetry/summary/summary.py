@@ -20,13 +20,12 @@ from overlay.core.engines import LIVE
 from overlay.faults.churn import DEPARTURES, HAPPENED, UP
 from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
 from overlay.journal.facts import Event, Start, Tick
-from overlay.systems.context_broker.costs import costs
 from telemetry.statistics import metrics
 from telemetry.summary import processes
-from telemetry.summary.processes import GENERATORS
-from telemetry.summary.schedule import due_in_measuring, measured_us
+from telemetry.summary.processes import Servers
+from telemetry.summary.schedule import measured_us
 from telemetry.summary.verdict import Evidence, judge
-from telemetry.systems.context_broker import oracle
+from telemetry.systems.contract import Telemetry
 
 SILENT_US = 3_000_000
 """A process that reports each second and has not for this long before the end was not there."""
@@ -44,10 +43,11 @@ class Collected:
     """One sentence per journal of which something is missing."""
 
 
-def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
     """The summary of ``run``: what its page reads and REST gives as ``summary``."""
-    requests = _measured(run.samples, "consumer")
-    updates = _measured(run.samples, "provider")
+    system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
+    requests = _measured(run.samples, system.asking_role)
+    updates = _measured(run.samples, system.updating_role)
     begin_us, end_us = measuring_window(run.samples)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
@@ -55,34 +55,29 @@ def summarise(run: Collected, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if duration_us is None:  # a manifest that tells of no workload
         duration_us = end_us - begin_us
     response = _exchanges(requests, duration_us)
-    brokers = _broker_rows(ticks, _clients_began(run.samples), begin_us, end_us)
+    brokers = _broker_rows(servers, ticks, _clients_began(run.samples), begin_us, end_us)
     counters = processes.summed(
-        processes.counters_between(rows, begin_us, end_us)
-        for process, rows in ticks.items()
-        if processes.is_of_brokers(process)
+        processes.counters_between(rows, begin_us, end_us) for process, rows in ticks.items() if servers.has(process)
     )
     asked = processes.summed(
-        processes.counters_between(rows, begin_us, end_us)
-        for process, rows in ticks.items()
-        if process.startswith("consumers-")
+        processes.counters_between(rows, begin_us, end_us) for process, rows in ticks.items() if system.asks(process)
     ).get("requests", 0)
-    truth = _truth(requests)
+    more = telemetry.of_requests(requests, zero_unix_us)
     summary = {
         **_as_requests(response),
-        "bounds": _bounds(requests, truth["proved_not_found"]),
+        "bounds": _bounds(requests, more.get("truth", {}).get("proved_not_found", 0)),
         "updates": _exchanges(updates, duration_us),
         "lateness": metrics.spread(_late(requests)),
-        "age_ms": metrics.spread(_ages(requests, zero_unix_us)),
-        "truth": truth,
+        **more,
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
-        **costs(counters, asked),
+        **system.costs(counters, asked),
         "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
         "window_us": [begin_us, end_us],
         "measured_us": duration_us,
     }
     is_live = manifest.get("engine", LIVE) == LIVE
-    evidence = _evidence(run, summary, ticks, due_in_measuring(manifest), is_live=is_live)
+    evidence = _evidence(run, summary, ticks, telemetry.due(manifest), servers, is_live=is_live)
     verdict, reasons = judge(evidence)
     return {**summary, "verdict": verdict, "verdict_reasons": reasons}
 
@@ -144,29 +139,14 @@ def _late(requests: pa.Table) -> metrics.Numbers:
     return _numbers(requests, "sent_us") - _numbers(requests, "intended_us")
 
 
-def _ages(requests: pa.Table, zero_unix_us: int) -> metrics.Numbers:
-    answered = _answered(requests)
-    return metrics.ages_ms(_numbers(answered, "ended_us"), _numbers(answered, "entry_timestamp_ms"), zero_unix_us)
-
-
-def _truth(requests: pa.Table) -> dict[str, Any]:
-    """What the oracle found, counted."""
-    counts = pc.value_counts(requests["truth"]).to_pylist()
-    stale = requests.filter(pc.equal(requests["truth"], "stale"))
-    existed = int(pc.sum(requests["existed"]).as_py() or 0)
-    return oracle.account({row["values"]: row["counts"] for row in counts}, _numbers(stale, "stale_ms"), existed)
-
-
 def _clients_began(samples: pa.Table) -> int:
     return int(pc.min(samples["sent_us"]).as_py() or 0)
 
 
 def _broker_rows(
-    ticks: Mapping[str, Sequence[Tick]], clients_began_us: int, begin_us: int, end_us: int
+    servers: Servers, ticks: Mapping[str, Sequence[Tick]], clients_began_us: int, begin_us: int, end_us: int
 ) -> list[dict[str, Any]]:
-    indexed = [
-        (index, rows) for process, rows in ticks.items() if (index := processes.broker_index(process)) is not None
-    ]
+    indexed = [(index, rows) for process, rows in ticks.items() if (index := servers.index(process)) is not None]
     return [
         processes.broker_memory(index, rows, clients_began_us, begin_us, end_us)
         for index, rows in sorted(indexed, key=lambda pair: pair[0])
@@ -192,6 +172,7 @@ def _evidence(
     summary: Mapping[str, Any],
     ticks: Mapping[str, Sequence[Tick]],
     due: Mapping[str, int] | None,
+    servers: Servers,
     *,
     is_live: bool,
 ) -> Evidence:
@@ -211,14 +192,14 @@ def _evidence(
         late_p99_us=summary["lateness"]["p99"] if is_live else None,
         late_mean_us=summary["lateness"]["mean"] if is_live else None,
         response_mean_us=summary["mean_us"],
-        clock_step_ms=_clock_step_ms(run.starts, summary["age_ms"]["min"]),
-        lost=[*run.lost, *_silent(ticks, end_us, _away(run.events, end_us))],
+        clock_step_ms=_clock_step_ms(run.starts, summary.get("age_ms", {}).get("min")),
+        lost=[*run.lost, *_silent(servers, ticks, end_us, _away(servers, run.events, end_us))],
         restarted=[
             process
             for process, rows in ticks.items()
-            if _restarted(process, rows, run.events, measured_from_us, end_us)
+            if _restarted(servers, process, rows, run.events, measured_from_us, end_us)
         ],
-        unaccounted=_unaccounted(run, summary, ticks, due),
+        unaccounted=_unaccounted(run, summary, ticks, due, servers),
     )
 
 
@@ -233,17 +214,22 @@ def _clock_step_ms(starts: Sequence[Start], least_age_ms: float | None) -> float
 
 
 def _unaccounted(
-    run: Collected, summary: Mapping[str, Any], ticks: Mapping[str, Sequence[Tick]], due: Mapping[str, int] | None
+    run: Collected,
+    summary: Mapping[str, Any],
+    ticks: Mapping[str, Sequence[Tick]],
+    due: Mapping[str, int] | None,
+    servers: Servers,
 ) -> int:
     """Requests and updates without a sample: of those that were due, or, where that is not known, of those begun."""
     if due is not None:
-        measured = {"consumer": summary["requests"], "provider": summary["updates"]["requests"]}
-        return sum(max(0, due[role] - measured[role]) for role in measured)
-    begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if name.startswith(GENERATORS)]
+        system = servers.system
+        measured = {system.asking_role: summary["requests"], system.updating_role: summary["updates"]["requests"]}
+        return sum(max(0, count - measured.get(role, 0)) for role, count in due.items())
+    begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if servers.is_fleet(name)]
     return max(0, sum(begun) - int(run.samples.num_rows))
 
 
-def _silent(ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:
+def _silent(servers: Servers, ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:
     """Brokers whose last tick came long before measuring ended, unless they were to be away by then.
 
     A fleet may go earlier: when it has nothing to send.
@@ -251,30 +237,30 @@ def _silent(ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) ->
     return [
         f"{process} reported nothing in the last {(end_us - rows[-1].at_us) / 1e6:.0f} s of measuring."
         for process, rows in ticks.items()
-        if processes.broker_index(process) is not None and process not in away and end_us - rows[-1].at_us > SILENT_US
+        if servers.index(process) is not None and process not in away and end_us - rows[-1].at_us > SILENT_US
     ]
 
 
-def _away(events: Iterable[Event], end_us: int) -> set[str]:
+def _away(servers: Servers, events: Iterable[Event], end_us: int) -> set[str]:
     """The brokers that churn or a fault kept away, or brought back too late to report, when measuring ended."""
     kept: Counter[str] = Counter()
     for event in sorted(events, key=lambda event: event.at_us):
         goes = event.name in _GOES and event.detail.get("what") != RESTART
         if goes or (event.name in _COMES and event.at_us < end_us - SILENT_US):
-            kept.update(dict.fromkeys(_sent_away(event), 1 if goes else -1))
+            kept.update(dict.fromkeys(_sent_away(servers, event), 1 if goes else -1))
     return {process for process, count in kept.items() if count > 0}
 
 
 _GOES, _COMES = {BEGAN, *(HAPPENED[what] for what in DEPARTURES)}, {ENDED, HAPPENED[UP]}
 
 
-def _sent_away(event: Event) -> set[str]:
+def _sent_away(servers: Servers, event: Event) -> set[str]:
     """The brokers that an event of churn, or of a fault that ends brokers, is about."""
     if event.name in HAPPENED.values():
-        return {f"{processes.BROKER}{event.detail.get('broker')}"}
+        return servers.names(event.detail.get("broker"))
     if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
         return set()
-    return {f"{processes.BROKER}{index}" for index in event.detail.get("brokers", ())}
+    return servers.names(*event.detail.get("brokers", ()))
 
 
 def _measuring_began(events: Iterable[Event]) -> list[int]:
@@ -282,7 +268,9 @@ def _measuring_began(events: Iterable[Event]) -> list[int]:
     return [event.at_us for event in events if event.name == "phase" and event.detail.get("phase") == "measuring"]
 
 
-def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int) -> bool:
+def _restarted(
+    servers: Servers, process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int
+) -> bool:
     """Whether a process was started again while measuring, and not only sent away and brought back by churn.
 
     The supervisor says so. Where its journal is lost the process's own clock of processor time may show it; not always,
@@ -295,7 +283,7 @@ def _restarted(process: str, ticks: Sequence[Tick], events: Sequence[Event], beg
         and begin_us <= event.at_us <= end_us
         for event in events
     )
-    was_sent_away = any(process in _sent_away(event) for event in events)
+    was_sent_away = any(process in _sent_away(servers, event) for event in events)
     return said or (not was_sent_away and _fell_back(ticks, begin_us, end_us))
 
 

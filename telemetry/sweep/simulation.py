@@ -39,9 +39,9 @@ from overlay.experiment.sweeps import configuration_hash
 from overlay.journal.recording import recordings_in
 from overlay.runtime.calibrated import services_of
 from overlay.sim.engine import simulate
+from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.lake import repeats
-from telemetry.lake.collect import collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import Lake, RunFiles, read_manifest
 from telemetry.lake.storage import whole_file, write_json

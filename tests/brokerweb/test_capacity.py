@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from brokerweb.definitions import relevance
 from brokerweb.experiments import capacity
 from brokerweb.experiments.capacity import Machine
 from overlay.core.engines import ENGINES
 from overlay.core.errors import InvalidSetting
+from overlay.core.settings import ENGINE
 from overlay.experiment.definition import FIELDS, MAX_RUNS
+from overlay.systems import relevance
+from overlay.systems.context_broker.uses import USES
 from overlay.systems.registry import SYSTEMS
 
 ROOMY = Machine(memory_bytes=8 * 10**9, free_bytes=10**11, open_files=20_000, client_ports=28_000, broker_ports=12_000)
@@ -103,9 +105,9 @@ def test_the_disk_is_warned_of_before_it_is_full() -> None:
 
 def test_rules_are_about_settings_that_there_are() -> None:
     names = {info.name: info for info in INFOS}
-    for name, use in relevance.USES.items():
+    for name, use in USES.items():
         assert name in names
-        if use.by == relevance.ENGINE:
+        if use.by == ENGINE:
             assert set(use.values) < set(ENGINES), name
             continue
         assert use.by in names
@@ -134,6 +136,6 @@ def test_rules_are_about_settings_that_there_are() -> None:
     ],
 )
 def test_a_setting_is_shown_where_something_chosen_uses_it(values: dict, used: set, unused: set) -> None:
-    found = relevance.unused(INFOS, values)
+    found = relevance.unused(SYSTEMS["context-broker"], INFOS, values)
     assert not used & found.keys()
     assert unused <= found.keys()

@@ -99,7 +99,7 @@ def test_systems_are_filtered_and_ordered_by_name(api: APIClient) -> None:
 
 
 def read(text: str, *, sweeps: bool = True) -> setting_forms.Inputs:
-    return setting_forms.read(SETTINGS, "s-", QueryDict(text), sweeps=sweeps)
+    return setting_forms.read(SETTINGS, "s-", QueryDict(text), sweeps=sweeps, profiles=PROFILES)
 
 
 def test_what_is_left_open_is_the_profile_s() -> None:
@@ -134,11 +134,11 @@ def test_what_is_wrong_is_named_although_it_may_be_left_open() -> None:
 
 def test_a_form_filled_from_a_definition_says_the_same_again() -> None:
     settings = {"profile": ["plain", "improved"], "walk_policy": "avoid", "replica_refresh": [True, False]}
-    inputs = setting_forms.shown(SETTINGS, "s-", settings, sweeps=True)
+    inputs = setting_forms.shown(SETTINGS, "s-", settings, sweeps=True, profiles=PROFILES)
     data = QueryDict(mutable=True)
     for one in inputs.inputs:
         data.setlist(one.name, one.texts)
-    assert setting_forms.read(SETTINGS, "s-", data, sweeps=True).changed() == settings
+    assert setting_forms.read(SETTINGS, "s-", data, sweeps=True, profiles=PROFILES).changed() == settings
 
 
 def test_an_input_says_what_leaving_it_open_means() -> None:

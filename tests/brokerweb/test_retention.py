@@ -20,7 +20,7 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.storage import disk, files, retention, services
 from brokerweb.storage.choice import Item, choose
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, simulator_version
 from tests.telemetry.synthetic import Script, write_run

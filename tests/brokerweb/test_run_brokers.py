@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Run, RunState
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.pages.recorded import make_run
 from tests.telemetry.synthetic import Script, write_run

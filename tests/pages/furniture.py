@@ -23,10 +23,10 @@ from brokerweb.reports import services as reports
 from brokerweb.reports.models import Report
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
+from telemetry.lake.configurations import choose, grouped
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.reports.comparison import CURVE, STARTS, Measured, compare
-from telemetry.reports.configurations import choose, grouped
 from telemetry.statistics.metrics import STATISTICS
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces

@@ -19,7 +19,7 @@ from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
 from overlay.sim.engine import simulate
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import Lake, RunFiles
 

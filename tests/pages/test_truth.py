@@ -10,7 +10,7 @@ from django.test import Client
 from brokerweb.experiments.models import Run
 from brokerweb.reports.models import Report
 from brokerweb.runpage import truth
-from telemetry.systems.context_broker.oracle import TRUTHS
+from telemetry.summary.truths import TRUTHS
 from tests.pages.furniture import House
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 
 from brokerweb.comparison.selection import of_configuration
 from brokerweb.experiments.models import Run, RunState
-from telemetry.reports.configurations import faults_in_words
+from telemetry.lake.configurations import faults_in_words
 from tests.pages.recorded import make_run, run_it
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from overlay.journal.facts import Event, Sample
 from overlay.journal.journal import read_journal
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.live.window import LiveWindow
 from tests.runtime.hosts import Host, pids

@@ -7,7 +7,7 @@ import pytest
 from overlay.journal.recording import recordings_in
 from overlay.runtime.supervisor_client import is_gone
 from overlay.sim.replay import replay_all
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import messages
 from tests.runtime.hosts import Host

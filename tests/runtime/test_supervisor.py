@@ -21,7 +21,7 @@ from overlay.journal.facts import Event, Tick
 from overlay.journal.journal import read_journal
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
 from tests.waiting import is_alive, wait_for

@@ -14,6 +14,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.settings import check, setting
 from overlay.journal.facts import Sample
+from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
 from overlay.systems.contract import Figure, Role, System
 
@@ -153,6 +154,7 @@ class Echo(System):
     name, title, seed, summary = "echo", "Echo", "T00", "Servers say back what callers say."
     figures = (Figure("T1", "Response time by number of callers"),)
     role_names, asking_role = ("echo",), "caller"
+    client_fields = ("callers",)
     Settings, Workload = Settings, Workload
 
     def roles(self, graph):
@@ -169,6 +171,17 @@ class Echo(System):
     def make_fleet(self, plans, servers, workload, windows, *, seed, wall_offset_ns, most_lanes):
         tally = Tally()
         return Fleet([Caller(plan, servers, workload, windows, tally, seed) for plan in plans], tally)
+
+    def expected(self, configuration):
+        workload = Workload(**configuration["workload"])
+        seconds, servers = workload.duration_s + workload.ramp_s(), configuration["topology"]["brokers"]
+        return Expected(
+            servers=servers,
+            clients={"callers": workload.callers},
+            processes=servers + 1,
+            seconds=seconds,
+            requests=workload.callers * seconds * 1000 / workload.interval_ms,
+        )
 
     def ping(self, unix_ms):
         return b"?"

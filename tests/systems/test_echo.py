@@ -19,8 +19,6 @@ from overlay.runtime.calibrated import REFERENCE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
-from overlay.systems.registry import SYSTEMS
-from tests.systems.echo import SYSTEM
 from tests.waiting import wait_for
 
 CONFIGURATION = {
@@ -29,12 +27,6 @@ CONFIGURATION = {
     "settings": {"repeats": 2},
     "workload": {"callers": 3, "duration_s": 2.0},
 }
-
-
-@pytest.fixture(autouse=True)
-def echo(monkeypatch):
-    monkeypatch.setitem(SYSTEMS, "echo", SYSTEM)
-    return SYSTEM
 
 
 def deployed(directory: Path, **more):

@@ -17,7 +17,7 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.journal.facts import Event, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from telemetry.lake.collect import BATCH, collect
+from telemetry.collect import BATCH, collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.records import STORED
 from telemetry.lake.runs import Lake, RunFiles, read_manifest

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from telemetry.sweep.command import orders_of
+from telemetry.cli.sweep import orders_of
 from telemetry.systems.context_broker.claims.criteria import (
     CLAIMS,
     INCONCLUSIVE,

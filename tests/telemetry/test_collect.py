@@ -10,8 +10,8 @@ import pytest
 
 from overlay.journal.facts import Event, Sample, Start
 from overlay.journal.journal import JournalWriter, read_journal
+from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
-from telemetry.lake.collect import collect
 from telemetry.lake.runs import Lake, RunFiles, checked_run_id
 from tests.telemetry.synthetic import IDLE_BYTES, SECOND, ZERO_UNIX_US, Script, write_run
 

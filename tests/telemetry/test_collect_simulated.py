@@ -17,7 +17,7 @@ from overlay.core.service_times import Delays, ServiceModel
 from overlay.deployment.deployment import Deployment
 from overlay.runtime.calibrated import REFERENCE, read_model
 from overlay.sim.engine import Outcome, Progress, simulate
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.live.window import LiveWindow

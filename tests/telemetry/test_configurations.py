@@ -5,8 +5,7 @@ import pytest
 from overlay.systems.context_broker.profiles import PROFILES
 from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
-from telemetry.reports.comparison import Measured, compare
-from telemetry.reports.configurations import (
+from telemetry.lake.configurations import (
     choose,
     differing,
     grouped,
@@ -15,6 +14,7 @@ from telemetry.reports.configurations import (
     links_in_words,
     without_repeats,
 )
+from telemetry.reports.comparison import Measured, compare
 from telemetry.reports.html import duration, figures, size
 
 MANIFEST = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from telemetry.statistics.grouping import Value, difference, estimate, quartiles, replicates
+from telemetry.reports.grouping import Value, difference, estimate, quartiles, replicates
 from telemetry.statistics.intervals import interval
 from telemetry.summary.measures import MEASURES, Measure
 

@@ -2,7 +2,7 @@
 
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.history import happenings
 from telemetry.lake.runs import Lake, RunFiles
 from tests.telemetry.synthetic import ZERO_UNIX_US, _start, write_run

@@ -11,7 +11,7 @@ from overlay.systems.context_broker.broker.messages import ContextResponse, Cont
 from overlay.systems.context_broker.broker.reports import MOST_KEYS, make_holdings
 from overlay.systems.context_broker.broker.table import Entry, Replica, Table
 from overlay.systems.context_broker.holdings import fit_shape
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.records import to_table
 from telemetry.lake.runs import Lake
 from telemetry.systems.context_broker import holdings

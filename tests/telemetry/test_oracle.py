@@ -15,11 +15,12 @@ from overlay.journal.journal import JournalWriter, read_journal
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.workload import Workload, plan_clients
 from overlay.topologies import generate
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake
+from telemetry.summary.truths import TRUTHS, account
 from telemetry.systems.context_broker import oracle
 from telemetry.systems.context_broker.lab.overlay import Overlay
-from telemetry.systems.context_broker.oracle import TRUTHS, Conditions
+from telemetry.systems.context_broker.oracle import Conditions
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
 
 MS = 1000
@@ -176,7 +177,7 @@ def test_the_oracle_and_a_dictionary_agree(samples, events, valid_ms):
 
 
 def test_shares_of_nothing_are_none_and_not_zero():
-    nothing = oracle.account({}, np.array([]), 0)
+    nothing = account({}, np.array([]), 0)
     assert [nothing[name] for name in ("fresh_share", "success", "false_not_found_per_1000")] == [None] * 3
 
 

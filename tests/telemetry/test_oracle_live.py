@@ -2,7 +2,7 @@
 
 import pytest
 
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for

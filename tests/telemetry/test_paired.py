@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.statistics.paired import Estimate, Paired, mean_of, over_seeds, pair, share_of
+from telemetry.reports.paired import Estimate, Paired, mean_of, over_seeds, pair, share_of
 
 REQUESTS = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from(["answered", "not_found", "timed_out"]), st.integers(1, 10**6)),

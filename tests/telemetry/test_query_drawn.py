@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import traffic
 from telemetry.systems.context_broker.endings import ENDINGS, ending_of

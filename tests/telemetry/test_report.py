@@ -14,18 +14,18 @@ import pytest
 from overlay.journal.facts import OUTCOMES, Sample
 from overlay.journal.journal import read_journal
 from telemetry.__main__ import main
+from telemetry.collect import collect
 from telemetry.errors import TelemetryError
-from telemetry.lake.collect import collect
+from telemetry.lake.configurations import choose
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.reports.comparison import CURVE
-from telemetry.reports.configurations import choose
 from telemetry.spark import nodes
 from telemetry.spark.pipeline import measure
 from telemetry.spark.report import read_choice, write_comparison
 from telemetry.spark.session import spark_session
 from telemetry.statistics.intervals import SHARE, interval
-from telemetry.systems.context_broker.oracle import SHARES, TRUTHS
+from telemetry.summary.truths import SHARES, TRUTHS
 from tests.telemetry.synthetic import Script, write_lake, write_run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]

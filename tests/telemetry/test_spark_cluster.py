@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from telemetry.__main__ import main
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake
 from telemetry.spark.report import read_choice, write_comparison
 from tests.spark_cluster import ROOT, cluster

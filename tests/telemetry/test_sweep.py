@@ -18,10 +18,10 @@ import psutil
 import pytest
 
 from telemetry.__main__ import main
+from telemetry.cli.sweep import _alone, orders_of
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.sweep import simulation
 from telemetry.sweep.batch import Batch, Told
-from telemetry.sweep.command import _alone, orders_of
 from telemetry.sweep.page import Progress
 from telemetry.sweep.processes import in_processes
 from telemetry.sweep.simulation import Order, Places, simulate_run
@@ -101,7 +101,7 @@ def test_one_that_cannot_be_simulated_is_told_with_its_seed_and_ends_no_other(
     broken = [
         replace(one, seed=-1) if one.configuration["workload"]["consumers"] == 2 else one for one in orders_of(spec)
     ]
-    monkeypatch.setattr("telemetry.sweep.command.orders_of", lambda *_: broken)
+    monkeypatch.setattr("telemetry.cli.sweep.orders_of", lambda *_: broken)
     assert main(["sweep", str(spec), "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")]) == 1
     said = capsys.readouterr().out
     assert "2 simulated runs: " in said

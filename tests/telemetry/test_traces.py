@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from overlay.journal.facts import Sample, Start, Tick, Trace
 from overlay.journal.journal import JournalWriter
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import tracefile
 from telemetry.systems.context_broker.traces import CONSUMER, NOBODY, OUTCOMES, STRANGER, Gathered, id_of

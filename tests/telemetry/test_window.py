@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
-from telemetry.lake.collect import collect
+from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
-from telemetry.live.series import Series
 from telemetry.live.window import EVENTS, LiveWindow
 from telemetry.statistics import histograms, metrics
+from telemetry.summary.series import Series
 from tests.telemetry.synthetic import Script, _start, _tick, write_run
 
 WITHIN_HISTOGRAM = 1.2e-2

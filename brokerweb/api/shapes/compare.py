@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import ObjectField
-from telemetry.statistics.grouping import VERDICTS
+from telemetry.reports.grouping import VERDICTS
 
 
 class EstimateSerializer(serializers.Serializer):

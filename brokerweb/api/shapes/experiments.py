@@ -16,7 +16,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.outlook import Outlook, Queue
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
-from overlay.systems.context_broker import searches
+from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.summary.measures import MEASURES
 from telemetry.systems.context_broker.endings import ENDINGS
@@ -32,7 +32,7 @@ class ExperimentBody(serializers.Serializer):
     topology = serializers.JSONField(
         required=False, help_text="An id or a name, an object that makes one ({kind, brokers, …}), or a list of those"
     )
-    system = serializers.CharField(required=False, default="context-broker")
+    system = serializers.CharField(required=False, default=FIRST)
     engine = serializers.CharField(required=False, default="live")
     settings = ObjectField(required=False)
     workload = ObjectField(required=False)
@@ -259,7 +259,7 @@ class RunSerializer(RunSummarySerializer):
     remark = serializers.SerializerMethodField(help_text="What to know of its figures; empty where there is nothing")
 
     def get_remark(self, run: Run) -> str:
-        return searches.remark(run.summary)
+        return SYSTEMS[run.configuration["system"]].remark(run.summary)
 
     @extend_schema_field(SimulatedSerializer(allow_null=True))
     def get_simulated(self, run: Run) -> dict[str, Any] | None:

@@ -12,11 +12,13 @@ from brokerweb.moments import moment
 from brokerweb.networks import hosting
 from brokerweb.networks.hosting import HostNow
 from brokerweb.networks.models import Host, Network
+from overlay.systems.registry import FIRST
 
 
 class NetworkBody(Body):
     name = serializers.CharField(max_length=100)
     topology = serializers.CharField(help_text="A topology's id")
+    system = serializers.CharField(required=False, default=FIRST, help_text="Its name, as /api/systems/ has it")
     settings = ObjectField(required=False)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
@@ -47,6 +49,7 @@ class NetworkSerializer(serializers.ModelSerializer):
             "id",
             "name",
             "topology",
+            "system",
             "settings",
             "seed",
             "desired",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from telemetry.statistics.paired import REQUESTS, SEEDS
+from telemetry.reports.paired import REQUESTS, SEEDS
 from telemetry.systems.context_broker.messages import FAMILIES
 
 

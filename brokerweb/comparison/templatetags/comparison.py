@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from brokerweb.comparison.parameters import said
 from brokerweb.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
-from telemetry.statistics.grouping import Difference, Estimate
+from telemetry.reports.grouping import Difference, Estimate
 from telemetry.summary.measures import Measure
 
 register = template.Library()

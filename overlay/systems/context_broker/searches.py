@@ -8,7 +8,7 @@ replica.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
@@ -20,6 +20,8 @@ NONE = 0.005
 """Below this share no query of most runs leaves its broker."""
 MOST_CLIENTS = 20_000
 """Clients of a plan that is drawn for the estimate; 50,000 take a second."""
+MOST_PLANNED = 20
+"""Configurations of which the clients' plans are drawn for a warning; 200 would keep a form waiting."""
 ADVICE = "raise entities, lower holders or turn replication off"
 
 
@@ -75,6 +77,26 @@ def _expiries(workload: Workload) -> float:
     total = workload.ramp_s() + workload.duration_s
     lasts = max(workload.valid_ms / 1e3 - workload.update_interval_s / 2, 0.001)
     return total // lasts * workload.duration_s / total
+
+
+def warnings(configurations: Sequence[Mapping[str, Any]], seed: int) -> tuple[str, str]:
+    """What to know of these before they are launched; empty where there is nothing."""
+    some = configurations[:: -(-len(configurations) // MOST_PLANNED)] if configurations else ()
+    shares = (searched_share(one, seed) for one in some)
+    return _hardly_asked(configurations), warning(max(shares, default=1.0))
+
+
+def _hardly_asked(configurations: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of configurations that end before each consumer has asked; empty where there are none."""
+    asking = [configuration["workload"] for configuration in configurations if configuration["workload"]["consumers"]]
+    if not (short := [one for one in asking if one["request_interval_s"] > one["duration_s"]]):
+        return ""
+    worst = max(short, key=lambda one: float(one["request_interval_s"] / one["duration_s"]))
+    return (
+        f"A consumer asks every {worst['request_interval_s']:g} s and {worst['duration_s']:g} s are measured: some "
+        "never ask, and a run with few consumers may hold no request at all. A shorter request interval or a longer "
+        "duration gives figures"
+    )
 
 
 def warning(share: float) -> str:

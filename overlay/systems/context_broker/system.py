@@ -27,8 +27,10 @@ from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.contract import UNKNOWN, Figure, Meter, Place, Role, System
 
 if TYPE_CHECKING:
+    from overlay.core.settings import Use
     from overlay.faults.churn import Change
     from overlay.journal.facts import Fact
+    from overlay.load.expectations import Expected
     from overlay.load.windows import Windows
     from overlay.systems.context_broker.assembly import Assembly
     from overlay.systems.context_broker.clients.scheduled import ScheduledFleet
@@ -74,7 +76,25 @@ class ContextBroker(System):
         Figure("4.6", "Memory by number of providers, 1000 consumers"),
     )
     role_names = ("broker",)
+    updating_role = "provider"
     profiles = PROFILES
+    client_fields = ("providers", "consumers")
+    has_traces = has_messages = True
+    network_profile = "improved"
+    network_profile_help = (
+        "A network that stays has improved unless told otherwise: its searches turn back until every "
+        "broker was asked, so that not found (REST's 404) means that nobody has it."
+    )
+    first_workload = {"entities": 50}
+    """With one entity, the thesis' own, hardly any query would leave its broker."""
+    main_workload = (
+        "providers",
+        "consumers",
+        "update_interval_s",
+        "request_interval_s",
+        "payload_bytes",
+        "duration_s",
+    )
     cost_words = {
         "hops": ("hops", "{hops:.2f} per answer"),
         "messages_per_query": ("messages", "{messages_per_query:.2f} per query"),
@@ -91,6 +111,11 @@ class ContextBroker(System):
         from overlay.systems.context_broker.workload import Workload
 
         return tuple(describe(Workload))
+
+    def uses(self) -> Mapping[str, Use]:
+        from overlay.systems.context_broker.uses import USES
+
+        return USES
 
     def read_settings(self, values: Mapping[str, Any]) -> Settings:
         rest = resolved(values)
@@ -237,6 +262,21 @@ class ContextBroker(System):
         from overlay.systems.context_broker.costs import costs
 
         return costs(counters, asked)
+
+    def expected(self, configuration: Mapping[str, Any]) -> Expected:
+        from overlay.systems.context_broker.expectations import expected
+
+        return expected(configuration, self.whole(configuration["settings"]))
+
+    def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
+        from overlay.systems.context_broker import searches
+
+        return searches.warnings(configurations, seed)
+
+    def remark(self, summary: Mapping[str, Any]) -> str:
+        from overlay.systems.context_broker import searches
+
+        return searches.remark(summary)
 
     @property
     def code(self) -> Path:

@@ -25,12 +25,10 @@ from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
 from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
+from overlay.load.expectations import FLEET_SIZE
 
 LEAD_S = 1.0
 """Consumers begin this much after providers, so that nobody asks a network that was told nothing yet."""
-
-FLEET_SIZE = 1000
-"""Clients that share one process of the load generator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from typing import Any
 from overlay.journal.facts import GAUGES, Event, Holdings, Start, Tick, Trace
 from overlay.journal.journal import JournalTail
 from telemetry.lake.runs import RunFiles
-from telemetry.live.series import SECOND_US
-from telemetry.summary.processes import BROKER, broker_index
+from telemetry.summary.series import SECOND_US
 from telemetry.systems.context_broker.entries import FOUND, REPLICA, Word, Words, known_entries
+from telemetry.systems.context_broker.names import BROKER, broker_index
 from telemetry.systems.context_broker.traces import id_of
 
 KEYS = 50

@@ -15,7 +15,7 @@ from typing import Any
 
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
-from telemetry.reports.configurations import WORDS
+from telemetry.lake.configurations import WORDS
 from telemetry.statistics.intervals import interval
 from telemetry.systems.context_broker.published import Published, table_b1
 

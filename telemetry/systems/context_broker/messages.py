@@ -34,7 +34,7 @@ from overlay.systems.context_broker.broker.messages import Ack, ContextRequest, 
 from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of, parse
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
-from telemetry.summary.processes import broker_index
+from telemetry.systems.context_broker.names import broker_index
 from telemetry.systems.context_broker.traces import id_of
 
 MOST_MESSAGES = 500_000

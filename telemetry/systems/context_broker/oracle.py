@@ -1,7 +1,7 @@
 """The truth about each answer: what a consumer was told, held against what had been provided by then. Pure.
 
 Counterparts: ``overlay.systems.context_broker.clients.scheduled`` writes the samples of both sides;
-``telemetry.lake.collect`` has those of a run judged, and ``score`` judges those of a simulated one. A request is held
+``telemetry.collect`` has those of a run judged, and ``score`` judges those of a simulated one. A request is held
 against the updates of its entity::
 
     an update of stamp s sent ── acknowledged by broker b ────────────────────────> s + valid_ms, or b's end
@@ -25,21 +25,9 @@ from typing import Any
 import numpy as np
 
 from overlay.journal.facts import OUTCOMES, Event, Sample
-from telemetry.statistics import metrics
 from telemetry.statistics.metrics import Numbers
-from telemetry.summary import processes
-
-TRUTHS = ("fresh", "stale", "expired", "false_not_found", "proved_not_found", "lost", "refused")
-"""What a request came to. ``fresh``: answered with the newest value acknowledged when it was sent, or a newer one.
-``stale``: with an older one. ``expired``: with one whose validity had passed when the answer came. ``false_not_found``:
-NACK 202 although a living broker held a valid value all the while. ``proved_not_found``: NACK 202, and there was none.
-``lost``: no answer before the deadline. ``refused``: another NACK."""
-
-SHARES = ("success", "fresh_share", "false_not_found_per_1000")
-"""What is told of counts of truths: of what existed, of the answers, of the requests."""
-
-MOST = {"false_not_found_per_1000": 1000.0}
-"""What stands for all of them in a share that is not of 1."""
+from telemetry.summary.truths import TRUTHS, account
+from telemetry.systems.context_broker.names import broker_index
 
 NEVER = np.iinfo(np.int64).max
 NOT_AT_ALL = np.iinfo(np.int64).min
@@ -127,7 +115,7 @@ def lives_of(events: Iterable[Event]) -> dict[int, list[tuple[int, int]]]:
 def _broker_of(event: Event) -> int | None:
     if event.name in _LEFT_BY_CHURN:
         return int(event.detail["broker"])
-    return processes.broker_index(str(event.detail.get("process") or event.process))
+    return broker_index(str(event.detail.get("process") or event.process))
 
 
 def judge(samples: Columns, conditions: Conditions) -> Judged:
@@ -197,38 +185,6 @@ def _by_entity(entities: Numbers) -> Iterator[tuple[int, Numbers]]:
     order = np.argsort(entities, kind="stable")
     names, starts = np.unique(entities[order], return_index=True)
     return zip(names.tolist(), np.split(order, starts[1:]), strict=True) if len(names) else iter(())
-
-
-def account(counts: Mapping[str, int], stale_ms: Numbers, existed: int) -> dict[str, Any]:
-    """Counts per word, how old the stale answers were (``stale_ms`` of these alone), and ``shares``."""
-    found = {word: int(counts.get(word, 0)) for word in TRUTHS}
-    return {
-        **found,
-        "requests": sum(found.values()),
-        "existed": existed,
-        "stale_ms": metrics.spread(stale_ms),
-        **shares(found, existed),
-    }
-
-
-def shares(counts: Mapping[str, int], existed: int) -> dict[str, float | None]:
-    """By the names of ``SHARES``; ``None`` where there is nothing to take a share of.
-
-    ``success`` is the share of the requests for what existed that were answered with valid data.
-    """
-    parts = (counts["fresh"] + counts["stale"], counts["fresh"], 1000 * counts["false_not_found"])
-    of = shared_by(counts, existed)
-    return {name: _share(part, of[name]) for name, part in zip(SHARES, parts, strict=True)}
-
-
-def shared_by(counts: Mapping[str, int], existed: int) -> dict[str, int]:
-    """By the names of ``SHARES``, of how many requests each is a share."""
-    answers = sum(counts[word] for word in ("fresh", "stale", "expired"))
-    return dict(zip(SHARES, (existed, answers, sum(counts[word] for word in TRUTHS)), strict=True))
-
-
-def _share(count: int, of: int) -> float | None:
-    return count / of if of else None
 
 
 def columns_of(samples: Sequence[Sample]) -> Columns:

@@ -18,7 +18,7 @@ from overlay.journal.facts import Start, Tick, Trace
 from overlay.journal.journal import read_journal
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.lake.storage import whole_file
-from telemetry.summary.processes import BROKER
+from telemetry.systems.context_broker.names import BROKER
 from telemetry.systems.context_broker.traces import Gathered, Query, Step
 
 SETTLED_US = 2_000_000

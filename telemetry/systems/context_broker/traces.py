@@ -19,7 +19,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from overlay.journal.facts import Start, Trace
-from telemetry.summary.processes import broker_index
+from telemetry.systems.context_broker.names import broker_index
 
 MOST_STEPS = 400_000
 """Steps of one run that are joined. Beyond, every second query is left out whole, then every second of the rest."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from overlay.journal.facts import Sample
 from telemetry.lake.journal_ends import EndTail
 from telemetry.lake.runs import RunFiles
-from telemetry.summary.processes import BROKER
 from telemetry.systems.context_broker.entries import UPDATE, Word, Words
+from telemetry.systems.context_broker.names import BROKER
 
 MOST_BYTES = 2 << 20
 """So much of a journal's end is read at the first look: some twenty thousand samples."""

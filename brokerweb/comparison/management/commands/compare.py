@@ -19,7 +19,7 @@ from brokerweb.comparison.asked import DEFAULT_METRIC, read
 from brokerweb.comparison.services import Comparison, Group
 from brokerweb.comparison.templatetags.comparison import between, of, signed
 from overlay.core.errors import InvalidSetting
-from telemetry.statistics.grouping import WORSE
+from telemetry.reports.grouping import WORSE
 
 _COLUMNS = "{:>4}  {:>5}  {:>30}  {:>34}  {:<19} {}"
 

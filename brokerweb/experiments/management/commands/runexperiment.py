@@ -25,8 +25,8 @@ from brokerweb.experiments.states import UNFINISHED
 from brokerweb.networks.services import worker_missing
 from overlay.core.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
+from telemetry.cli.sweep import BROKEN, FAILED, WENT_WELL
 from telemetry.summary.thresholds import broken
-from telemetry.sweep.command import BROKEN, FAILED, WENT_WELL
 
 
 class Command(BaseCommand):

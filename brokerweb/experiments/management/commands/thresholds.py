@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment
 from overlay.core.errors import InvalidSetting
-from telemetry.sweep.command import BROKEN
+from telemetry.cli.sweep import BROKEN
 
 WRONG = 2
 

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from overlay.systems.registry import asking_roles
 from telemetry.lake.runs import Lake
 from telemetry.statistics import shares
 from telemetry.statistics.intervals import SHARE, SIGNED, between, interval, mean_and_half, student
@@ -83,7 +84,7 @@ def compare(lake: Lake, before: str, after: str) -> Paired | None:
     paths = [lake.part("samples", run) for run in (before, after)]
     if not all(path.is_file() for path in paths):
         return None
-    filters = [("role", "=", "consumer")]
+    filters = [("role", "in", asking_roles())]
     first, second = (pq.read_table(path, partitioning=None, columns=_COLUMNS, filters=filters) for path in paths)
     return pair(first, second)
 

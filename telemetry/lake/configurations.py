@@ -11,7 +11,7 @@ from typing import Any
 
 from overlay.core.engines import SIMULATED
 from overlay.core.links import LINK_SETTINGS
-from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.lake.runs import checked_run_id
@@ -98,7 +98,7 @@ class ChosenRun:
         A profile counts by the settings that it stands for.
         """
         parts: list[Any] = [self.topology.get("name"), self.kind, self.brokers, self.topology.get("links") or []]
-        settings = {name: value for name, value in self.settings.items() if name != PROFILE.name}
+        settings = {name: value for name, value in self.settings.items() if name != PROFILE}
         parts += [self.system, self.engine, settings, self.workload]
         parts += [one for one in (self.faults, self.simulation, self.record_mb) if one]
         text = json.dumps(parts, sort_keys=True, default=str)
@@ -106,8 +106,8 @@ class ChosenRun:
 
     def is_said_by_profile(self, name: str) -> bool:
         """Whether a setting is what this run's profile has it to be, so that the profile's name says it."""
-        profile = self.settings.get(PROFILE.name)
-        if self.system not in SYSTEMS or profile is None or name == PROFILE.name:
+        profile = self.settings.get(PROFILE)
+        if self.system not in SYSTEMS or profile is None or name == PROFILE:
             return False
         whole = _of_profile(self.system, str(profile))
         return name in whole and name in self.settings and self.settings[name] == whole[name]
@@ -116,7 +116,7 @@ class ChosenRun:
 @cache  # of every setting of every configuration
 def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
     """Every setting as a profile has it."""
-    return SYSTEMS[system].whole({PROFILE.name: profile})
+    return SYSTEMS[system].whole({PROFILE: profile})
 
 
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:

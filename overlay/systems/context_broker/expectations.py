@@ -1,0 +1,113 @@
+"""How much of everything a run of brokers has: exchanges, searches, pings and what replicas spare of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil, exp, log, log2
+from typing import Any
+
+from overlay.core.settings import describe
+from overlay.load.assignment import MACHINES
+from overlay.load.expectations import ASKED, FLEET_SIZE, Expected, Kept
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.broker.search.strategy import Strategy
+from overlay.systems.context_broker.broker.search.walk import Walk
+from overlay.systems.context_broker.workload import Workload
+
+ENTRY = 1_400
+"""Bytes of an entry beside its payload."""
+BACK = {"walk": 1.0, "flood": 0.15, "structured": 0.1}
+"""How many payloads come back for each broker that is asked on the way, recorded at both ends."""
+SPARSE = 1.7
+"""How many times as many steps a walk takes where there are no more links than brokers, as on a ring: 4.5 where 2.7
+were expected, live, with two of ten that have the data."""
+
+
+def expected(configuration: Mapping[str, Any], settings: Mapping[str, Any]) -> Expected:
+    """How much of everything a run of ``configuration`` has, about; ``settings`` are all of them."""
+    workload, topology = Workload(**configuration["workload"]), configuration["topology"]
+    brokers: int = topology["brokers"]
+    links = len(topology["links"])
+    seconds: float = workload.ramp_s() / 2 + workload.duration_s
+    updates: float = workload.providers * (1 + seconds / workload.update_interval_s)
+    requests: float = workload.consumers * (1 + seconds / workload.request_interval_s)
+    interval_s: float = settings["ping_interval_ms"] / 1000
+    pings: float = 2.0 * links * seconds / interval_s if settings["monitoring"] and interval_s else 0.0
+    if settings["arm"] == "structured":
+        lookup: float = settings["dht_parallel"] * log2(brokers + 1)
+        replicas: int = min(brokers, settings["dht_replicas"])
+        questions = updates * (lookup + replicas) + requests * lookup * (1 - replicas / brokers)
+        asked, steps, back, refreshes = questions / ASKED, 0.0, BACK["structured"], 0.0
+    else:
+        having = _having(workload, settings, brokers)
+        strategy = _strategy(settings, brokers)
+        each = strategy.brokers_asked(brokers, links, having)
+        asked = requests * (1 - having / brokers) * each
+        if settings["replication"] != "none":
+            asked = max(asked, _until_they_are_there(workload, settings, strategy, having, brokers, links, requests))
+        refreshes = updates * (having - 1) / 2 if settings["replica_refresh"] else 0.0  # half of a run they are fewer
+        is_walk = isinstance(strategy, Walk)
+        asked *= SPARSE if is_walk and links <= brokers else 1.0
+        steps, back = (each, BACK["walk"]) if is_walk else (log2(brokers + 1), BACK["flood"])
+    return Expected(
+        servers=brokers,
+        clients={"consumers": workload.consumers, "providers": workload.providers},
+        processes=brokers + sum(ceil(clients / FLEET_SIZE) for clients in (workload.providers, workload.consumers)),
+        payload_bytes=workload.payload_bytes,
+        with_clients=min(brokers, MACHINES) if workload.assignment == "machines" else brokers,
+        traced_one_in=int(settings.get("trace_one_in") or 0),
+        kept=Kept("entities", min(workload.entities, workload.providers), ENTRY + workload.payload_bytes),
+        seconds=workload.ramp_s() + workload.duration_s,
+        updates=updates,
+        requests=requests,
+        asked=asked,
+        steps=steps,
+        back=back,
+        pings=pings,
+        refreshes=refreshes,
+    )
+
+
+def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> float:
+    """How many brokers can answer a request, about: those of providers, and those that keep a replica.
+
+    A request that its own broker can answer leaves no replica, so that the more have the data the fewer join them.
+    """
+    most = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
+    holders = min(most, workload.holders or most)
+    having = max(1.0, holders * (1 - (1 - 1 / holders) ** (workload.providers / workload.entities)))
+    if settings["replication"] != "none":
+        requests_per_s = workload.consumers / workload.request_interval_s / workload.entities
+        left = settings["replication_index"] * requests_per_s * workload.valid_ms / 1000
+        having += left * (1 - having / brokers) / (1 + left / brokers)
+    return float(min(brokers, having))
+
+
+def _until_they_are_there(
+    workload: Workload,
+    settings: Mapping[str, Any],
+    strategy: Strategy,
+    having: float,
+    brokers: int,
+    links: int,
+    requests: float,
+) -> float:
+    """How many brokers are asked before replicas lie wherever they are asked for, about.
+
+    Of each entity the first request at each broker searches, and meets the more replicas the later it comes.
+    """
+    places = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
+    firsts = min(places, workload.consumers) * workload.entities
+    searches = firsts * (1 - exp(-requests / firsts)) if firsts else 0.0
+    few = _having(workload, {**settings, "replication": "none"}, brokers)
+    spread = log(having / few) / (having - few) if having > few else 1 / having
+    one, several = (strategy.brokers_asked(brokers, links, number) for number in (1, few))
+    return searches * min(one * spread, several)
+
+
+def _strategy(settings: Mapping[str, Any], brokers: int) -> Strategy:
+    """What searches with these settings."""
+    known = {info.name for info in describe(BrokerConfig)}
+    config = BrokerConfig(**{name: value for name, value in settings.items() if name in known}).among(brokers)
+    return STRATEGIES[config.search](config)

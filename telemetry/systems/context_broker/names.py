@@ -1,0 +1,12 @@
+"""The names of brokers' processes. Pure."""
+
+from __future__ import annotations
+
+BROKER = "broker-"
+"""What the process name of a broker begins with; its index follows."""
+
+
+def broker_index(process: str) -> int | None:
+    """The index in ``broker-3``; ``None`` for another kind of process."""
+    index = process.removeprefix(BROKER)
+    return int(index) if process.startswith(BROKER) and index.isdigit() else None

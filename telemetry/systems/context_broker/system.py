@@ -1,0 +1,131 @@
+"""What is measured of seed 000 beside what is measured of every system: the truth of answers, traces, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from overlay.journal.facts import OUTCOMES
+from overlay.systems.context_broker.workload import Workload
+from telemetry.charts.charts import Chart
+from telemetry.lake.records import FOUND
+from telemetry.lake.runs import RunFiles
+from telemetry.statistics import metrics
+from telemetry.statistics.metrics import Numbers
+from telemetry.summary.truths import TRUTHS, account
+from telemetry.systems.context_broker import figures, holdings, messages, oracle, tracefile
+from telemetry.systems.context_broker.oracle import Columns, Conditions
+from telemetry.systems.context_broker.published import nearest
+from telemetry.systems.context_broker.schedule import due_in_measuring
+from telemetry.systems.context_broker.traces import Gathered
+from telemetry.systems.contract import Journalled, Telemetry
+
+AT_ONCE_US = 1_000_000
+"""Of a run that is cancelled brokers and clients end together, within this."""
+
+_VALID_MS = Workload().valid_ms
+"""Of a workload that does not say."""
+
+
+class ContextBrokerTelemetry(Telemetry):
+    """Judges each answer by what had been provided, keeps traces and messages, and counts copies."""
+
+    def make_traces(self) -> Gathered:
+        return Gathered()
+
+    def judged(self, samples: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
+        lives = oracle.lives_of(journalled.events)
+        return _with_truth(samples, Conditions(_valid_ms(manifest), journalled.zero_unix_us, lives))
+
+    def of_requests(self, requests: pa.Table, zero_unix_us: int) -> dict[str, Any]:
+        return {"age_ms": metrics.spread(_ages(requests, zero_unix_us)), "truth": _truth(requests)}
+
+    def read_more(self, files: RunFiles) -> Sequence[str]:
+        return messages.write(files)
+
+    def finish(
+        self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        assert isinstance(journalled.traces, Gathered)
+        tracefile.write(journalled.traces, files.traces_path)
+        _, end_us = summary["window_us"]
+        # The others went by churn before.
+        at_the_end = [one for one in journalled.holdings if one.at_us >= end_us - AT_ONCE_US]
+        held = holdings.by_entity(samples, at_the_end, summary["measured_us"])
+        holdings.write(held, files.holdings_path)
+        return {"holdings": holdings.in_short(held, at_the_end)}
+
+    def nearest_published(
+        self, kind: str, brokers: int, workload: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], Sequence[str]] | None:
+        """Of Table B.1."""
+        found = nearest(kind, brokers, workload)
+        return (asdict(found[0]), found[1]) if found else None
+
+    def figures(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
+        """4.3 to 4.6."""
+        return list(figures.draw_all(rows))
+
+    def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
+        return due_in_measuring(manifest)
+
+
+def _with_truth(samples: pa.Table, conditions: Conditions) -> pa.Table:
+    """With the columns of ``records.FOUND``."""
+    judged = oracle.judge(
+        Columns(
+            is_request=_indices(samples["role"], ("provider", "consumer")) == 1,
+            outcome=_indices(samples["outcome"], OUTCOMES),
+            entity=samples["entity"].combine_chunks().indices.to_numpy(),
+            broker=samples["broker"].to_numpy(),
+            sent_us=samples["sent_us"].to_numpy(),
+            ended_us=samples["ended_us"].to_numpy(),
+            stamp_ms=samples["entry_timestamp_ms"].to_numpy(),
+        ),
+        conditions,
+    )
+    is_update = judged.truth < 0
+    found = {
+        "truth": pa.DictionaryArray.from_arrays(pa.array(judged.truth, mask=is_update), pa.array(TRUTHS)),
+        "stale_ms": pa.array(judged.stale_ms, mask=judged.stale_ms < 0),
+        "existed": pa.array(judged.existed, mask=is_update),
+    }
+    for name in FOUND["samples"].names:
+        samples = samples.append_column(name, found[name])
+    return samples
+
+
+def _indices(column: pa.ChunkedArray, words: Sequence[str]) -> Numbers:
+    """Where in ``words`` each value of a column of dictionaries stands."""
+    values = column.combine_chunks()
+    places = np.array([words.index(word) for word in values.dictionary.to_pylist()], np.int64)
+    found: Numbers = places[values.indices.to_numpy()]
+    return found
+
+
+def _valid_ms(manifest: Mapping[str, Any]) -> int:
+    workload = manifest.get("workload") or {}
+    return int(workload.get("valid_ms") or _VALID_MS)
+
+
+def _ages(requests: pa.Table, zero_unix_us: int) -> metrics.Numbers:
+    answered = requests.filter(pc.equal(requests["outcome"], "answered"))
+    return metrics.ages_ms(_numbers(answered, "ended_us"), _numbers(answered, "entry_timestamp_ms"), zero_unix_us)
+
+
+def _truth(requests: pa.Table) -> dict[str, Any]:
+    """What the oracle found, counted."""
+    counts = pc.value_counts(requests["truth"]).to_pylist()
+    stale = requests.filter(pc.equal(requests["truth"], "stale"))
+    existed = int(pc.sum(requests["existed"]).as_py() or 0)
+    return account({row["values"]: row["counts"] for row in counts}, _numbers(stale, "stale_ms"), existed)
+
+
+def _numbers(table: pa.Table, column: str) -> Numbers:
+    values: Numbers = table[column].to_numpy()
+    return values

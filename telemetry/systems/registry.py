@@ -1,0 +1,23 @@
+"""The telemetry of each system, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overlay.core.errors import InvalidSetting
+from overlay.systems.registry import system_of
+from telemetry.systems.context_broker.system import ContextBrokerTelemetry
+from telemetry.systems.contract import Telemetry
+
+TELEMETRY: dict[str, type[Telemetry]] = {"context-broker": ContextBrokerTelemetry}
+"""Of systems that add something; the others have what every system has."""
+
+
+def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
+    """Of a run with this manifest. One that names no known system is read as of the first."""
+    try:
+        system = system_of(str(manifest.get("system") or ""))
+    except InvalidSetting:
+        system = system_of("")
+    return TELEMETRY.get(system.name, Telemetry)(system)

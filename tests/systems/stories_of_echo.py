@@ -1,0 +1,147 @@
+"""The toy system through REST and the pages: set up, launched, measured, shown, filtered and compared.
+
+``test_echo_everywhere`` runs these in a process of their own, which learns of the system by its environment as an
+installation does: forms, filters and columns are made from the registry when they are imported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from brokerweb.experiments.models import Run
+from brokerweb.simulations import job
+from telemetry.__main__ import main as telemetry
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LINKS = re.compile(r'(?:href|hx-get)="(/(?!static|admin|accounts/logout)[^"#]*)')
+WORKLOAD = {"callers": 8, "duration_s": 3, "interval_ms": 200}
+
+
+@pytest.fixture
+def looking(operator):
+    browser = Client()
+    browser.force_login(operator)
+    return browser
+
+
+@pytest.fixture
+def experiment(api, ring):
+    body = {
+        "name": "echoes",
+        "system": "echo",
+        "topology": ring["id"],
+        "settings": {"repeats": [1, 3]},
+        "workload": WORKLOAD,
+        "replicates": 2,
+        "seed": 5,
+        "engine": "simulated",
+    }
+    made = api.post("/api/experiments/", body, format="json")
+    assert made.status_code == 201, made.content
+    return made.json()
+
+
+@pytest.fixture
+def runs(api, experiment):
+    launched = api.post(f"/api/experiments/{experiment['id']}/launch/")
+    assert launched.status_code == 201, launched.content
+    job.compute()
+    found = list(Run.objects.order_by("position"))
+    assert [(run.state, run.reason) for run in found] == [("done", "")] * 4
+    return found
+
+
+def test_it_is_listed_with_what_can_be_set(api):
+    (echo,) = [row for row in api.get("/api/systems/").json()["results"] if row["name"] == "echo"]
+    assert [row["name"] for row in echo["settings"]] == ["repeats"]
+    assert [row["name"] for row in echo["workload"]] == ["callers", "interval_ms", "duration_s"]
+
+
+def test_what_is_wrong_in_it_is_refused_by_its_own_check(api, ring):
+    body = {"name": "wrong", "system": "echo", "topology": ring["id"], "settings": {"walk_ttl": 3}, "workload": {}}
+    answer = api.post("/api/experiments/", body, format="json")
+    assert answer.status_code == 400
+    assert "walk_ttl" in answer.content.decode()
+
+
+def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
+    run = api.get(f"/api/runs/{runs[0].pk}/").json()
+    assert (run["verdict"], run["summary"]["answer_ratio"]) == ("valid", 1.0)
+    assert run["summary"]["requests"] == 8 * 15
+    for page in ("/", "/runs/", "/experiments/", f"/experiments/{runs[0].experiment_id}/", f"/runs/{runs[0].pk}/"):
+        answer = looking.get(page)
+        assert answer.status_code == 200, page
+    page = looking.get(f"/runs/{runs[-1].pk}/").content.decode()
+    assert "8 callers" in page
+    assert "Repeats" in page
+    for word in ("provider", "consumer", "Queries", "Hops"):
+        assert word not in page, f"{word} is of another system"
+    for path in ("brokers", "events", "samples", "series", "traces"):
+        answer = api.get(f"/api/runs/{runs[0].pk}/{path}/")
+        assert answer.status_code in (200, 404), (path, answer.content)
+
+
+def test_its_form_is_made_from_its_settings(looking):
+    page = looking.get("/experiments/new/?system=echo").content.decode()
+    assert 'name="settings-repeats"' in page
+    assert 'name="workload-callers"' in page
+    assert "walk_ttl" not in page
+    other = looking.get("/experiments/new/").content.decode()
+    assert 'href="?system=echo"' in other
+    assert "repeats" not in other
+
+
+def test_the_form_saves_and_launches_it(looking, ring):
+    sent = {
+        "name": "by form",
+        "system": "echo",
+        "engine": "simulated",
+        "topology": ring["id"],
+        "replicates": "1",
+        "seed": "1",
+        "do": "launch",
+        "workload-callers": "4, 8",
+        "workload-duration_s": "2",
+        "settings-repeats": "2",
+    }
+    assert looking.post("/experiments/new/", sent).status_code == 302
+    job.compute()
+    assert set(Run.objects.values_list("state", flat=True)) == {"done"}
+    assert Run.objects.count() == 2
+
+
+def test_its_runs_are_filtered_and_compared(api, looking, runs):
+    assert api.get("/api/runs/?q=repeats = 3").json()["count"] == 2
+    answer = api.get("/api/compare/?by=repeats")
+    assert answer.status_code == 200, answer.content
+    assert looking.get("/compare/?by=repeats").status_code == 200
+
+
+def test_no_link_of_its_pages_is_broken(looking, experiment, runs):
+    """Every address that its pages name, one step far: each opens, or says in a sentence why there is nothing."""
+    pages = [f"/runs/{runs[0].pk}/", f"/experiments/{experiment['id']}/", "/runs/", "/compare/", "/"]
+    found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}
+    found |= {f"/runs/{runs[0].pk}/{part}/" for part in ("queries", "replay", "what-if", "difference", "log")}
+    assert len(found) > 40
+    wrong = {link: looking.get(link).status_code for link in sorted(found)}
+    assert {link: status for link, status in wrong.items() if status >= 500 or status == 404} == {}
+
+
+@pytest.mark.timeout(300)
+def test_spark_reports_on_it(runs, settings, tmp_path):
+    rows = [{"run": run.pk, "replicate": run.replicate, "verdict": run.verdict} for run in runs]
+    (tmp_path / "runs.json").write_text(json.dumps(rows))
+    out = tmp_path / "out"
+    told = ["report", "--runs", tmp_path / "runs.json", "--lake", settings.LAKE, "--out", out, "--var", settings.VAR]
+    assert telemetry([*map(str, told), "--title", "Echoes"]) == 0
+    report = json.loads((out / "result.json").read_text())
+    assert [row["n"] for row in report["configurations"]] == [2, 2]
+    assert {row["system"] for row in report["configurations"]} == {"echo"}
+    assert all(row["answer_ratio"]["value"] == 1 for row in report["configurations"])
+    assert all(row["response"]["from_intended"]["mean"]["value"] > 0 for row in report["configurations"])
+    assert "Echoes" in (out / "report.html").read_text()
