@@ -22,8 +22,8 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Token
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.estimates import pace_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.experiments.pace import pace_of
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.reports import schedules
 from brokerweb.reports.models import Report, ReportState, Schedule

@@ -21,7 +21,7 @@ from brokerweb.api.shapes.claims import ClaimsSerializer
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import claims, judging, reckoning, results
+from brokerweb.experiments import claims, estimates, judging, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.tables import JSON, checked, download, written
@@ -66,7 +66,7 @@ class ExperimentViewSet(Resource):
     def estimate(self, request: Request) -> Response:
         """What launching this would make; nothing is saved."""
         body = {name: value for name, value in self._body(request).items() if name != "report_when_done"}
-        return Response(shapes.EstimateSerializer(reckoning.estimate(body)).data)
+        return Response(shapes.EstimateSerializer(estimates.estimate(body)).data)
 
     @staticmethod
     def _body(request: Request) -> dict[str, Any]:

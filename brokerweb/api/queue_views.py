@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from brokerweb.control import pause
-from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.queue_position import Queue
 
 
 class QueueSerializer(serializers.Serializer):

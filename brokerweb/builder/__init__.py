@@ -4,7 +4,7 @@
 
     a preset, an experiment, a run ── origins ──> a definition <── forms ──> inputs
                                                       │
-                                      experiments.reckoning: what it would make, take and need
+                                      experiments.estimates: what it would make, take and need
 
 - ``views``        the doors: the form, the document, and what is said beside them while one types
 - ``forms``        inputs to a definition and back; ``fault_forms``: of its faults

@@ -17,7 +17,7 @@ from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References
 from brokerweb.doors import changes, form_page, person
-from brokerweb.experiments import reckoning, services
+from brokerweb.experiments import estimates, services
 from brokerweb.formatting import counted
 from brokerweb.ids import new_id
 from brokerweb.picks import Picks
@@ -161,7 +161,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
 def _estimate(form: ExperimentForm) -> Mapping[str, Any]:
     try:
         body = form.body()
-        return {"estimate": reckoning.estimate({**body, "name": body.get("name") or "unnamed"})}
+        return {"estimate": estimates.estimate({**body, "name": body.get("name") or "unnamed"})}
     except InvalidSetting as error:
         is_hint = form.mode == FORM and error.field == "topology" and not form.topologies
         return {"problem": error, "is_hint": is_hint}

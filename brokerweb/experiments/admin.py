@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.confirmed import confirmed
-from brokerweb.experiments import labels, reckoning, services
+from brokerweb.experiments import estimates, labels, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState, SavedView, Tag
 from brokerweb.formatting import counted
 from overlay.core.errors import InvalidSetting
@@ -39,9 +39,9 @@ class ExperimentForm(forms.ModelForm):
 
     def clean_definition(self) -> Any:
         body = self.cleaned_data["definition"]
-        references = reckoning.references_of(body)
+        references = estimates.references_of(body)
         try:
-            definition, _ = reckoning.checked_body(body, references)
+            definition, _ = estimates.checked_body(body, references)
             if references.to_make:
                 raise InvalidSetting("topology", f"{references.to_make[0]!r} is yet to be made; name one that there is")
         except InvalidSetting as error:

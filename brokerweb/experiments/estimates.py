@@ -1,59 +1,169 @@
-"""How long runs take before they were run: live ones by the clock, simulated ones by what was simulated here before.
-
-Counterpart: ``telemetry.sweep.costs`` says what a configuration takes where nothing is known of this machine.
-"""
+"""What a launch would make, how long it takes and whether it fits: all that is said before. Nothing is saved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from brokerweb.experiments.models import Run, RunState
-from overlay.core.engines import LIVE, SIMULATED
-from overlay.load.windows import estimate_s
+from django.db.models import Max, Min
+
+from brokerweb.definitions import references
+from brokerweb.definitions.references import References
+from brokerweb.definitions.spelling import with_numbers
+from brokerweb.experiments import capacity, machine
+from brokerweb.experiments.models import Experiment
+from brokerweb.experiments.pace import pace_of
+from brokerweb.experiments.queue_position import Queue
+from brokerweb.topologies import parts, uses
+from brokerweb.topologies import services as topologies
+from overlay.core.chance import derive_seed
+from overlay.core.engines import LIVE
+from overlay.core.errors import InvalidSetting
+from overlay.experiment import sweeps
+from overlay.experiment.definition import FIELDS, Checked, checked, expanded
+from overlay.experiment.sweeps import axes
 from overlay.systems.registry import SYSTEMS
 from telemetry.lake.manifest import usable_cores
-from telemetry.sweep import costs
-
-LATELY = 20
-"""Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""
-START_S = 4.0
-"""Until the first of several simulated runs begins: a worker is asked, and processes start."""
-MEASURED = "Estimated from runs simulated on this host"
-ROUGH = "Rough estimate (no simulation has run on this host yet)"
+from telemetry.summary import thresholds
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How quick runs of one engine are."""
+@dataclass(frozen=True)
+class Estimate:
+    """What launching would make."""
 
     engine: str
-    slowness: float = 1.0
-    """How much longer simulated runs took here than ``telemetry.sweep.costs`` has it."""
-    basis: str = ""
-    """Where a figure of a simulated run comes from, in words."""
+    configurations: int
+    replicates: int
+    count: int
+    estimated_s: float
+    basis: str
+    """What the seconds of simulated runs are estimated from; empty for live ones, which go by the clock."""
+    axes: dict[str, list[Any]]
+    """What varies between the configurations, and the values it takes."""
+    disk_bytes: float = 0.0
+    """What its runs take of the disk, about."""
+    runs_ahead: int = 0
+    """Runs that are queued or under way already."""
+    ahead_s: float = 0.0
+    """Seconds that those still take."""
+    to_make: list[str] = field(default_factory=list)
+    """Names of topologies that are made with the experiment."""
+    warning: str = ""
+    """What to know before launching; empty where there is nothing."""
 
-    def run_s(self, configuration: Mapping[str, Any]) -> float:
-        """Seconds that a run takes from launch to result; of a simulated one, of one core."""
-        if self.engine == LIVE:
-            return estimate_s(
-                SYSTEMS[configuration["system"]].read_workload(configuration["workload"])
-            ) + costs.collect_s(configuration)
-        return costs.seconds(configuration) * self.slowness
-
-    def all_s(self, runs_s: Sequence[float]) -> float:
-        """Seconds that runs of so many seconds each take: live ones after each other, simulated ones side by side."""
-        if self.engine == LIVE or not runs_s:
-            return sum(runs_s)
-        return START_S + max(sum(runs_s) / usable_cores(), *runs_s)
+    @property
+    def ends_in_s(self) -> float:
+        """Seconds until its last run has ended, as far as that can be known."""
+        return self.ahead_s + self.estimated_s
 
 
-def pace_of(engine: str) -> Pace:
-    """As of now."""
-    if engine == LIVE:
-        return Pace(LIVE)
-    done = Run.objects.filter(engine=SIMULATED, state=RunState.DONE, observed__simulation__took_s__gt=0)
-    known = done.order_by("-ended_at").values_list("configuration", "observed__simulation__took_s")[:LATELY]
-    found = costs.slowness((costs.seconds(configuration), took_s) for configuration, took_s in known)
-    return Pace(SIMULATED, found or 1.0, MEASURED if found else ROUGH)
+def estimate(body: Mapping[str, Any]) -> Estimate:
+    """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
+    found = references_of(body)
+    return _estimate(*checked_body(body, found), found.to_make)
+
+
+def checked_body(body: Mapping[str, Any], found: References) -> Checked:
+    """As ``overlay`` checks it, that its thresholds are about figures that runs have, and that this machine holds it.
+
+    Raises ``InvalidSetting``.
+    """
+    resolved = with_numbers(found.resolved(body)) if isinstance(body, Mapping) else body
+    try:
+        definition, chosen = checked(resolved, found.find)
+    except InvalidSetting as error:
+        if error.field == "replicates":  # a number of runs is more than one field's matter
+            capacity.check_count({**FIELDS, **{name: value for name, value in resolved.items() if value is not None}})
+        raise
+    thresholds.read_all(definition["thresholds"])
+    capacity.check(chosen, machine.here(), usable_cores())
+    return definition, chosen
+
+
+def estimate_of(experiment: Experiment) -> Estimate:
+    """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
+    return _estimate(experiment.definition, expanded(experiment.definition, References().find))
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What launching an experiment once more would make."""
+
+    configurations: int
+    count: int
+    estimated_s: float
+    warning: str
+    """As ``Estimate`` has it, of its topologies only."""
+
+
+def repetition_of(experiment: Experiment) -> Repetition:
+    """From the runs that it has, where it has some: its configurations need not be drawn up again.
+
+    Raises ``InvalidSetting`` if a topology is gone.
+    """
+    launched = experiment.runs.unchanged().order_by().values_list("configuration_hash")
+    by_configuration = launched.annotate(first=Min("created"), s=Max("estimated_s")).order_by("first")
+    # Where a topology was changed between two launches there are runs of more configurations than one launch makes.
+    seconds_each = [seconds for _, _, seconds in by_configuration][-sweeps.count(experiment.definition) :]
+    if not seconds_each:
+        whole = estimate_of(experiment)
+        return Repetition(whole.configurations, whole.count, whole.estimated_s, _of_topologies(experiment))
+    if missing := references.missing(experiment.definition):
+        raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
+    replicates = experiment.definition["replicates"]
+    engine = experiment.definition["engine"]
+    queue = Queue()
+    seconds = pace_of(engine).all_s([queue.expected_s(engine, one_s) for one_s in seconds_each] * replicates)
+    count = len(seconds_each) * replicates
+    return Repetition(len(seconds_each), count, round(seconds, 1), _of_topologies(experiment))
+
+
+def _of_topologies(experiment: Experiment) -> str:
+    """What to know of its topologies as they are now, before it is launched again."""
+    return parts.before_launch(map(topologies.document, uses.in_parts(experiment.definition)))
+
+
+def _estimate(
+    definition: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]], to_make: Sequence[str] = ()
+) -> Estimate:
+    pace, replicates, queue = pace_of(definition["engine"]), definition["replicates"], Queue()
+    seconds_each = [pace.run_s(configuration) for configuration in chosen]
+    if definition["engine"] == LIVE:  # the pace of simulated ones follows from those before already
+        seconds_each = [queue.expected_s(LIVE, one_s) for one_s in seconds_each]
+    seconds = pace.all_s(seconds_each * replicates)
+    disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
+    return Estimate(
+        engine=definition["engine"],
+        configurations=len(chosen),
+        replicates=replicates,
+        count=len(chosen) * replicates,
+        estimated_s=round(seconds, 1),
+        basis=pace.basis,
+        axes=axes(definition),
+        disk_bytes=disk_bytes,
+        runs_ahead=queue.runs,
+        ahead_s=round(queue.left_s, 1),
+        to_make=list(to_make),
+        warning=". ".join(
+            filter(
+                None,
+                (
+                    capacity.warning(disk_bytes, machine.here()),
+                    _in_parts(chosen),
+                    *SYSTEMS[definition["system"]].warnings(chosen, derive_seed(definition["seed"], 0)),
+                ),
+            )
+        ),
+    )
+
+
+def _in_parts(chosen: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of topologies that are not connected. Configurations share their documents."""
+    documents = {id(one["topology"]): one["topology"] for one in chosen}
+    return parts.before_launch(documents.values())
+
+
+def references_of(body: Any) -> References:
+    """What finds, or draws, the topologies of a body that may be anything."""
+    return References(body.get("engine", LIVE) if isinstance(body, Mapping) else LIVE)

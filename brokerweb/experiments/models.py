@@ -114,7 +114,7 @@ class Run(models.Model):
         help_text="The run of which this is a repetition with one thing changed",
     )
     change = models.JSONField(default=dict, blank=True, help_text="What was changed: see overlay.experiment.whatif")
-    estimated_s = models.FloatField(default=0, help_text="From launch to result, as reckoned before")
+    estimated_s = models.FloatField(default=0, help_text="From launch to result, as estimated at launch")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     state = models.CharField(max_length=10, choices=RunState, default=RunState.QUEUED, db_index=True)

@@ -15,9 +15,9 @@ from django.utils import timezone
 from brokerweb.definitions.references import References
 from brokerweb.errors import NotPossible
 from brokerweb.experiments import asking
-from brokerweb.experiments.estimates import pace_of
+from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
-from brokerweb.experiments.reckoning import checked_body, references_of
+from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
 from brokerweb.formatting import counted
 from brokerweb.ids import in_chunks, is_id, new_id

@@ -14,9 +14,9 @@ from django.utils.text import slugify
 from brokerweb.definitions import documents
 from brokerweb.doors import changes, page_of, person, sought
 from brokerweb.errors import NotPossible
-from brokerweb.experiments import claims, judging, reckoning, results, services
+from brokerweb.experiments import claims, estimates, judging, results, services
 from brokerweb.experiments.models import Experiment, RunState
-from brokerweb.experiments.outlook import Queue, with_outlook
+from brokerweb.experiments.queue_position import Queue, with_outlook
 from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.formatting import axis, counted
@@ -77,7 +77,7 @@ def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress:
         **_configurations(request, experiment, known),
     }
     try:
-        context["estimate"] = reckoning.repetition_of(experiment)
+        context["estimate"] = estimates.repetition_of(experiment)
     except InvalidSetting as error:
         context |= {"estimate_problem": error}
     varies = context["axes"] = axes(experiment.definition)
@@ -158,7 +158,7 @@ def _progress(request: HttpRequest, experiment: Experiment, known: Known) -> dic
     found = experiment.runs.defer("observed").in_bulk(list(page))
     runs = [found[run] for run in page if run in found]  # one may have been deleted meanwhile
     with_outlook(runs, queue)
-    etas = [queue.outlook(run).eta_s for run in left]
+    etas = [queue.position(run).eta_s for run in left]
     return {
         "total": total,
         "ended": ended,

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from brokerweb.control.reaping import Reaper
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ACTIVE
 from brokerweb.live import snapshots
 from telemetry.lake.runs import RunFiles

@@ -15,7 +15,7 @@ from brokerweb.comparison.selection import Figures, columns_of, figures, without
 from brokerweb.comparison.services import values
 from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
 from brokerweb.networks.models import DOWN, Network
 from brokerweb.networks.services import worker_missing
@@ -66,14 +66,14 @@ def now() -> dict[str, Any]:
     under_way = runs.filter(state__in=ACTIVE).order_by("launched_at")
     active = list(under_way[:ACTIVE_SHOWN])
     for run in active:
-        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
+        run.queue_position = queue.position(run)  # type: ignore[attr-defined]
     failed = runs.filter(state=RunState.FAILED).order_by("-ended_at").defer("configuration", "summary", *UNREAD)
     waiting = queue.queued
     return {
         "active": active,
         "active_more": max(0, len(queue.active) - len(active)),
         "queued": len(waiting),
-        "next_run": queue.outlook(waiting[0]) if waiting else None,
+        "next_run": queue.position(waiting[0]) if waiting else None,
         "queue_ends_s": queue.queue_ends_s,
         "queue_held": queue.held if waiting else "",
         "networks": Network.objects.exclude(state__in=DOWN)[:LATELY],

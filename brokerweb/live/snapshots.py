@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
 from telemetry.lake.runs import RunFiles
 from telemetry.live import event_words
@@ -46,7 +46,7 @@ def framed(snapshot: dict[str, Any]) -> Frame:
 
 def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:
     """What the database knows of a run, for a snapshot."""
-    outlook = (queue or Queue()).outlook(run)
+    position = (queue or Queue()).position(run)
     return {
         "run": run.pk,
         # Milliseconds since the run was made: whichever process made a snapshot, a later one has a higher number.
@@ -54,8 +54,8 @@ def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:
         "state": run.state,
         "progress": run.progress,
         "reason": run.reason,
-        "eta_s": outlook.eta_s,
-        "waiting_for": outlook.waiting_for,
+        "eta_s": position.eta_s,
+        "waiting_for": position.waiting_for,
         "verdict": run.verdict,
         "verdict_reasons": run.verdict_reasons,
         "ended": run.state in ENDED,

@@ -179,7 +179,7 @@ def _cron_times(text: str, now: datetime, count: int) -> list[datetime]:
         try:
             start, wait, _now = cron.remaining_delta(moment)
         except (RuntimeError, OverflowError):
-            break  # a day that does not come in any year that can be reckoned
+            break  # a day that does not come in any year that can be estimated
         moment = start + wait
         times.append(moment)
     return times

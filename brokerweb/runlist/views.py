@@ -15,7 +15,7 @@ from django.utils import timezone
 from brokerweb.doors import page_of, person
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.outlook import Queue, with_outlook
+from brokerweb.experiments.queue_position import Queue, with_outlook
 from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
 from brokerweb.runlist.columns import Column
 from brokerweb.runlist.listing import Listing

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.outlook import Queue
+from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.formatting import share, sig3, size, times_1000, us
 from brokerweb.live import brokers, panel
@@ -70,7 +70,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "system": SYSTEMS[run.configuration["system"]],
         "told": configurations.told(run.configuration),
         "ended": ended,
-        "outlook": Queue().outlook(run),
+        "queue_position": Queue().position(run),
         "shaped": links_in_words(run.configuration["topology"]["links"]),
         "graph": pictures.of_document(run.configuration["topology"]),
         "history": run.events.all()[:200],

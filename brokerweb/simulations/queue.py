@@ -18,7 +18,7 @@ from django.utils import timezone
 from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.outlook import titled
+from brokerweb.experiments.queue_position import titled
 from brokerweb.posting import post
 from brokerweb.reports import queue as reports
 from overlay.core.engines import LIVE, SIMULATED

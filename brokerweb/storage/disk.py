@@ -19,7 +19,7 @@ SHOWN_FROM = 0.70
 WARNED_FROM = 0.85
 """And from which pages warn, and whoever wants it is told."""
 WEIGHED = 20
-"""Runs that the size of the next one is reckoned from."""
+"""Runs that the size of the next one is estimated from."""
 
 
 NO_ROOM_BYTES = 1_000_000

@@ -178,8 +178,8 @@ class ReckonedAgainstScanned(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.scanned, self.reckoned = table_of("linear", 12, 10_000), table_of("linear", 12, 10_000)
-        self.reckoned.spare_scans()
+        self.scanned, self.modelled = table_of("linear", 12, 10_000), table_of("linear", 12, 10_000)
+        self.modelled.spare_scans()
         self.wall = 0
 
     @rule(
@@ -191,24 +191,24 @@ class ReckonedAgainstScanned(RuleBasedStateMachine):
     )
     def store(self, key, provider, stamp, begin, length):
         new = entry(key, provider, stamp, begin, begin + length)
-        assert self.scanned.store(new, self.wall) is self.reckoned.store(new, self.wall)
+        assert self.scanned.store(new, self.wall) is self.modelled.store(new, self.wall)
 
     @rule(key=keys)
     def find(self, key):
         raw = raw_key(key)
-        assert self.reckoned.find(raw, self.wall) is self.scanned.find(raw, self.wall)
+        assert self.modelled.find(raw, self.wall) is self.scanned.find(raw, self.wall)
 
     @rule(later=st.integers(1, 9))
     def pass_time(self, later):
         self.wall += later
         self.scanned.expire(self.wall)
-        self.reckoned.expire(self.wall)
+        self.modelled.expire(self.wall)
 
     @invariant()
     def they_hold_the_same_and_counted_the_same(self):
-        assert list(self.reckoned) == list(self.scanned)
-        assert self.reckoned.compared == self.scanned.compared
-        self.reckoned.check_invariants()
+        assert list(self.modelled) == list(self.scanned)
+        assert self.modelled.compared == self.scanned.compared
+        self.modelled.check_invariants()
 
 
 TestTable = TableAgainstModel.TestCase

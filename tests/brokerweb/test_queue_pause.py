@@ -35,7 +35,7 @@ def test_while_it_is_paused_nothing_is_launched_and_whoever_waits_is_told_since_
 ) -> None:
     paused = api.post("/api/queue/pause/").json()
     assert (paused["paused"], paused["by"], paused["queued"], paused["ends_s"]) == (True, "olga", 2, None)
-    assert claim("here", "steward") is None
+    assert claim("here", "reconciler") is None
     shown = api.get(f"/api/runs/{queued[0]}/").json()
     assert shown["waiting_for"].startswith("the queue is paused since 20")
     assert shown["waiting_for"].endswith("UTC by olga")
@@ -44,11 +44,11 @@ def test_while_it_is_paused_nothing_is_launched_and_whoever_waits_is_told_since_
     resumed = api.post("/api/queue/resume/").json()
     assert (resumed["paused"], resumed["since"], resumed["held"]) == (False, None, "")
     assert resumed["ends_s"] > 0
-    assert claim("here", "steward") is not None
+    assert claim("here", "reconciler") is not None
 
 
 def test_what_runs_goes_on(api: APIClient, queued: list[str]) -> None:
-    running = claim("here", "steward")
+    running = claim("here", "reconciler")
     assert running is not None
     api.post("/api/queue/pause/")
     shown = api.get(f"/api/runs/{running.pk}/").json()

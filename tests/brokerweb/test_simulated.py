@@ -15,8 +15,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.control import runs as live_runs
-from brokerweb.experiments.estimates import START_S
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.experiments.pace import START_S
 from brokerweb.guarded import ending
 from brokerweb.networks.models import Host
 from brokerweb.reports import queue as reports

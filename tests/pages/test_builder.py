@@ -12,7 +12,7 @@ from django.test import Client
 
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
-from brokerweb.experiments import reckoning, services
+from brokerweb.experiments import estimates, services
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.ids import new_id
 from brokerweb.topologies import services as topologies
@@ -61,11 +61,11 @@ def ring() -> Topology:
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_works_in_an_installation_that_has_nothing(name: str) -> None:
     preset = PRESETS[name]
-    estimate = reckoning.estimate(preset.definition)
+    estimate = estimates.estimate(preset.definition)
     assert (estimate.configurations, estimate.count) == (preset.configurations, preset.runs)
     assert estimate.engine == preset.engine
     assert estimate.to_make
-    assert not Topology.objects.exists(), "reckoning makes nothing"
+    assert not Topology.objects.exists(), "an estimate creates nothing"
     if preset.engine == SIMULATED:
         _, configurations = inline.simulated(preset.text.encode(), f"{name}.yaml")
         assert len(configurations) == preset.configurations, "the command line says the same of it"
@@ -76,7 +76,7 @@ def test_the_presets_are_what_they_are_called() -> None:
     assert {one["brokers"] for one in PRESETS["fire-watch"].definition["topology"]} == {100, 200, 400}
     assert PRESETS["rare-data"].definition["workload"]["holders"] == 1
     looks = PRESETS["quick-look"]
-    assert reckoning.estimate(looks.definition).estimated_s < 30
+    assert estimates.estimate(looks.definition).estimated_s < 30
 
 
 def test_a_preset_is_launched_from_its_card_and_brings_its_topology(olga: Client) -> None:
@@ -96,7 +96,7 @@ def test_a_preset_is_launched_from_its_card_and_brings_its_topology(olga: Client
 
 def test_a_topology_that_is_there_already_is_used_and_not_made_again(olga: Client, ring: Topology) -> None:
     for kind in ({"kind": "ring", "brokers": 4}, {**RING, "name": "Another name"}, "ring"):
-        estimate = reckoning.estimate({"name": "e", "topology": kind, "workload": {"duration_s": 5}})
+        estimate = estimates.estimate({"name": "e", "topology": kind, "workload": {"duration_s": 5}})
         assert estimate.to_make == []
     named_alike = services.create({"name": "e", "topology": {"name": "ring", "kind": "ring", "brokers": 5}})
     assert Topology.objects.get(pk=named_alike.definition["topology"]).name == "ring (2)"
@@ -209,12 +209,12 @@ def test_form_and_document_say_the_same_both_ways(olga: Client, ring: Topology) 
 def test_the_document_of_an_experiment_makes_it_again_where_its_topology_is_not(olga: Client) -> None:
     made = services.create(documents.read(UNION))
     text = olga.get(f"/experiments/{made.id}/yaml/").content.decode()
-    before = reckoning.estimate_of(made)
+    before = estimates.estimate_of(made)
     services.delete(made)
     Topology.objects.all().delete()
     again = services.create(documents.read(text))
-    assert reckoning.estimate_of(again).axes == before.axes
-    assert reckoning.estimate_of(again).count == before.count == 6
+    assert estimates.estimate_of(again).axes == before.axes
+    assert estimates.estimate_of(again).count == before.count == 6
     assert Topology.objects.get().name == "Ring of 4"
 
 

@@ -55,7 +55,7 @@ def tell(seed: int) -> int:
         f"seed {seed} at {commit()}: {plan.graph.brokers} brokers, faults: {', '.join(sorted(plan.faults)) or 'none'}"
     )
     took = f"{plan.service_scale} times as long as tests.swarm.served has it" if plan.service_scale else "no time"
-    print(f"what brokers do takes {took}; linear tables are {'scanned' if plan.scans else 'reckoned'}")
+    print(f"what brokers do takes {took}; linear tables are {'scanned' if plan.scans else 'modelled'}")
     print(f"{plan.shape}\n{plan.config}")
     if isinstance(told, Failure):
         print(told.trace, end="")

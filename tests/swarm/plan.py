@@ -38,7 +38,7 @@ class Plan:
     service_scale: float = 0.0
     """Brokers take this much longer than ``tests.swarm.served`` has it; 0: no time at all."""
     scans: bool = False
-    """Whether linear tables are really scanned; else what a scan compares is reckoned, as simulations have it."""
+    """Whether linear tables are really scanned; else what a scan compares is modelled, as simulations have it."""
 
     @property
     def is_honest(self) -> bool:

@@ -13,7 +13,7 @@ from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField, ObjectsField
 from brokerweb.api.shapes.links import FaultsField
 from brokerweb.experiments import judging, labels
 from brokerweb.experiments.models import Experiment, Run
-from brokerweb.experiments.outlook import Outlook, Queue
+from brokerweb.experiments.queue_position import Queue, QueuePosition
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
 from overlay.systems.registry import FIRST, SYSTEMS
@@ -117,7 +117,7 @@ class EstimateSerializer(serializers.Serializer):
     replicates = serializers.IntegerField()
     count = serializers.IntegerField(help_text="Runs that a launch makes")
     estimated_s = serializers.FloatField(help_text="Seconds that they take by themselves")
-    basis = serializers.CharField(help_text="What a simulated run's seconds are reckoned from; empty for live ones")
+    basis = serializers.CharField(help_text="What a simulated run's seconds are estimated from; empty for live ones")
     axes = ObjectField()
     runs_ahead = serializers.IntegerField(help_text="Runs that have not ended")
     ahead_s = serializers.FloatField(help_text="Seconds that those still take")
@@ -201,11 +201,11 @@ class RunSummarySerializer(serializers.ModelSerializer):
         fields += ["host", "estimated_s", "rerun_of", "compared_with", "change"]
         fields += ["created", "launched_at", "measuring_at", "ended_at"]
 
-    def _outlook(self, run: Run) -> Outlook:
+    def _queue_position(self, run: Run) -> QueuePosition:
         context: Any = self.context  # one queue for a whole list
         if "queue" not in context:
             context["queue"] = Queue()
-        return context["queue"].outlook(run)
+        return context["queue"].position(run)
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number", "nullable": True}})
     def get_figures(self, run: Run) -> dict[str, float | None]:
@@ -218,10 +218,10 @@ class RunSummarySerializer(serializers.ModelSerializer):
         return stale.mark(labels.written(run))
 
     def get_eta_s(self, run: Run) -> float | None:
-        return self._outlook(run).eta_s
+        return self._queue_position(run).eta_s
 
     def get_waiting_for(self, run: Run) -> str:
-        return self._outlook(run).waiting_for
+        return self._queue_position(run).waiting_for
 
     def get_seed(self, run: Run) -> int:
         return int(run.seed)

@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                         help_text="64 bits, decimal; more than SQLite's signed integers hold", max_length=20
                     ),
                 ),
-                ("estimated_s", models.FloatField(default=0, help_text="From launch to result, as reckoned before")),
+                ("estimated_s", models.FloatField(default=0, help_text="From launch to result, as estimated at launch")),
                 (
                     "state",
                     models.CharField(

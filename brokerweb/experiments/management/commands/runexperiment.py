@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from brokerweb.celery import app
-from brokerweb.control.steward import Steward
+from brokerweb.control.reconciler import Reconciler
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import UNFINISHED
@@ -60,9 +60,9 @@ class Command(BaseCommand):
         app.conf.task_always_eager = True
         held, own_end = os.pipe()  # the supervisor ends with this process, however that ends
         os.environ[LIFELINE_FD] = str(held)
-        steward = Steward()
+        reconciler = Reconciler()
         try:
-            self._watch(ids, steward.step)
+            self._watch(ids, reconciler.step)
         finally:
             os.close(own_end)
 

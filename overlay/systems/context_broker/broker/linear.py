@@ -78,7 +78,7 @@ class Linear:
         return djb2(provider.encode() + key.replace(b"|", b""))
 
 
-class Reckoned(Linear):
+class Modelled(Linear):
     """What ``Linear`` finds, and counts as compared, without the search: in virtual time a model says what that takes.
 
     With a thousand providers of one entity the searches themselves would be half of what a simulation costs.

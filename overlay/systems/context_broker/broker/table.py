@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from overlay.core.addresses import Address
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.linear import Linear, Reckoned, latest_valid
+from overlay.systems.context_broker.broker.linear import Linear, Modelled, latest_valid
 from overlay.systems.context_broker.broker.messages import (
     ContextResponse,
     ContextUpdateAdvertisement,
@@ -221,7 +221,7 @@ class Table:
         """Find what a scan would and count what it would look at, without looking. To be called while it is empty."""
         assert not self.entries
         if isinstance(self._kind, Linear):
-            self._kind = Reckoned()
+            self._kind = Modelled()
 
     @property
     def index(self) -> Mapping[RawKey, Entry]:
@@ -386,5 +386,5 @@ class Table:
         assert self._replica_bytes == sum(len(e.response) for e in self._replicas)
         if self._shares is not None:
             self._shares.check_invariants([e for e in kept if not isinstance(e, Replica)])
-        if isinstance(self._kind, Reckoned):
+        if isinstance(self._kind, Modelled):
             self._kind.check_invariants()

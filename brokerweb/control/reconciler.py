@@ -34,11 +34,11 @@ START_PATIENCE_S = 5.0
 """A supervisor that was started gets this long to listen before another is started."""
 
 
-class Steward(threading.Thread):
+class Reconciler(threading.Thread):
     """Looks after one host. Of several workers on it the one that holds the lock does; the others wait for the lock."""
 
     def __init__(self) -> None:
-        super().__init__(name="steward", daemon=True)
+        super().__init__(name="reconciler", daemon=True)
         self._ending = threading.Event()
         self._supervisor = acting.supervisor()
         self._started_at = -START_PATIENCE_S
@@ -67,7 +67,7 @@ class Steward(threading.Thread):
 
     def _take_lock(self) -> bool:
         try:
-            lock = (Path(settings.VAR) / "steward.lock").open("w")
+            lock = (Path(settings.VAR) / "reconciler.lock").open("w")
         except OSError as error:  # a full disk has no room for another file, even an empty one
             log.warning("this host is looked after once its lock can be made: %s", describe_os_error(error))
             return False
@@ -122,24 +122,24 @@ class Steward(threading.Thread):
 
 
 class StewardStep(bootsteps.StartStopStep):
-    """Runs a steward in the worker that consumes this host's queue, and in no other."""
+    """Runs a reconciler in the worker that consumes this host's queue, and in no other."""
 
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
-        self._steward: Steward | None = None
+        self._reconciler: Reconciler | None = None
 
     def include_if(self, worker: Any) -> bool:
         return settings.HOST_QUEUE in worker.app.amqp.queues.consume_from
 
     def start(self, worker: Any) -> None:
-        self._steward = Steward()
-        self._steward.start()
+        self._reconciler = Reconciler()
+        self._reconciler.start()
 
     def stop(self, worker: Any) -> None:
-        if self._steward is not None:
-            self._steward.end()
+        if self._reconciler is not None:
+            self._reconciler.end()
 
     def terminate(self, worker: Any) -> None:
         self.stop(worker)

@@ -29,7 +29,7 @@ TELLING = 0.05
 
 
 @dataclass(frozen=True)
-class Outlook:
+class QueuePosition:
     """Of one run: seconds until it ends, and what it waits for."""
 
     eta_s: float | None
@@ -94,7 +94,7 @@ class Queue:
 
     @cached_property
     def _reckoned_s(self) -> Sequence[float]:
-        """By place, what it and all queued before it take as reckoned before."""
+        """By place, what it and all queued before it take as estimated before."""
         return list(accumulate(self._expected_s(run) / self._at_a_time(run) for run in self.queued))
 
     @cached_property
@@ -109,7 +109,7 @@ class Queue:
     @cached_property
     def queue_ends_s(self) -> float | None:
         """Seconds until the last queued run has ended; ``None`` without one, or while no worker answers."""
-        return self.outlook(self.queued[-1]).eta_s if self.queued else None
+        return self.position(self.queued[-1]).eta_s if self.queued else None
 
     @cached_property
     def _simulated_at_a_time(self) -> int:
@@ -160,20 +160,20 @@ class Queue:
         report = computing()
         return f"behind report {report.id}" if report else ""
 
-    def outlook(self, run: Run | Waiting) -> Outlook:
+    def position(self, run: Run | Waiting) -> QueuePosition:
         """Of ``run``, as it was read."""
         if run.state in ENDED:
-            return Outlook(0.0, "")
+            return QueuePosition(0.0, "")
         if run.state in ACTIVE:
-            return Outlook(round(self._left_s(run), 1), "")
+            return QueuePosition(round(self._left_s(run), 1), "")
         if self._worker_missing:
-            return Outlook(None, self._worker_missing)
+            return QueuePosition(None, self._worker_missing)
         if self.held:
-            return Outlook(None, self.held)
+            return QueuePosition(None, self.held)
         place = self._place.get(run.pk, 0)
         # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
         ahead = self._active_s + (self._reckoned_s[place] if self.queued else 0.0)
-        return Outlook(round(ahead, 1), self._waiting_for(run, place))
+        return QueuePosition(round(ahead, 1), self._waiting_for(run, place))
 
     def _waiting_for(self, run: Run | Waiting, place: int) -> str:
         if run.engine == SIMULATED and run.lease_owner:
@@ -197,6 +197,6 @@ class Queue:
 
 
 def with_outlook(runs: Iterable[Run], queue: Queue) -> None:
-    """Gives each run what it waits for, in ``outlook``."""
+    """Gives each run what it waits for, in ``queue_position``."""
     for run in runs:
-        run.outlook = queue.outlook(run)  # type: ignore[attr-defined]
+        run.queue_position = queue.position(run)  # type: ignore[attr-defined]
