@@ -11,7 +11,7 @@ each app is the room.
 - ``live``         snapshots, websockets and the home page
 - ``control``      keeps rows and the host's supervisor in step; ``simulations``: computes runs in virtual time
 - ``api``          REST; ``up``: starts and keeps all of this
-- ``posting``      asks for tasks, from a thread of its own; ``wrong``: the page of what no view foresaw
+- ``outbox``       asks for tasks, from a thread of its own; ``wrong``: the page of what no view foresaw
 - ``doors``, ``formatting``, ``setting_forms``, ``quantities``, ``errors``, ``ids``  what rooms share
 - ``entrance``, ``bodies``  what is refused before anybody is asked who they are
 - ``traced``       one traced query as REST and pages tell it

@@ -13,7 +13,6 @@ PAGES = (
     "accounts",
     "topologies",
     "networks",
-    "experiments",
     "comparison",
     "reports",
     "wirelab",
@@ -35,5 +34,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", health.metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # asked for by pages that name no icon
+    path("", include("brokerweb.run_urls")),
     *(path("", include(f"brokerweb.{app}.urls")) for app in PAGES),
 ]

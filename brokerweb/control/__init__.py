@@ -11,7 +11,7 @@
   copies what was observed; ``networks``: the same of networks; ``refusals``: why it could not, in words
 - ``reaping``    fails the runs that nobody looks after any more
 - ``host``       the heartbeat of this host, and its supervisor's start
-- ``reconciler``    the reconciler: the thread that does a round each second, and the Celery bootstep that carries it
+- ``reconciler`` the thread that does a round each second, and the Celery bootstep that carries it
 - ``acting``     what tasks do at once: the same steps, with one row; what they could not do is left to the next round
 
 It needs the database and the supervisor's socket only, so a run goes on without Redis and without the web.

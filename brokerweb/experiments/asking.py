@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.posting import post
+from brokerweb.outbox import post
 from overlay.core.engines import LIVE
 
 
@@ -25,15 +25,11 @@ def launch_next() -> None:
     queued = Run.objects.filter(engine=LIVE, state=RunState.QUEUED)
     run = queued.order_by("created", "position", "pk").values_list("pk", flat=True).first()
     if run is not None:
-        from brokerweb.experiments.tasks import launch_run
-
         queued.filter(pk=run).update(asked_at=timezone.now())
-        post(launch_run, run)
+        post("runs.launch_run", run)
 
 
 def stop(run: Run) -> None:
     """Asks that a run on brokers whose cancel was requested be stopped."""
     if settings.REDIS_URL and run.host:
-        from brokerweb.experiments.tasks import stop_run
-
-        post(stop_run, run.pk, queue=f"host.{run.host}")
+        post("runs.stop_run", run.pk, queue=f"host.{run.host}")

@@ -8,12 +8,11 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
+from brokerweb import outbox
 from brokerweb.experiments import asking, states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.posting import post
 from overlay.core.errors import describe_os_error
 from telemetry.collect import collect as collect_files
 from telemetry.errors import TelemetryError
@@ -21,6 +20,7 @@ from telemetry.lake.runs import Lake, RunFiles
 
 log = logging.getLogger(__name__)
 
+COLLECT = "brokerweb.experiments.tasks.collect"
 ASK_AGAIN = timedelta(seconds=5)
 MAX_ATTEMPTS = 3
 _at_work: set[str] = set()
@@ -34,12 +34,8 @@ def ask(run: Run) -> None:
     if run.collect_attempts >= MAX_ATTEMPTS:
         states.move(run, RunState.FAILED, f"Collecting its journals was begun {MAX_ATTEMPTS} times and never ended.")
         return
-    if run.asked_at and timezone.now() - run.asked_at < ASK_AGAIN:
-        return
-    from brokerweb.experiments.tasks import collect
-
-    Run.objects.filter(pk=run.pk).update(asked_at=timezone.now())
-    post(collect, run.id, queue=f"host.{run.host}")
+    row = Run.objects.filter(pk=run.pk)
+    outbox.ask(row, run.asked_at, COLLECT, run.id, again=ASK_AGAIN, queue=f"host.{run.host}")
 
 
 def collect_run(run_id: str) -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 
-from brokerweb import posting
+from brokerweb import outbox
 from brokerweb.networks.models import Desired, Network, NetworkState
 
 
 def settle(network: Network) -> None:
     """Asks, once the row is written, for what is desired of a network."""
-    from brokerweb.networks import tasks
-
-    task = tasks.deploy if network.desired == Desired.RUNNING else tasks.stop
+    task = "networks.deploy" if network.desired == Desired.RUNNING else "networks.stop"
     queue = f"host.{network.host}" if network.host else "default"
     if settings.REDIS_URL:
-        transaction.on_commit(lambda: posting.post(task, network.pk, queue=queue))
+        transaction.on_commit(lambda: outbox.post(task, network.pk, queue=queue))
 
 
 def is_left_to_task(network: Network) -> bool:
@@ -24,4 +22,4 @@ def is_left_to_task(network: Network) -> bool:
     is_asked = (network.state == NetworkState.STARTING and not network.brokers) or (
         network.state == NetworkState.STOPPING and network.desired == Desired.STOPPED
     )
-    return is_asked and posting.is_left_to_task(network.changed)
+    return is_asked and outbox.is_left_to_task(network.changed)

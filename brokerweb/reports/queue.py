@@ -11,11 +11,12 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from brokerweb import outbox
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
-from brokerweb.posting import post
 from brokerweb.reports.models import Report, ReportState
 
+COMPUTE = "brokerweb.reports.tasks.run_report"
 ASK_AGAIN = timedelta(seconds=10)
 HEAD_START = timedelta(seconds=5)
 """How long runs hold back for a report that was just asked for, so that a full run queue cannot starve reports."""
@@ -49,8 +50,9 @@ def ask_due() -> None:
     if waits := waits_for(report):
         Report.objects.filter(pk=report.pk, state=ReportState.QUEUED).exclude(progress=waits).update(progress=waits)
         return
-    if report.asked_at is None or timezone.now() - report.asked_at > ASK_AGAIN:
-        _ask(report)
+    silent = "" if report.asks < 3 else "No Spark worker has answered yet; is make up running?"
+    row = Report.objects.filter(pk=report.pk)
+    outbox.ask(row, report.asked_at, COMPUTE, report.pk, again=ASK_AGAIN, asks=F("asks") + 1, progress=silent)
 
 
 def waits_for(report: Report) -> str:
@@ -62,14 +64,6 @@ def waits_for(report: Report) -> str:
         return "Waiting for simulated runs to end: they have the processors."
     active = None if report.while_measuring else Run.objects.filter(state__in=ACTIVE).first()
     return f"Waiting for run {active.pk} to end: a report beside it would disturb its measurement." if active else ""
-
-
-def _ask(report: Report) -> None:
-    from brokerweb.reports.tasks import run_report
-
-    silent = "" if report.asks < 3 else "No Spark worker has answered yet; is make up running?"
-    Report.objects.filter(pk=report.pk).update(asked_at=timezone.now(), asks=F("asks") + 1, progress=silent)
-    post(run_report, report.pk)
 
 
 def begin(report_id: str) -> Report | None:

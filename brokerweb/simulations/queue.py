@@ -15,17 +15,18 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from brokerweb import outbox
 from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.queue_position import titled
-from brokerweb.posting import post
 from brokerweb.reports import queue as reports
 from overlay.core.engines import LIVE, SIMULATED
 from telemetry.lake.manifest import usable_cores
 
 BATCH_S = 600.0
 """What a batch is expected to take, unless its first run takes longer. Spark's start is 1 % of it."""
+SIMULATE = "brokerweb.simulations.tasks.simulate"
 ASK_AGAIN = timedelta(seconds=10)
 HEAD_START = timedelta(seconds=5)
 """How long live runs hold back for a batch that was just asked for."""
@@ -61,15 +62,7 @@ def ask_due() -> None:
     first = _first(SIMULATED)
     if first is None or Run.simulating().exists() or waits_for():
         return
-    if first.asked_at is None or timezone.now() - first.asked_at > ASK_AGAIN:
-        _ask(first)
-
-
-def _ask(first: Run) -> None:
-    from brokerweb.simulations.tasks import simulate
-
-    Run.objects.filter(pk=first.pk).update(asked_at=timezone.now())
-    post(simulate)
+    outbox.ask(Run.objects.filter(pk=first.pk), first.asked_at, SIMULATE, again=ASK_AGAIN)
 
 
 def begin(owner: str) -> list[Run]:

@@ -1,8 +1,10 @@
-"""What is said to Redis is said from a thread of its own, so that nobody waits for it who has other things to do.
+"""Rows are the outbox: work is a row first, and a task is asked for until the row says that it has begun.
 
-A Redis that hangs takes every question and answers none, and each costs as long as its time-out: a worker that waited
-would lose the leases of its runs, and a page would stand still. What is said is also in a row, for the reconciler to
-find; so what cannot be said is lost without harm.
+A queue that is lost therefore loses nothing, and the reconciler finds in the rows what no task did. Tasks are asked for
+by name, so who asks does not import who does the work.
+
+Redis is spoken to from a thread of its own. One that hangs accepts every question and answers none, and each costs a
+time-out: a worker that waited would lose the leases of its runs, and a page would not load.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery import Task
+from celery import current_app
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 log = logging.getLogger(__name__)
@@ -64,9 +67,31 @@ def aside(key: Hashable, say: Callable[[], Any]) -> None:
         _try(key, say)
 
 
-def post(task: Task, *args: Any, **options: Any) -> None:
-    """Queues a task. ``options`` are those of ``apply_async``."""
-    aside((task.name, *args), lambda: task.apply_async(args=args, **options))
+def post(task: str, *args: Any, queue: str | None = None) -> None:
+    """Queue the task of this name; without ``queue``, by its route."""
+    options: dict[str, Any] = {"queue": queue} if queue else {}
+    aside((task, *args), lambda: current_app.send_task(task, args=args, **options))
+
+
+def ask(
+    row: QuerySet[Any],
+    asked_at: datetime | None,
+    task: str,
+    *args: Any,
+    again: timedelta,
+    queue: str | None = None,
+    **marks: Any,
+) -> bool:
+    """Queue the task for ``row`` unless it was asked for within ``again``; whether it was.
+
+    ``row`` selects the row, whose ``asked_at`` and ``marks`` are set; ``asked_at`` is what it says now.
+    """
+    now = timezone.now()
+    if asked_at is not None and now - asked_at < again:
+        return False
+    row.update(asked_at=now, **marks)
+    post(task, *args, queue=queue)
+    return True
 
 
 def is_left_to_task(asked_at: datetime | None) -> bool:

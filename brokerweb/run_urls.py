@@ -1,4 +1,4 @@
-"""Addresses of the pages of experiments and runs, whose doors are in ``builder``, ``runlist`` and ``runpage`` too."""
+"""Addresses of the pages of experiments and runs: views of ``experiments``, ``builder``, ``runlist`` and ``runpage``."""
 
 from django.urls import include, path
 
