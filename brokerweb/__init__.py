@@ -1,4 +1,4 @@
-"""The doors of Waxwing: pages, REST, admin, live page and tasks over the services of each app.
+"""The interfaces of Waxwing: pages, REST, admin, live page and tasks over the services of each app.
 
 Views, serializers, tasks, consumers, admin actions and commands parse, call one service and format; ``services.py`` of
 each app is the room.
@@ -11,12 +11,10 @@ each app is the room.
 - ``live``         snapshots, websockets and the home page
 - ``control``      keeps rows and the host's supervisor in step; ``simulations``: computes runs in virtual time
 - ``api``          REST; ``up``: starts and keeps all of this
-- ``outbox``       asks for tasks, from a thread of its own; ``wrong``: the page of what no view foresaw
-- ``doors``, ``formatting``, ``setting_forms``, ``quantities``, ``errors``, ``ids``  what rooms share
+- ``kit``          what rooms share; ``wrong``: the page of what no view foresaw
 - ``entrance``, ``bodies``  what is refused before anybody is asked who they are
 - ``traced``       one traced query as REST and pages tell it
-- ``guarded``      a long computation of a worker; ``demo``: what a fresh house shows
-- ``spreadsheets`` text of others in files that a spreadsheet opens
+- ``demo``         what a fresh installation shows
 - ``databases``, ``postgresql``  which database rows lie in, and PostgreSQL with one writer at a time
 - ``settings``, ``urls``, ``asgi``, ``celery``, ``logs``, ``mail``, ``secret``, ``variables``  how it is set up
 """

@@ -15,8 +15,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from brokerweb.api.errors import body
 from brokerweb.entrance import host_of
+from brokerweb.kit.error_body import body
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -16,9 +16,9 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from rest_framework.exceptions import AuthenticationFailed
 
-from brokerweb.api.auth import BearerAuthentication
-from brokerweb.api.errors import body
-from brokerweb.api.throttles import windows
+from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.kit.error_body import body
+from brokerweb.kit.throttles import windows
 
 View = Callable[[HttpRequest], HttpResponse]
 

@@ -1,4 +1,5 @@
-"""Addresses of the pages of experiments and runs: views of ``experiments``, ``builder``, ``runlist`` and ``runpage``."""
+"""Addresses of the pages of experiments and runs: views of ``experiments``, ``builder``, ``runlist`` and
+``runpage``."""
 
 from django.urls import include, path
 

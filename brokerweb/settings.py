@@ -179,7 +179,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["brokerweb.formatting"],
+            "builtins": ["brokerweb.kit.formatting"],
         },
     }
 ]
@@ -339,10 +339,10 @@ KNOX_TOKEN_MODEL = "accounts.Token"  # noqa: S105
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": timedelta(days=90)}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "brokerweb.api.auth.BearerAuthentication",
+        "brokerweb.accounts.bearer.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["brokerweb.api.auth.OperatorWrites"],
+    "DEFAULT_PERMISSION_CLASSES": ["brokerweb.accounts.bearer.OperatorWrites"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from brokerweb.moments import moment
+from brokerweb.kit.moments import moment
 from overlay.systems.context_broker.broker.config import MOST_HOPS
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from telemetry.systems.context_broker import sequence as diagrams

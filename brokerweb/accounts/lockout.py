@@ -10,9 +10,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from brokerweb.api.errors import body
-from brokerweb.api.throttles import windows
 from brokerweb.entrance import host_of
+from brokerweb.kit.error_body import body
+from brokerweb.kit.throttles import windows
 
 PASSWORDS_CHECKED = {"/login/", "/admin/login/", "/api/tokens/", "/account/password/"}
 """Addresses that check a password of whoever sends one."""

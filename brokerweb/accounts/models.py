@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 from knox.models import AbstractAuthToken
 
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 
 
 class Scope(models.TextChoices):

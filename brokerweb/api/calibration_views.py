@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from brokerweb.api.shapes.fields import ObjectField
-from brokerweb.errors import NotPossible
+from brokerweb.kit.errors import NotPossible
 from telemetry.calibration.trust import Compared, trust
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import machine

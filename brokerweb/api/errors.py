@@ -1,10 +1,5 @@
-"""The one shape of an error: a field name, a code and a sentence; ``errors`` lists all of them, the first on top.
+"""What services refuse, as REST's errors; ``brokerweb.kit.error_body`` has their shape."""
 
-``{"field": "workload.providers", "code": "invalid", "sentence": "…", "errors": [{"field", "code", "sentence"}, …]}``.
-The field is empty where no single field is at fault.
-"""
-
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -16,17 +11,12 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 
-from brokerweb.errors import NotPossible
+from brokerweb.kit.error_body import body
+from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.context import NotAnswered
 from brokerweb.storage.disk import told_full
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
-
-
-def body(errors: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """The JSON of (field, code, sentence) triples; at least one."""
-    listed = [{"field": field, "code": code, "sentence": sentence} for field, code, sentence in errors]
-    return {**listed[0], "errors": listed}
 
 
 class Formatter(ExceptionFormatter):

@@ -24,7 +24,7 @@ from brokerweb.definitions.presets import PRESETS, Preset
 from brokerweb.experiments import claims, estimates, judging, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
-from brokerweb.tables import JSON, checked, download, written
+from brokerweb.kit.tables import JSON, checked, download, written
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 

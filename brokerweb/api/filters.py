@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import CharField
 from django_filters.rest_framework import CharFilter, DjangoFilterBackend, FilterSet
 
-from brokerweb.picks import MOST_TYPED
+from brokerweb.kit.picks import MOST_TYPED
 
 
 class Filters(FilterSet):

@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.formatting import sentence
+from brokerweb.kit.formatting import sentence
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
 from brokerweb.reports.models import Report, ReportState

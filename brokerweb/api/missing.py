@@ -3,7 +3,7 @@
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from brokerweb.api.errors import body
+from brokerweb.kit.error_body import body
 
 
 @csrf_exempt

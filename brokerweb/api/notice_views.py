@@ -10,9 +10,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb import stale
 from brokerweb.api.resources import IF_MATCH, MARK_HELP, Resource, seen
 from brokerweb.api.shapes.fields import Body
+from brokerweb.kit import stale
 from brokerweb.notices import services
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from drf_spectacular.generators import SchemaGenerator
 
-from brokerweb.api.errors import body
+from brokerweb.kit.error_body import body
 
 MOST_NAMED = 10
 """Unknown parameters that one answer names."""

@@ -16,14 +16,14 @@ from rest_framework.response import Response
 
 from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
 from brokerweb.api.shapes import reports as shapes
-from brokerweb.api.streams import download, file_chunks
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.experiments.models import Experiment
+from brokerweb.kit.streams import download, file_chunks
+from brokerweb.kit.tables import JSON, checked, written
+from brokerweb.kit.tables import download as taken_away
 from brokerweb.reports import schedules, tables
 from brokerweb.reports import services as reports
 from brokerweb.reports.models import Firing, Report, ReportState, Schedule
-from brokerweb.tables import JSON, checked, written
-from brokerweb.tables import download as taken_away
 
 
 class ReportViewSet(Resource):

@@ -15,9 +15,9 @@ from rest_framework.response import Response
 from brokerweb.api.paging import links, whole
 from brokerweb.api.shapes import brokers as shapes
 from brokerweb.api.tables import PAGED_AS_JSON, a_table
+from brokerweb.kit.tables import JSON, checked, download, written
 from brokerweb.live import brokers
 from brokerweb.runpage import repeating, tables
-from brokerweb.tables import JSON, checked, download, written
 
 
 class RunBrokers:

@@ -26,11 +26,13 @@ from brokerweb.api.shapes import experiments as shapes
 from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
-from brokerweb.api.streams import PARQUET, download, file_chunks
 from brokerweb.api.tables import PAGE_OF_OBJECTS, PAGED_AS_JSON, a_table, format_parameter
 from brokerweb.experiments import history, labels, replay, samples, traces, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
+from brokerweb.kit.streams import PARQUET, download, file_chunks
+from brokerweb.kit.tables import CSV, JSON, checked, written
+from brokerweb.kit.tables import download as taken_away
 from brokerweb.live import snapshots
 from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
@@ -38,8 +40,6 @@ from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
 from brokerweb.runpage import tables
 from brokerweb.storage.services import removed_sentence
-from brokerweb.tables import CSV, JSON, checked, written
-from brokerweb.tables import download as taken_away
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.lake.runs import RunFiles

@@ -10,7 +10,7 @@ from rest_framework import serializers
 class BearerScheme(OpenApiAuthenticationExtension):
     """How the documentation describes our tokens."""
 
-    target_class = "brokerweb.api.auth.BearerAuthentication"
+    target_class = "brokerweb.accounts.bearer.BearerAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from brokerweb import stale
 from brokerweb.api.resources import IF_MATCH, MARK_HELP, seen
 from brokerweb.api.shapes.fields import Body
+from brokerweb.kit import stale
 from brokerweb.storage import services
 from brokerweb.storage.retention import Plan
 

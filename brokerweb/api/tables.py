@@ -1,4 +1,4 @@
-"""What OpenAPI says of an answer that is a table in one of several forms. Counterpart: ``brokerweb.tables``."""
+"""What OpenAPI says of an answer that is a table in one of several forms. Counterpart: ``brokerweb.kit.tables``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS
-from brokerweb.api.streams import PARQUET
-from brokerweb.tables import FORMS
+from brokerweb.kit.streams import PARQUET
+from brokerweb.kit.tables import FORMS
 
 ADDRESS = {"type": "string", "format": "uri", "nullable": True}
 PAGE_OF_OBJECTS = {

@@ -16,8 +16,8 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from brokerweb.api.shapes import wire as shapes
-from brokerweb.api.streams import download
 from brokerweb.experiments.models import Run
+from brokerweb.kit.streams import download
 from brokerweb.wirelab import composing, pasted, recorded, sending, services
 from overlay.core.addresses import format_address
 from overlay.core.errors import InvalidSetting

@@ -11,9 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict
 
-from brokerweb import quantities
-from brokerweb.formatting import words
-from brokerweb.setting_forms import Input
+from brokerweb.kit import quantities
+from brokerweb.kit.formatting import words
+from brokerweb.kit.setting_forms import Input
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LinkShape
 from overlay.core.settings import SettingInfo, describe

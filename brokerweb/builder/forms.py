@@ -12,13 +12,13 @@ from typing import Any
 
 from django.http import QueryDict
 
-from brokerweb import setting_forms
 from brokerweb.builder import fault_forms
 from brokerweb.builder.fault_forms import FaultRows
 from brokerweb.builder.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
 from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
-from brokerweb.setting_forms import Input, Inputs
+from brokerweb.kit import setting_forms
+from brokerweb.kit.setting_forms import Input, Inputs
 from overlay.core.engines import LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import ENGINE, SettingInfo

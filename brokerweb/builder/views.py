@@ -10,17 +10,17 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from brokerweb import picks
 from brokerweb.builder import forms, origins
 from brokerweb.builder.forms import DOCUMENT, FORM, ExperimentForm
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References
-from brokerweb.doors import changes, form_page, person
 from brokerweb.experiments import estimates, services
-from brokerweb.formatting import counted
-from brokerweb.ids import new_id
-from brokerweb.picks import Picks
+from brokerweb.kit import picks
+from brokerweb.kit.doors import changes, form_page, person
+from brokerweb.kit.formatting import counted
+from brokerweb.kit.ids import new_id
+from brokerweb.kit.picks import Picks
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from brokerweb.comparison.services import Comparison, Group
+from brokerweb.kit.tables import Table
 from brokerweb.runlist.columns import with_unit
-from brokerweb.tables import Table
 from telemetry.summary.measures import Measure
 
 

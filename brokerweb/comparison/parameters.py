@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerweb.experiments.models import Run
-from brokerweb.formatting import words
-from brokerweb.ids import in_chunks
+from brokerweb.kit.formatting import words
+from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.lake.configurations import choose

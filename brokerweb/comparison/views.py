@@ -18,11 +18,11 @@ from brokerweb.comparison import distribution as distributions
 from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
 from brokerweb.comparison.services import Comparison, Group
-from brokerweb.doors import person
 from brokerweb.experiments.models import Experiment, RunState
+from brokerweb.kit.doors import person
+from brokerweb.kit.tables import FORMS, JSON, download, written
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
-from brokerweb.tables import FORMS, JSON, download, written
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter

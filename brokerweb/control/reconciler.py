@@ -18,8 +18,8 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 
 from brokerweb.control import acting, host, reconcile, runs
+from brokerweb.kit.outbox import aside
 from brokerweb.networks import hosting
-from brokerweb.outbox import aside
 from brokerweb.storage import reserve
 from overlay.core.errors import describe_os_error
 from overlay.runtime.supervisor_client import SupervisorUnavailable

@@ -17,7 +17,7 @@ from brokerweb.control.refusals import in_words
 from brokerweb.experiments import asking, states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
-from brokerweb.outbox import is_left_to_task
+from brokerweb.kit.outbox import is_left_to_task
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
 from overlay.core.engines import LIVE

@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brokerweb.confirmed import confirmed
 from brokerweb.experiments import estimates, labels, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState, SavedView, Tag
-from brokerweb.formatting import counted
+from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.formatting import counted
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.outbox import post
+from brokerweb.kit.outbox import post
 from overlay.core.engines import LIVE
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Min
 
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.ids import in_chunks
+from brokerweb.kit.ids import in_chunks
 from overlay.systems.context_broker.profiles import PROFILE
 from telemetry.systems.context_broker.claims.criteria import (
     CLAIMS,

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from brokerweb import outbox
 from brokerweb.experiments import asking, states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
+from brokerweb.kit import outbox
 from overlay.core.errors import describe_os_error
 from telemetry.collect import collect as collect_files
 from telemetry.errors import TelemetryError

@@ -15,8 +15,8 @@ from brokerweb.experiments import capacity, machine
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.queue_position import Queue
-from brokerweb.topologies import parts, uses
 from brokerweb.topologies import services as topologies
+from brokerweb.topologies import uses
 from overlay.core.chance import derive_seed
 from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting
@@ -24,6 +24,7 @@ from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
 from overlay.systems.registry import SYSTEMS
+from overlay.topologies import parts
 from telemetry.lake.manifest import usable_cores
 from telemetry.summary import thresholds
 

@@ -17,9 +17,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from brokerweb import stale
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState
-from brokerweb.ids import in_chunks
+from brokerweb.kit import stale
+from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
 from telemetry.summary import thresholds

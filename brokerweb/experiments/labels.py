@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 
-from brokerweb import stale
 from brokerweb.experiments.models import Run, Tag
-from brokerweb.ids import in_chunks
+from brokerweb.kit import stale
+from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from telemetry.filters.values import ANY, NONE
 

@@ -8,7 +8,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, NullIf
 from django.utils import timezone
 
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 from overlay.core.engines import SIMULATED
 from telemetry.summary.measures import MEASURES
 

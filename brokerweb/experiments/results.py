@@ -15,8 +15,8 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Q
 from django.http import QueryDict
 
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.ids import in_chunks
-from brokerweb.tables import Table
+from brokerweb.kit.ids import in_chunks
+from brokerweb.kit.tables import Table
 from overlay.core.engines import SIMULATED
 from overlay.core.settings import ENGINE
 from overlay.experiment.sweeps import axes

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from brokerweb.spreadsheets import harmless
+from brokerweb.kit.spreadsheets import harmless
 from telemetry.lake.runs import Lake
 
 BATCH = 4_096

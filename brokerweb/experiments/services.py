@@ -13,14 +13,14 @@ from django.db.models import Count
 from django.utils import timezone
 
 from brokerweb.definitions.references import References
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import asking
 from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
-from brokerweb.formatting import counted
-from brokerweb.ids import in_chunks, is_id, new_id
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.formatting import counted
+from brokerweb.kit.ids import in_chunks, is_id, new_id
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import disk, files
 from brokerweb.topologies import services as topologies

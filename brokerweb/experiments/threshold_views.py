@@ -6,12 +6,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import stale
-from brokerweb.doors import changes, form_page, person
 from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment
-from brokerweb.formatting import count, counted
-from brokerweb.stale import Outdated
+from brokerweb.kit import stale
+from brokerweb.kit.doors import changes, form_page, person
+from brokerweb.kit.formatting import count, counted
+from brokerweb.kit.stale import Outdated
 from overlay.core.errors import InvalidSetting
 
 FIELD = "thresholds"

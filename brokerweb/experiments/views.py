@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.doors import changes, page_of, person, sought
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import claims, estimates, judging, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.queue_position import Queue, with_outlook
 from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
-from brokerweb.formatting import axis, counted
+from brokerweb.kit.doors import changes, page_of, person, sought
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.formatting import axis, counted
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.sweeps import axes

@@ -18,10 +18,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import asking
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import UNFINISHED, note
+from brokerweb.kit.errors import NotPossible
 from overlay.core.engines import LIVE
 from overlay.experiment.sweeps import configuration_hash
 from overlay.experiment.whatif import changed, in_words

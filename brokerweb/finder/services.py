@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
 from brokerweb.finder.places import PLACES, Place
-from brokerweb.formatting import counted, words
+from brokerweb.kit.formatting import counted, words
 from brokerweb.networks.models import Host, Network
 from brokerweb.reports.models import Report, Schedule
 from brokerweb.topologies.models import Topology

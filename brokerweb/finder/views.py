@@ -6,8 +6,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from brokerweb.doors import person
 from brokerweb.finder.services import LONGEST, Found, find
+from brokerweb.kit.doors import person
 from overlay.core.errors import InvalidSetting
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.formatting import count, duration
+from brokerweb.kit.formatting import count, duration
 from telemetry.systems.context_broker.entries import FOUND, REPLICA
 
 SHOWN = 20

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from rest_framework.exceptions import AuthenticationFailed
 
-from brokerweb.api.auth import BearerAuthentication
+from brokerweb.accounts.bearer import BearerAuthentication
 
 PREFIX = b"bearer "
 PORTS = {"http": 80, "https": 443}

@@ -4,8 +4,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from brokerweb.doors import person
 from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.kit.doors import person
 from brokerweb.live import overview
 from brokerweb.reports.models import Report
 from brokerweb.topologies.models import Topology

@@ -8,9 +8,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from brokerweb.confirmed import confirmed
 from brokerweb.experiments.admin import LookedAt
-from brokerweb.formatting import size
+from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.formatting import size
 from brokerweb.networks import services
 from brokerweb.networks.models import Host, Network, NetworkState
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.errors import NotPossible
-from brokerweb.moments import moment
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.moments import moment
 from brokerweb.networks import latest, numbers
 from brokerweb.networks.latest import Latest
 from brokerweb.networks.models import UP, Network

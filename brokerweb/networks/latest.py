@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django.core.cache import cache
 
-from brokerweb.cache_breaker import CacheBreaker
+from brokerweb.kit.cache_breaker import CacheBreaker
 
 Key = tuple[str, str, str]
 

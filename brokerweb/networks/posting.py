@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 
-from brokerweb import outbox
+from brokerweb.kit import outbox
 from brokerweb.networks.models import Desired, Network, NetworkState
 
 

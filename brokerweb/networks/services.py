@@ -14,10 +14,10 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
-from brokerweb.errors import NotPossible
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.setting_forms import Profiles
 from brokerweb.networks import numbers, posting
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
-from brokerweb.setting_forms import Profiles
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting

@@ -11,10 +11,11 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import setting_forms, traced
-from brokerweb.doors import changes, form_page, may_change, page_of, person, posted, sought
-from brokerweb.errors import NotPossible
-from brokerweb.formatting import words
+from brokerweb import traced
+from brokerweb.kit import setting_forms
+from brokerweb.kit.doors import changes, form_page, may_change, page_of, person, posted, sought
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.formatting import words
 from brokerweb.networks import context as rest_front
 from brokerweb.networks import history, hosting, looking, numbers, services, walks
 from brokerweb.networks.models import Host, Network

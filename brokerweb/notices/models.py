@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 
 
 class Channel(models.TextChoices):

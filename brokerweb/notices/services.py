@@ -12,8 +12,8 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from brokerweb import stale
-from brokerweb.ids import new_id
+from brokerweb.kit import stale
+from brokerweb.kit.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
 from brokerweb.notices.transport import NotDelivered, check_host
 from overlay.core.errors import InvalidSetting

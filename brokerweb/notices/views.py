@@ -11,11 +11,11 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import stale
-from brokerweb.doors import changes, form_page, person
+from brokerweb.kit import stale
+from brokerweb.kit.doors import changes, form_page, person
+from brokerweb.kit.stale import Outdated
 from brokerweb.notices import services, transport
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
-from brokerweb.stale import Outdated
 from overlay.core.errors import InvalidSetting
 
 DELIVERIES_SHOWN = 20

@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Q
 
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ENDED, UNFINISHED
-from brokerweb.formatting import percent, size
+from brokerweb.kit.formatting import percent, size
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices.models import Delivery, DeliveryState, Notice, NoticeKind, Target
 from brokerweb.reports.models import Report, ReportState

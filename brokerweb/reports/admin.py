@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brokerweb.confirmed import confirmed
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.admin import LookedAt
+from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.errors import NotPossible
 from brokerweb.reports import schedules, services
 from brokerweb.reports.models import Firing, Report, Schedule
 from overlay.core.errors import InvalidSetting

@@ -14,7 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from brokerweb.guarded import ending, guarded
+from brokerweb.kit.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage.disk import no_room, told_full

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from brokerweb.experiments.models import Experiment, Run
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 
 
 class ReportState(models.TextChoices):

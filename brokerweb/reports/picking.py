@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from brokerweb import picks
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.picks import Picks
+from brokerweb.kit import picks
+from brokerweb.kit.picks import Picks
 from brokerweb.runlist.filtering import runs_matching
 from telemetry.filters import InvalidFilter
 

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from brokerweb import outbox
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
+from brokerweb.kit import outbox
 from brokerweb.reports.models import Report, ReportState
 
 COMPUTE = "brokerweb.reports.tasks.run_report"

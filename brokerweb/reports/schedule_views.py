@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from brokerweb import stale
-from brokerweb.doors import changes, form_page, page_of, person, sought
 from brokerweb.experiments.models import Experiment
-from brokerweb.picks import FIND
+from brokerweb.kit import stale
+from brokerweb.kit.doors import changes, form_page, page_of, person, sought
+from brokerweb.kit.picks import FIND
+from brokerweb.kit.stale import Outdated
 from brokerweb.reports import picking, schedules
 from brokerweb.reports.hours import of_crontab
 from brokerweb.reports.models import FiringOutcome, Schedule, ScheduleKind
-from brokerweb.stale import Outdated
 from overlay.core.errors import InvalidSetting
 
 HISTORY_SHOWN = 20

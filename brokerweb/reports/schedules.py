@@ -13,11 +13,11 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-from brokerweb import stale
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import services as experiment_services
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.states import UNFINISHED
+from brokerweb.kit import stale
+from brokerweb.kit.errors import NotPossible
 from brokerweb.reports import hours, services
 from brokerweb.reports.models import BEING_MADE, Firing, FiringOutcome, Schedule, ScheduleKind
 from overlay.core.errors import InvalidSetting

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.kit.errors import NotPossible
 from brokerweb.reports.models import BEING_MADE, ENDED, Report, ReportKind, ReportState, Schedule
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from brokerweb.tables import Table
+from brokerweb.kit.tables import Table
 from telemetry.reports.comparison import MEMORY, STARTS
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.summary import truths

@@ -9,16 +9,16 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
-from brokerweb.doors import changes, form_page, page_of, person, sought
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.picks import FIND, FIND_RUNS
+from brokerweb.kit.doors import changes, form_page, page_of, person, sought
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.picks import FIND, FIND_RUNS
+from brokerweb.kit.tables import CSV, PARQUET, written
+from brokerweb.kit.tables import download as taken_away
 from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import ENDED, Report, ReportState
 from brokerweb.reports.tables import configurations, points
-from brokerweb.tables import CSV, PARQUET, written
-from brokerweb.tables import download as taken_away
 from overlay.core.errors import InvalidSetting
 
 

@@ -14,8 +14,8 @@ from django.db.models import QuerySet
 from brokerweb.experiments import labels, services
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.formatting import counted, duration
-from brokerweb.ids import in_chunks
+from brokerweb.kit.formatting import counted, duration
+from brokerweb.kit.ids import in_chunks
 from brokerweb.reports.services import is_being_made
 from brokerweb.storage import files
 from overlay.core.errors import InvalidSetting

@@ -11,14 +11,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from brokerweb import stale
-from brokerweb.doors import changes, form_page, person, posted
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run, SavedView
+from brokerweb.kit import stale
+from brokerweb.kit.doors import changes, form_page, person, posted
+from brokerweb.kit.stale import Outdated
 from brokerweb.runlist import bulk, saved_views
 from brokerweb.runlist.bulk import DELETE
 from brokerweb.runlist.filtering import runs_matching
-from brokerweb.stale import Outdated
 from overlay.core.errors import InvalidSetting
 
 NAMED = 12

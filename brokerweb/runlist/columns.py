@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from brokerweb.experiments.models import Run
-from brokerweb.formatting import count, share, sig3, size, us, words
+from brokerweb.kit.formatting import count, share, sig3, size, us, words
 from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words

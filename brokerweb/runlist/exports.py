@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from brokerweb.experiments.models import Run
+from brokerweb.kit.tables import Table, checked, written
 from brokerweb.runlist import columns
 from brokerweb.runlist.columns import Column, Read, change_of
-from brokerweb.tables import Table, checked, written
 from overlay.core.errors import InvalidSetting
 
 MOST_ROWS = 10_000

@@ -12,14 +12,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from brokerweb.doors import page_of, person
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.queue_position import Queue, with_outlook
+from brokerweb.kit.doors import page_of, person
+from brokerweb.kit.tables import CSV, FORMS, download
 from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
 from brokerweb.runlist.columns import Column
 from brokerweb.runlist.listing import Listing
-from brokerweb.tables import CSV, FORMS, download
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import Comparison, InvalidFilter, Node
 from telemetry.filters.changing import demanded, has, toggled

@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from brokerweb.doors import changes, person
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Run
+from brokerweb.kit.doors import changes, person
+from brokerweb.kit.errors import NotPossible
 
 
 @changes

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brokerweb.formatting import written
-from brokerweb.setting_forms import Input
+from brokerweb.kit.formatting import written
+from brokerweb.kit.setting_forms import Input
 from overlay.core.settings import SettingInfo
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
+from brokerweb.kit.tables import Table
 from brokerweb.live import brokers
-from brokerweb.tables import Table
 from overlay.core.engines import SIMULATED
 
 QUERY = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")

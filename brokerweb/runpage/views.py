@@ -16,7 +16,7 @@ from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
-from brokerweb.formatting import share, sig3, size, times_1000, us
+from brokerweb.kit.formatting import share, sig3, size, times_1000, us
 from brokerweb.live import brokers, panel
 from brokerweb.runpage import configuration as configurations
 from brokerweb.runpage import repeating, truth

@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.doors import form_page, person
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.formatting import counted
+from brokerweb.kit.doors import form_page, person
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.formatting import counted
 from brokerweb.runpage import choices
 from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures

@@ -22,7 +22,7 @@ from brokerweb.experiments import states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
-from brokerweb.guarded import ending, guarded
+from brokerweb.kit.guarded import ending, guarded
 from brokerweb.simulations import queue
 from brokerweb.storage.disk import no_room
 from overlay.core.errors import describe_os_error

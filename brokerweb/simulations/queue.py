@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from brokerweb import outbox
 from brokerweb.control import pause
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.queue_position import titled
+from brokerweb.kit import outbox
 from brokerweb.reports import queue as reports
 from overlay.core.engines import LIVE, SIMULATED
 from telemetry.lake.manifest import usable_cores

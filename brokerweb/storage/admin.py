@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from brokerweb.experiments.admin import LookedAt
-from brokerweb.formatting import size
+from brokerweb.kit.formatting import size
 from brokerweb.storage.models import Policy, Removal
 
 

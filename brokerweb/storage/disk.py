@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import OperationalError
 from django.db.models import Avg
 
-from brokerweb.formatting import size
+from brokerweb.kit.formatting import size
 from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
 from overlay.core.errors import describe_full_disk, describe_os_error, is_disk_full
 

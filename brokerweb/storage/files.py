@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 from brokerweb.storage.choice import Item
 from telemetry.errors import TelemetryError
 from telemetry.lake.history import zero_unix_us

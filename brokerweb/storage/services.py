@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from brokerweb import stale
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
+from brokerweb.kit import stale
+from brokerweb.kit.errors import NotPossible
 from brokerweb.storage import retention
 from brokerweb.storage.disk import Disk, disk, least_free, run_bytes
 from brokerweb.storage.models import Footprint, Gauge, Policy

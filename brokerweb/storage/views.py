@@ -9,13 +9,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import stale
-from brokerweb.doors import changes, person
-from brokerweb.errors import NotPossible
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run
-from brokerweb.formatting import count, size
-from brokerweb.stale import Outdated
+from brokerweb.kit import stale
+from brokerweb.kit.doors import changes, person
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.formatting import count, size
+from brokerweb.kit.stale import Outdated
 from brokerweb.storage import services
 from brokerweb.storage.models import Policy, Removal
 from brokerweb.storage.retention import Plan

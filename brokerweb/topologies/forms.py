@@ -8,8 +8,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from brokerweb import setting_forms
-from brokerweb.setting_forms import Inputs
+from brokerweb.kit import setting_forms
+from brokerweb.kit.setting_forms import Inputs
 from brokerweb.topologies import services
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import describe

@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 from overlay.core import links as overlay_links
 from overlay.core.link_shapes import more_in_words
 from overlay.topologies.graph import MAX_NAME

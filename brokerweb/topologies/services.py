@@ -16,12 +16,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from brokerweb.errors import NotPossible
-from brokerweb.topologies import parts, pictures, versions
+from brokerweb.kit.errors import NotPossible
+from brokerweb.topologies import pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import topologies as overlay_topologies
 from overlay.core.errors import InvalidSetting
-from overlay.topologies import Graph, Kind, Limits
+from overlay.topologies import Graph, Kind, Limits, parts
 from overlay.topologies.files import NUMBERS
 
 CUSTOM = "custom"

@@ -10,14 +10,14 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from brokerweb.errors import NotPossible
-from brokerweb.topologies import parts, services, versions
+from brokerweb.kit.errors import NotPossible
+from brokerweb.topologies import services, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
 from overlay.core import links as overlay_links
 from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker import walking
-from overlay.topologies import Graph, advice
+from overlay.topologies import Graph, advice, parts
 from overlay.topologies.files import numbers_of, read_links
 from overlay.topologies.graph import MAX_NAME, require
 from overlay.topologies.structure import structure

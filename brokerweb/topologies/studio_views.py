@@ -11,9 +11,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.doors import changes, form_page, page_of, person
-from brokerweb.errors import NotPossible
-from brokerweb.topologies import parts, pictures, services, studio, uses
+from brokerweb.kit.doors import changes, form_page, page_of, person
+from brokerweb.kit.errors import NotPossible
+from brokerweb.topologies import pictures, services, studio, uses
 from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
@@ -21,7 +21,7 @@ from overlay.core.link_shapes import in_words
 from overlay.core.links import LINK_SETTINGS, Link
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.walks import POLICIES
-from overlay.topologies import Graph, advice
+from overlay.topologies import Graph, advice, parts
 from overlay.topologies import difference as overlay_difference
 from overlay.topologies.graph import MAX_NAME
 

@@ -11,12 +11,13 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.doors import changes, form_page, page_of, person, sought
-from brokerweb.errors import NotPossible
-from brokerweb.topologies import forms, parts, pictures, services, uses, walk_views
+from brokerweb.kit.doors import changes, form_page, page_of, person, sought
+from brokerweb.kit.errors import NotPossible
+from brokerweb.topologies import forms, pictures, services, uses, walk_views
 from brokerweb.topologies.models import Topology
 from overlay import topologies as overlay_topologies
 from overlay.core.errors import InvalidSetting
+from overlay.topologies import parts
 
 LINKS_SHOWN = 1_000
 

@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from brokerweb.errors import NotPossible
+from brokerweb.kit.errors import NotPossible
 from brokerweb.topologies import services, studio
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
+from brokerweb.kit.errors import NotPossible
 from brokerweb.wirelab.services import visible
 from overlay.core.errors import InvalidSetting
 from telemetry.errors import TelemetryError

@@ -16,9 +16,9 @@ from typing import Any
 from django.conf import settings
 from django.core.cache import cache
 
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ON_BROKERS
+from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import Address, is_loopback, parse_address
 from overlay.core.engines import LIVE

@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from brokerweb.api.streams import download
-from brokerweb.doors import changes, entered, person, posted
-from brokerweb.errors import NotPossible
 from brokerweb.experiments.models import Run
+from brokerweb.kit.doors import changes, entered, person, posted
+from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.streams import download
 from brokerweb.wirelab import composing, pasted, recorded, sending, services
 from brokerweb.wirelab.layouts import LAYOUTS
 from overlay.core.errors import InvalidSetting

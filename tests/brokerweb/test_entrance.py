@@ -27,11 +27,11 @@ from websockets.sync.client import connect
 
 from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
-from brokerweb.api.throttles import Windows
 from brokerweb.asgi import application
 from brokerweb.bodies import BodyLimit, Limits
-from brokerweb.cache_breaker import CacheBreaker
 from brokerweb.entrance import host_of
+from brokerweb.kit.cache_breaker import CacheBreaker
+from brokerweb.kit.throttles import Windows
 from brokerweb.up.parts import house
 from brokerweb.up.redis import free_port
 from tests.waiting import wait_for

@@ -133,7 +133,8 @@ import django
 django.setup()
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
-from brokerweb.storage import disk, reserve
+from brokerweb.storage import reserve
+from brokerweb.storage import disk
 from brokerweb.topologies.models import Topology
 from tests.disks import SmallDisk
 

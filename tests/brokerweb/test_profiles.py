@@ -9,8 +9,8 @@ from django.http import QueryDict
 from django.test import Client
 from rest_framework.test import APIClient
 
-from brokerweb import setting_forms
 from brokerweb.experiments.models import Run
+from brokerweb.kit import setting_forms
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Network
 from overlay.systems.context_broker.profiles import PROFILES

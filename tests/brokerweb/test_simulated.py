@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from brokerweb.control import runs as live_runs
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.pace import START_S
-from brokerweb.guarded import ending
+from brokerweb.kit.guarded import ending
 from brokerweb.networks.models import Host
 from brokerweb.reports import queue as reports
 from brokerweb.simulations import job, queue

@@ -9,7 +9,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from brokerweb.tables import FORMS, Table, written
+from brokerweb.kit.tables import FORMS, Table, written
 from overlay.core.errors import InvalidSetting
 
 TABLE = Table(

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from brokerweb.picks import HAS_SEARCH
+from brokerweb.kit.picks import HAS_SEARCH
 from tests.browser.conftest import Complaints, Shown, answer_yes, width
 
 ASK = """([method, path, body]) => fetch(path, {

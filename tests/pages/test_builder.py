@@ -14,7 +14,7 @@ from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.experiments import estimates, services
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.ids import new_id
+from brokerweb.kit.ids import new_id
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED

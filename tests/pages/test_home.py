@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, QueuePause, Run, RunState
-from brokerweb.formatting import us
+from brokerweb.kit.formatting import us
 from brokerweb.live import overview
 from brokerweb.reports import schedules
 from brokerweb.reports import services as reports

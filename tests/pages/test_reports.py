@@ -9,9 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from brokerweb import picks
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunState
+from brokerweb.kit import picks
 from brokerweb.reports import services
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.topologies import services as topologies

@@ -10,10 +10,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerweb import stale
 from brokerweb.experiments import labels
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run
+from brokerweb.kit import stale
 from brokerweb.notices import services as notices
 from brokerweb.notices.models import Target
 from brokerweb.reports import schedules

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from django.test import Client
 
-from brokerweb.formatting import size, us
+from brokerweb.kit.formatting import size, us
 from brokerweb.reports import services as reports
 from tests.pages.furniture import House
 

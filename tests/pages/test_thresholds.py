@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from brokerweb import ids
 from brokerweb.experiments import judging
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.kit import ids
 from brokerweb.topologies import services as topologies
 
 P95_US = (900.0, 1_500.0, 2_500.0)

@@ -7,7 +7,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from brokerweb import stale
 from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField, ObjectsField
 from brokerweb.api.shapes.links import FaultsField
@@ -16,6 +15,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.queue_position import Queue, QueuePosition
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
+from brokerweb.kit import stale
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.summary.measures import MEASURES

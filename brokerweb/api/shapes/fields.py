@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
-from brokerweb.moments import moment
+from brokerweb.kit.moments import moment
 
 OBJECT = {"type": "object", "additionalProperties": {}}
 LIST_OF_OBJECTS = {"type": "array", "items": OBJECT}

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import OBJECT, Body, MomentField, ObjectField
-from brokerweb.moments import moment
+from brokerweb.kit.moments import moment
 from brokerweb.networks import hosting
 from brokerweb.networks.hosting import HostNow
 from brokerweb.networks.models import Host, Network

@@ -7,9 +7,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from brokerweb import stale
 from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS, Body
+from brokerweb.kit import stale
 from brokerweb.reports import schedules
 from brokerweb.reports.models import FiringOutcome, Report, ReportKind, Schedule, ScheduleKind
 from brokerweb.reports.services import own_runs

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.comparison.parameters import said
-from brokerweb.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
+from brokerweb.kit.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
 from telemetry.reports.grouping import Difference, Estimate
 from telemetry.summary.measures import Measure
 

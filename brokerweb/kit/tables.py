@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.http import HttpResponse
 
-from brokerweb.spreadsheets import harmless
+from brokerweb.kit.spreadsheets import harmless
 from overlay.core.errors import InvalidSetting
 
 CSV, JSON, PARQUET = "csv", "json", "parquet"

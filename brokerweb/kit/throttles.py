@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.cache import cache
 
-from brokerweb.cache_breaker import CacheBreaker
+from brokerweb.kit.cache_breaker import CacheBreaker
 
 
 class Windows:

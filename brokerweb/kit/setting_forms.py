@@ -13,7 +13,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from brokerweb import quantities
+from brokerweb.kit import quantities
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo, Value
 from overlay.systems.contract import PROFILE

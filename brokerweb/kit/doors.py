@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from brokerweb.picks import MOST_TYPED
+from brokerweb.kit.picks import MOST_TYPED
 
 View = Callable[..., HttpResponse]
 PAGE_SIZE = 25

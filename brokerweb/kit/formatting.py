@@ -14,11 +14,11 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brokerweb.topologies import parts
 from overlay.core.engines import SIMULATED
 from overlay.core.settings import help_lines
 from overlay.experiment.whatif import in_words
 from overlay.systems.registry import SYSTEMS
+from overlay.topologies import parts
 
 register = template.Library()
 

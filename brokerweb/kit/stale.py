@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from brokerweb.errors import NotPossible
+from brokerweb.kit.errors import NotPossible
 
 SEEN = "seen"
 """The form's field with the mark of what it showed."""
