@@ -3,7 +3,8 @@
 Views, serializers, tasks, consumers, admin actions and commands parse, call one service and format; ``services.py`` of
 each app is the room.
 
-- ``topologies``, ``networks``, ``reports``, ``storage``, ``notices``, ``accounts``  rows, services and pages of each
+- ``topologies``, ``networks``, ``reports``, ``notices``, ``accounts``  rows, services and pages of each
+- ``storage``      disk usage and the retention policy; ``retention``: what it removes; ``brokers``: as pages show them
 - ``experiments``  experiments and runs; ``definitions``: what one's definition says, apart from any row
 - ``builder``, ``runlist``, ``runpage``  pages over these: a new experiment, the list of runs, one run
 - ``comparison``, ``wirelab``  runs held against each other; what is in a datagram. Neither has rows

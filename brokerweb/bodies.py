@@ -15,8 +15,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from brokerweb.entrance import host_of
 from brokerweb.kit.error_body import body
+from brokerweb.kit.throttles import host_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

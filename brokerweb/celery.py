@@ -27,6 +27,6 @@ app.autodiscover_tasks()
 def _prepare(**_: object) -> None:
     """In a worker's main process, before its parts are made: the one that consumes this host's queue looks after it."""
     django.setup()
-    from brokerweb.control.reconciler import StewardStep
+    from brokerweb.control.reconciler import ReconcilerStep
 
-    app.steps["worker"].add(StewardStep)
+    app.steps["worker"].add(ReconcilerStep)

@@ -13,7 +13,7 @@ from django.db import transaction
 from brokerweb.accounts.services import make_operator
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
-from brokerweb.storage import disk
+from brokerweb.storage import room
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 
@@ -62,7 +62,7 @@ def first_start() -> None:
             report_when_done=True,
             demo=True,
         )
-        if not disk.refusal():  # else it stands there, to be launched once there is room
+        if not room.refusal():  # else it stands there, to be launched once there is room
             experiments.launch(experiment, operator)
 
 

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from ipaddress import IPv6Address, ip_address
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -18,7 +17,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from brokerweb.accounts.bearer import BearerAuthentication
 from brokerweb.kit.error_body import body
-from brokerweb.kit.throttles import windows
+from brokerweb.kit.throttles import host_of, windows
 
 View = Callable[[HttpRequest], HttpResponse]
 
@@ -73,14 +72,3 @@ def _budget(request: HttpRequest) -> tuple[str, float]:
         if request.user.is_authenticated:
             return f"user:{request.user.pk}", settings.REST_RATE
     return f"address:{host_of(request.META.get('REMOTE_ADDR', ''))}", settings.REST_ADDRESS_RATE
-
-
-def host_of(address: str) -> str:
-    """Who is throttled under ``address``: of IPv6 its /64, all of which one host has."""
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:  # a Unix socket's peer
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
-from brokerweb.storage.disk import told_full
+from brokerweb.kit.disk import told_full
 
 INSUFFICIENT_STORAGE = 507
 

@@ -10,9 +10,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from brokerweb.entrance import host_of
 from brokerweb.kit.error_body import body
-from brokerweb.kit.throttles import windows
+from brokerweb.kit.throttles import host_of, windows
 
 PASSWORDS_CHECKED = {"/login/", "/admin/login/", "/api/tokens/", "/account/password/"}
 """Addresses that check a password of whoever sends one."""

@@ -11,10 +11,10 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 
+from brokerweb.kit.disk import told_full
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.context import NotAnswered
-from brokerweb.storage.disk import told_full
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 

@@ -21,7 +21,7 @@ from brokerweb.kit.formatting import sentence
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.storage import disk
+from brokerweb.storage import room
 
 
 @require_safe
@@ -77,7 +77,7 @@ def _supervisor() -> str:
 
 
 def _disk() -> str:
-    return sentence(disk.refusal())
+    return sentence(room.refusal())
 
 
 CHECKS: dict[str, Callable[[], str]] = {

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from brokerweb.control import pause
+from brokerweb.experiments import pause
 from brokerweb.experiments.queue_position import Queue
 
 

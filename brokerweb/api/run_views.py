@@ -34,12 +34,12 @@ from brokerweb.kit.streams import PARQUET, download, file_chunks
 from brokerweb.kit.tables import CSV, JSON, checked, written
 from brokerweb.kit.tables import download as taken_away
 from brokerweb.live import snapshots
+from brokerweb.retention.services import removed_sentence
 from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
 from brokerweb.runpage import tables
-from brokerweb.storage.services import removed_sentence
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.lake.runs import RunFiles

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from brokerweb.api.resources import IF_MATCH, MARK_HELP, seen
 from brokerweb.api.shapes.fields import Body
 from brokerweb.kit import stale
-from brokerweb.storage import services
-from brokerweb.storage.retention import Plan
+from brokerweb.retention import services
+from brokerweb.retention.removal import Plan
 
 
 class PolicySerializer(serializers.Serializer):

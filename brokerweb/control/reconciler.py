@@ -121,7 +121,7 @@ class Reconciler(threading.Thread):
         host.start_supervisor()
 
 
-class StewardStep(bootsteps.StartStopStep):
+class ReconcilerStep(bootsteps.StartStopStep):
     """Runs a reconciler in the worker that consumes this host's queue, and in no other."""
 
     requires = ("celery.worker.components:Pool",)

@@ -11,10 +11,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from brokerweb.control import pause
 from brokerweb.control.decide import Step, run_progress, run_step
 from brokerweb.control.refusals import in_words
-from brokerweb.experiments import asking, states
+from brokerweb.experiments import asking, pause, states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.kit.outbox import is_left_to_task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from brokerweb.control import pause
+from brokerweb.experiments import pause
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED
 from brokerweb.networks.services import worker_missing
-from brokerweb.reports.queue import computing
 from overlay.core.engines import SIMULATED
 from overlay.experiment.whatif import in_words
 from overlay.load.windows import OVERHEAD_S
@@ -26,6 +25,12 @@ COLLECT_S = 3.0
 """Draining and collecting after the measurement; what is known better comes from finished runs."""
 TELLING = 0.05
 """Of a simulated run: from this much progress on, it says itself how long the rest takes."""
+
+
+OTHERS: list[Callable[[], str]] = []
+"""What a run may have to wait for that is no run, each as a phrase such as "behind report 3"; empty: nothing. Apps that
+know of such a thing add it when they are ready.
+"""
 
 
 @dataclass(frozen=True)
@@ -156,9 +161,8 @@ class Queue:
         return pause.why_held()
 
     @cached_property
-    def _report(self) -> str:
-        report = computing()
-        return f"behind report {report.id}" if report else ""
+    def _others(self) -> str:
+        return next(filter(None, (why() for why in OTHERS)), "")
 
     def position(self, run: Run | Waiting) -> QueuePosition:
         """Of ``run``, as it was read."""
@@ -180,7 +184,7 @@ class Queue:
             return "in the batch that is being simulated" if self.active else "the batch that it is in is starting"
         others = len(self.active) + place - 1
         if others < 0:
-            return self._report
+            return self._others
         first = self.active[0] if self.active else self.queued[0]
         behind = f"behind {first.title}"
         return f"{behind} and {others} more" if others else behind

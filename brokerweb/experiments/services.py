@@ -16,13 +16,13 @@ from brokerweb.definitions.references import References
 from brokerweb.experiments import asking
 from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
+from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.formatting import counted
 from brokerweb.kit.ids import in_chunks, is_id, new_id
-from brokerweb.reports.services import is_being_made
-from brokerweb.storage import disk, files
+from brokerweb.storage import files, room
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.chance import derive_seed
@@ -96,7 +96,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     ``if_runs`` is how many runs the experiment has as far as the caller knows, without those of what-ifs: raises
     ``NotPossible`` where it has others by now, so that an order sent twice launches once.
     """
-    if full := disk.refusal():
+    if full := room.refusal():
         raise InvalidSetting("disk", full)
     if if_runs is not None:
         Experiment.objects.select_for_update().get(pk=experiment.pk)  # who sent the same order waits here
@@ -242,7 +242,7 @@ def delete(experiment: Experiment) -> None:
     with transaction.atomic():
         if experiment.runs.exclude(state__in=ENDED).exists():
             raise NotPossible("This experiment still has runs that have not ended; cancel them first.")
-        if experiment.runs.filter(is_being_made()).exists():
+        if experiment.runs.filter(is_needed()).exists():
             raise NotPossible("A report is being made of runs of this experiment; wait for it, or cancel it first.")
         runs = list(experiment.runs.values_list("pk", flat=True))
         experiment.delete()

@@ -70,7 +70,7 @@ def aside(key: Hashable, say: Callable[[], Any]) -> None:
 def post(task: str, *args: Any, queue: str | None = None) -> None:
     """Queue the task of this name; without ``queue``, by its route."""
     options: dict[str, Any] = {"queue": queue} if queue else {}
-    aside((task, *args), lambda: current_app.send_task(task, args=args, **options))
+    aside((task, *args), lambda: current_app.signature(task, args=args).apply_async(**options))
 
 
 def ask(

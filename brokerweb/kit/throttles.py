@@ -7,6 +7,8 @@ refused.
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address, ip_address
+
 from django.conf import settings
 from django.core.cache import cache
 
@@ -39,3 +41,14 @@ class Windows:
 
 
 windows = Windows()
+
+
+def host_of(address: str) -> str:
+    """Who is throttled under ``address``: of IPv6 its /64, all of which one host has."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:  # a Unix socket's peer
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))

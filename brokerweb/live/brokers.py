@@ -14,13 +14,13 @@ from typing import Any
 
 from django.conf import settings
 
+from brokerweb.brokers.rows import merged
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
+from brokerweb.kit.following import Following
 from brokerweb.live import snapshots
-from brokerweb.live.following import Following
 from overlay.systems.registry import SYSTEMS
 from telemetry.lake.runs import RunFiles
-from telemetry.live.loads import PASSED
 from telemetry.systems.context_broker.brokers import BrokerWindow, linked_to
 from telemetry.systems.context_broker.entries import Word
 from telemetry.systems.context_broker.recent_messages import lately
@@ -28,8 +28,6 @@ from telemetry.systems.context_broker.updates import Updates
 
 KEPT, RUNS_KEPT = 32, 4
 """Brokers of runs that go on whose journals are followed at a time, and runs whose providers are."""
-MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes")
-_RATES = tuple(f"{name}_per_s" for name in PASSED)
 
 _brokers: Following[tuple[str, int], BrokerWindow] = Following(KEPT)
 _providers: Following[str, Updates] = Following(RUNS_KEPT)
@@ -51,19 +49,6 @@ def of_run(run: Run) -> dict[str, Any]:
     memory = measured or (frame.get("memory") or {}).get("brokers") or []
     loads = (frame.get("load") or {}).get("brokers") or []
     return {"t_s": frame.get("t_s"), "brokers": merged(frame.get("brokers") or [], memory, loads)}
-
-
-def merged(
-    states: list[dict[str, Any]], memories: list[dict[str, Any]], loads: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """A row for each broker of which any of the three lists tells something, by index."""
-    rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in states}
-    for row in memories:
-        rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
-    for row in loads:
-        load = {**row, "load_per_s": sum(row[name] for name in _RATES)} if _RATES[0] in row else row
-        rows.setdefault(row["index"], {"index": row["index"]}).update(load)
-    return [rows[index] for index in sorted(rows)]
 
 
 def one_of(run: Run, index: int) -> dict[str, Any] | None:

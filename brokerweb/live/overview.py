@@ -17,11 +17,11 @@ from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
+from brokerweb.kit.disk import disk
 from brokerweb.networks.models import DOWN, Network
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports import schedules
 from brokerweb.reports.models import BEING_MADE, Report, ReportState, Schedule
-from brokerweb.storage.disk import disk
 from telemetry.reports.grouping import Estimate, Value, estimate
 from telemetry.summary.measures import MEASURES, Measure
 

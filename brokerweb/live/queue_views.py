@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from brokerweb.control import pause
+from brokerweb.experiments import pause
 from brokerweb.kit.doors import changes, person
 
 

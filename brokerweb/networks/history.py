@@ -12,8 +12,8 @@ from typing import Any
 
 from django.conf import settings
 
+from brokerweb.kit.following import Following
 from brokerweb.kit.moments import moment
-from brokerweb.live.following import Following
 from brokerweb.networks.models import Network
 from overlay.journal.facts import Event, Start
 from overlay.journal.journal import JournalTail

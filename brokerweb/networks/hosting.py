@@ -1,6 +1,6 @@
-"""What a host does now, for its page: what it runs, how busy it is, what waits in its queues. Read when asked for.
+"""How busy a host is, and what waits in its queues.
 
-How busy it is, its worker says with every heartbeat, by the cache: it is true for seconds, so it is no row's business.
+Its worker says how busy it is with every heartbeat, through the cache: it is true for seconds only, so it is in no row.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import psutil
@@ -16,30 +15,11 @@ import redis
 from django.conf import settings
 from django.core.cache import cache
 
-from brokerweb.experiments.models import Run
-from brokerweb.experiments.states import ACTIVE
-from brokerweb.networks.models import DOWN, Host, Network
-from brokerweb.reports.models import Report, ReportState
+from brokerweb.networks.models import Host
 
 log = logging.getLogger(__name__)
 
 KEEP_S = 15
-RUNS_SHOWN = 3
-QUEUES = ("default", "spark")
-
-
-@dataclass
-class HostNow:
-    """A host with what it does."""
-
-    host: Host
-    load: dict[str, Any]
-    """``load_1min``, ``memory_free_bytes`` and ``disk_free_bytes``; empty while it says nothing."""
-    runs: list[Run] = field(default_factory=list)
-    runs_more: int = 0
-    networks: list[Network] = field(default_factory=list)
-    queued: int | None = None
-    """Tasks that wait for its worker; ``None`` where that cannot be asked."""
 
 
 def measure() -> dict[str, Any]:
@@ -64,29 +44,11 @@ def _key(name: str) -> str:
     return f"host:{name}"
 
 
-def now(hosts: Sequence[Host]) -> list[HostNow]:
-    """Each host with what it does; as many questions for many hosts as for one."""
-    loads = _loads(hosts)
-    names = [host.name for host in hosts]
-    found = {host.name: HostNow(host, loads.get(_key(host.name)) or {}) for host in hosts}
-    active = Run.objects.filter(host__in=names, state__in=ACTIVE).select_related("experiment")
-    for run in active.defer("configuration", "summary", "observed", "experiment__definition").order_by("launched_at"):
-        one = found[run.host]
-        if len(one.runs) < RUNS_SHOWN:
-            one.runs.append(run)
-        else:
-            one.runs_more += 1
-    for network in Network.objects.filter(host__in=names).exclude(state__in=DOWN).defer("deployed"):
-        found[network.host].networks.append(network)
-    lengths = queue_lengths([f"host.{name}" for name in names])
-    for name, one in found.items():
-        one.queued = lengths.get(f"host.{name}")
-    return list(found.values())
-
-
-def _loads(hosts: Sequence[Host]) -> dict[str, Any]:
+def loads_of(hosts: Sequence[Host]) -> dict[str, Any]:
+    """By name, what each host said last; nothing of those that say nothing."""
     try:
-        return dict(cache.get_many([_key(host.name) for host in hosts]))
+        found = cache.get_many([_key(host.name) for host in hosts])
+        return {host.name: found[_key(host.name)] for host in hosts if _key(host.name) in found}
     except Exception as error:  # noqa: BLE001  as above
         log.warning("how busy hosts are could not be fetched: %s", error)
         return {}
@@ -105,9 +67,3 @@ def queue_lengths(names: Sequence[str]) -> dict[str, int]:
     except redis.RedisError as error:
         log.warning("queues could not be asked for their lengths: %s", error)
         return {}
-
-
-def shared() -> dict[str, Any]:
-    """What hosts share: the queues of short tasks and of Spark, and what Spark computes."""
-    computing = Report.objects.filter(state=ReportState.RUNNING).defer("result").first()
-    return {"lengths": queue_lengths(QUEUES), "report": computing, "simulating": Run.simulating().count()}

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.urls import reverse
 
-from brokerweb.live import panel
-from brokerweb.live.brokers import merged
-from brokerweb.live.following import Following
+from brokerweb.brokers import panel
+from brokerweb.brokers.rows import merged
+from brokerweb.kit.following import Following
 from brokerweb.networks.asking import own_words
 from brokerweb.networks.glance import Glance
 from brokerweb.networks.models import UP, Network

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from brokerweb.live import hosts as live_hosts
 from brokerweb.networks import views
 
 networks = [
@@ -18,7 +19,7 @@ networks = [
     path("<str:network_id>/stop/", views.stop, name="stop"),
     path("<str:network_id>/delete/", views.delete, name="delete"),
 ]
-hosts = [path("", views.hosts, name="list")]
+hosts = [path("", live_hosts.index, name="list")]
 urlpatterns = [
     path("networks/", include((networks, "networks"))),
     path("hosts/", include((hosts, "hosts"))),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
@@ -17,9 +16,8 @@ from brokerweb.kit.doors import changes, form_page, may_change, page_of, person,
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.formatting import words
 from brokerweb.networks import context as rest_front
-from brokerweb.networks import history, hosting, looking, numbers, services, walks
-from brokerweb.networks.models import Host, Network
-from brokerweb.storage import disk
+from brokerweb.networks import history, looking, numbers, services, walks
+from brokerweb.networks.models import Network
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import LIVE
@@ -217,14 +215,3 @@ def delete(request: HttpRequest, network_id: str) -> HttpResponse:
         return redirect("networks:detail", network_id)
     messages.success(request, f"Deleted the network {network.name}.")
     return redirect("networks:list")
-
-
-@login_required
-def hosts(request: HttpRequest) -> HttpResponse:
-    rows = Host.objects.all()
-    if query := sought(request):
-        rows = rows.filter(name__icontains=query)
-    page = page_of(request, rows)
-    limits = {"brokers": django_settings.MAX_BROKERS, "least_free": disk.least_free()}
-    context = {"page": page, "rows": hosting.now(list(page)), "shared": hosting.shared(), "limits": limits}
-    return render(request, "hosts/now.html" if request.headers.get("HX-Request") else "hosts/list.html", context)

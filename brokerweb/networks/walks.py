@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb import traced
-from brokerweb.live.following import Following
+from brokerweb.kit.following import Following
 from brokerweb.networks.models import Network
 from brokerweb.networks.tracefiles import TraceFiles
 from overlay.core.addresses import format_address

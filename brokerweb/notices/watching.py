@@ -16,11 +16,11 @@ from django.db.models import Count, Max, Q
 
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ENDED, UNFINISHED
+from brokerweb.kit.disk import disk
 from brokerweb.kit.formatting import percent, size
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices.models import Delivery, DeliveryState, Notice, NoticeKind, Target
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.storage.disk import disk
 from overlay.experiment.whatif import in_words
 
 LOOK_BACK = timedelta(minutes=15)

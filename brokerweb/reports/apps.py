@@ -3,3 +3,11 @@ from django.apps import AppConfig
 
 class ReportsConfig(AppConfig):
     name = "brokerweb.reports"
+
+    def ready(self) -> None:
+        """Tell the queue of runs what reports need of it."""
+        from brokerweb.experiments import needed, queue_position
+        from brokerweb.reports import queue, services
+
+        needed.BY.append(services.is_being_made)
+        queue_position.OTHERS.append(queue.in_the_way)

@@ -14,10 +14,10 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
+from brokerweb.kit.disk import no_room, told_full
 from brokerweb.kit.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.storage.disk import no_room, told_full
 from telemetry.reports.progress import ERROR, PROGRESS, last_told
 
 log = logging.getLogger(__name__)

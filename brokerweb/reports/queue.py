@@ -32,6 +32,12 @@ def computing() -> Report | None:
     return running.first()
 
 
+def in_the_way() -> str:
+    """What a run waits for, as a phrase; empty while no report computes."""
+    report = computing()
+    return f"behind report {report.pk}" if report else ""
+
+
 def holds_up_runs() -> bool:
     """Whether a run that began now would measure beside a report."""
     asked = Report.objects.filter(

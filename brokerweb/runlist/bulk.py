@@ -13,10 +13,10 @@ from django.db.models import QuerySet
 
 from brokerweb.experiments import labels, services
 from brokerweb.experiments.models import Run
+from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.formatting import counted, duration
 from brokerweb.kit.ids import in_chunks
-from brokerweb.reports.services import is_being_made
 from brokerweb.storage import files
 from overlay.core.errors import InvalidSetting
 
@@ -141,7 +141,7 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
         raise InvalidSetting("runs", f"more than {MOST_RUNS:,} are chosen; narrow the filter")
     tagged = set(rows.filter(tags__name=tag).values_list("pk", flat=True)) if tag else set()
     full = set(rows.filter(pk__in=labels.full_runs()).values_list("pk", flat=True)) if action == TAG else set()
-    reported = set(rows.filter(is_being_made()).values_list("pk", flat=True)) if action == DELETE else set()
+    reported = set(rows.filter(is_needed()).values_list("pk", flat=True)) if action == DELETE else set()
     changed, left = [], Counter[str]()
     for pk, state, kept, estimated_s in found:
         why = _why_left(
@@ -197,7 +197,7 @@ def _delete(ids: Sequence[str]) -> None:
     """Rows first: files without a row are out of sight, a row without files would promise what is gone."""
     for chunk in in_chunks(ids):
         with transaction.atomic():
-            free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_being_made())
+            free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_needed())
             going = list(free.values_list("pk", flat=True))
             Run.objects.filter(pk__in=going).delete()
         for run in going:

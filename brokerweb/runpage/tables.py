@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from brokerweb.brokers import rows
 from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.kit.tables import Table
@@ -13,7 +14,7 @@ from overlay.core.engines import SIMULATED
 QUERY = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")
 BROKER = (
     *("index", "state", "address", "restarts", "reason", "load_per_s", "cores", "entries", "neighbours"),
-    *brokers.MEMORY,
+    *rows.MEMORY,
 )
 
 ALL = 1 << 40

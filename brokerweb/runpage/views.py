@@ -17,7 +17,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.formatting import share, sig3, size, times_1000, us
-from brokerweb.live import brokers, panel
+from brokerweb.live import broker_panel, brokers
 from brokerweb.runpage import configuration as configurations
 from brokerweb.runpage import repeating, truth
 from brokerweb.topologies import pictures
@@ -105,7 +105,7 @@ def _opened(run: Run, asked: str) -> dict[str, Any]:
     """The broker that the address names, if there is one of this number."""
     is_number = asked.isascii() and asked.isdigit() and len(asked) < 8
     found = brokers.one_of(run, int(asked)) if is_number else None
-    return {} if found is None else panel.of_run(run, found)
+    return {} if found is None else broker_panel.of_run(run, found)
 
 
 def _written(threshold: dict[str, Any]) -> str:

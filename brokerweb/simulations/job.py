@@ -17,14 +17,13 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from brokerweb.control import pause
-from brokerweb.experiments import states
+from brokerweb.experiments import pause, states
 from brokerweb.experiments.judging import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
+from brokerweb.kit.disk import no_room
 from brokerweb.kit.guarded import ending, guarded
 from brokerweb.simulations import queue
-from brokerweb.storage.disk import no_room
 from overlay.core.errors import describe_os_error
 from overlay.journal.facts import Start
 from overlay.journal.journal import read_journal

@@ -15,8 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from brokerweb.control import pause
-from brokerweb.experiments import states
+from brokerweb.experiments import pause, states
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.queue_position import titled
 from brokerweb.kit import outbox

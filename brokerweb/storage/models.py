@@ -4,8 +4,6 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from brokerweb.experiments.models import Run
-
 LEAST_FREE_BYTES = 500_000_000
 
 
@@ -39,7 +37,7 @@ class Policy(models.Model):
 class Footprint(models.Model):
     """What an ended run takes on disk, in bytes; weighed once it has ended."""
 
-    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="footprint")
+    run = models.OneToOneField("experiments.Run", primary_key=True, on_delete=models.CASCADE, related_name="footprint")
     journal_bytes = models.PositiveBigIntegerField(default=0, help_text="Under runs/: journals, traces, messages")
     lake_bytes = models.PositiveBigIntegerField(default=0, help_text="Under lake/: samples, ticks, events")
     total_bytes = models.GeneratedField(

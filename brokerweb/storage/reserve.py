@@ -18,7 +18,7 @@ from typing import Any
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from brokerweb.storage.disk import NoRoom, disk
+from brokerweb.kit.disk import NoRoom, disk
 
 RESERVE_BYTES = 8_000_000
 """Twice what SQLite writes to its log before it begins again at its start."""

@@ -2,10 +2,10 @@
 
 from celery import shared_task
 
-from brokerweb.storage import retention
+from brokerweb.retention import removal
 
 
 @shared_task(soft_time_limit=300, time_limit=330)
 def look_after() -> None:
     """Weighs what is new, and removes what is due."""
-    retention.turn()
+    removal.turn()

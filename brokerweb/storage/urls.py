@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from brokerweb.storage import views
+from brokerweb.retention import views
 
 storage = [
     path("change/", views.change, name="change"),

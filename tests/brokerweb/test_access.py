@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from brokerweb.accounts.models import Token
 from brokerweb.accounts.services import MAX_TOKENS, make_token
 from brokerweb.networks.models import Host
-from brokerweb.storage import services as storage
+from brokerweb.retention import services as storage
 from brokerweb.up.__main__ import room_missing
 
 pytestmark = pytest.mark.django_db

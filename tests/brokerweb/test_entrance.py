@@ -29,9 +29,8 @@ from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
 from brokerweb.asgi import application
 from brokerweb.bodies import BodyLimit, Limits
-from brokerweb.entrance import host_of
 from brokerweb.kit.cache_breaker import CacheBreaker
-from brokerweb.kit.throttles import Windows
+from brokerweb.kit.throttles import Windows, host_of
 from brokerweb.up.parts import house
 from brokerweb.up.redis import free_port
 from tests.waiting import wait_for

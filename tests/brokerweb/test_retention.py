@@ -18,7 +18,8 @@ from brokerweb.control.runs import claim
 from brokerweb.experiments import history, labels
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
-from brokerweb.storage import disk, files, retention, services
+from brokerweb.retention import removal, services
+from brokerweb.storage import files, room
 from brokerweb.storage.choice import Item, choose
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
@@ -53,7 +54,7 @@ def removed() -> set[str]:
 
 def test_without_a_limit_nothing_is_ever_removed(ended: Callable[..., Run], api: APIClient) -> None:
     ended(4_000)
-    retention.turn()
+    removal.turn()
     assert removed() == set()
     assert api.post("/api/storage/apply/").status_code == 409
 
@@ -64,13 +65,13 @@ def test_by_age_the_files_go_and_the_summary_the_events_and_the_configuration_st
     old, young = ended(100), ended(2)
     before = api.get(f"/api/runs/{old.pk}/").json()
     happened = [(entry.at, entry.name) for entry in history.of_run(old)]
-    retention.turn()
+    removal.turn()
     preview = api.post("/api/storage/preview/", {"max_days": 90}, format="json").json()
     assert (preview["runs"], preview["bytes"] > 10_000) == (1, True)
     assert removed() == set(), "a preview removes nothing"
 
     api.patch("/api/storage/", {"max_days": 90}, format="json")
-    retention.turn()
+    removal.turn()
     assert removed() == {old.pk}
     kept = sorted(path.name for path in (house / "runs" / old.pk).rglob("*"))
     assert kept == ["manifest.json"]
@@ -89,13 +90,13 @@ def test_by_age_the_files_go_and_the_summary_the_events_and_the_configuration_st
 
 def test_by_size_the_oldest_go_first_until_it_fits(ended: Callable[..., Run]) -> None:
     oldest, older, _young = ended(3), ended(2), ended(1)
-    retention.weigh_runs()
-    each = disk.run_bytes()
+    removal.weigh_runs()
+    each = room.run_bytes()
     assert each is not None
     policy = services.policy()
     policy.max_bytes = round(each * 1.5)
     policy.save()
-    retention.turn()
+    removal.turn()
     assert removed() == {oldest.pk, older.pk}
 
 
@@ -109,29 +110,29 @@ def test_what_is_kept_running_reported_on_or_awaited_is_never_removed(
     report = api.post("/api/reports/", {"runs": [reported.pk]}, format="json").json()
     api.post(f"/api/runs/{awaited.pk}/rerun/")
     services.change({"max_days": 1})
-    retention.turn()
+    removal.turn()
     assert removed() == {plain.pk}
 
     api.post(f"/api/reports/{report['id']}/cancel/")
-    retention.turn()
+    removal.turn()
     assert removed() == {plain.pk, reported.pk}
 
 
 def test_a_report_is_not_made_of_runs_whose_samples_are_gone(ended: Callable[..., Run], api: APIClient) -> None:
     run = ended(100)
     services.change({"max_days": 1})
-    retention.turn()
+    removal.turn()
     answer = api.post("/api/reports/", {"runs": [run.pk]}, format="json")
     assert (answer.status_code, "by retention" in answer.json()["sentence"]) == (400, True)
 
 
 def test_a_removal_that_was_broken_off_is_finished_by_the_next_turn(ended: Callable[..., Run], house: Path) -> None:
     run = ended(1)
-    retention.weigh_runs()
+    removal.weigh_runs()
     run.footprint.removing = True
     run.footprint.save()
     Run.objects.filter(pk=run.pk).update(files_removed=timezone.now())
-    retention.turn()
+    removal.turn()
     run.footprint.refresh_from_db()
     assert (RunFiles(house / "runs" / run.pk).journals(), run.footprint.removing) == ([], False)
 
@@ -148,10 +149,10 @@ def test_kept_simulations_of_earlier_simulators_go_first_and_none_while_one_may_
     body = {"name": "s", "topology": ring["id"], "engine": "simulated"}
     experiment = api.post("/api/experiments/", body, format="json").json()
     run = api.post(f"/api/experiments/{experiment['id']}/launch/").json()["runs"][0]
-    retention.turn()
+    removal.turn()
     assert (house / "simulated" / "earlier").exists()
     api.post(f"/api/runs/{run}/cancel/")
-    retention.turn()
+    removal.turn()
     assert sorted(path.name for path in (house / "simulated").iterdir()) == ["current"]
 
 
@@ -164,10 +165,10 @@ def test_a_kept_simulation_goes_as_a_whole_however_its_removal_ends(
     services.change({"max_days": 30})
     with monkeypatch.context() as crash, pytest.raises(KeyboardInterrupt):
         crash.setattr(files, "remove_set_aside", ends_the_worker)
-        retention.apply(services.policy(), timezone.now())
+        removal.apply(services.policy(), timezone.now())
     assert not kept.exists()
     assert files.kept_simulations() == []
-    retention.turn()
+    removal.turn()
     assert list((house / "simulated").iterdir()) == []
 
 
@@ -195,9 +196,9 @@ def test_a_wrong_policy_is_named_and_not_set(api: APIClient, body: dict[str, Any
 def test_with_too_little_space_nothing_is_launched_and_it_says_what_a_run_takes(
     ended: Callable[..., Run], api: APIClient, ring: dict
 ) -> None:
-    retention.weigh_runs()
+    removal.weigh_runs()
     ended(1)
-    retention.weigh_runs()
+    removal.weigh_runs()
     Host.objects.create(name="here", heartbeat=timezone.now())
     body = {"name": "waits", "topology": ring["id"]}
     made = api.post("/api/experiments/", body, format="json").json()

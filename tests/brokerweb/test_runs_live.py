@@ -31,6 +31,7 @@ SMALL = {"providers": 2, "consumers": 4, "update_interval_s": 0.5, "request_inte
 def tasks_at_once() -> Iterator[None]:
     """A task is done where it is asked for: no queue is what these stories are about."""
     app.conf.task_always_eager = True
+    app.loader.import_default_modules()
     yield
     app.conf.task_always_eager = False
 
@@ -212,6 +213,7 @@ def test_a_collection_that_was_lost_is_asked_for_again(
     reconcile_host("here", "test", supervisor)
     assert Run.objects.get(pk=run).asked_at
     app.conf.task_always_eager = True
+    app.loader.import_default_modules()
     monkeypatch.setattr(collection, "ASK_AGAIN", timedelta(0))
     rounds_until(supervisor, lambda: state_of(run) == "done")
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 on_postgresql = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="of PostgreSQL")
 
 
-def test_of_stewards_that_claim_at_once_one_has_a_run_and_its_lease(api: APIClient, ring: dict[str, Any]) -> None:
+def test_of_reconcilers_that_claim_at_once_one_has_a_run_and_its_lease(api: APIClient, ring: dict[str, Any]) -> None:
     body = {"name": "three", "topology": ring["id"], "replicates": 3}
     made = api.post("/api/experiments/", body, format="json").json()
     assert api.post(f"/api/experiments/{made['id']}/launch/").status_code in (200, 201)

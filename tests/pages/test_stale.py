@@ -18,7 +18,7 @@ from brokerweb.notices import services as notices
 from brokerweb.notices.models import Target
 from brokerweb.reports import schedules
 from brokerweb.reports.models import Schedule
-from brokerweb.storage import services as storage
+from brokerweb.retention import services as storage
 from brokerweb.topologies import services as topologies
 
 TOLD = "It was changed after this form was opened, so nothing was saved."

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
-from brokerweb.storage import disk, retention, services
-from brokerweb.storage.disk import Disk
+from brokerweb.kit.disk import WARNED_FROM, Disk
+from brokerweb.retention import removal, services
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import finish
 
@@ -27,7 +27,7 @@ def aged(operator: User) -> Run:
     experiment = experiments.create({"name": "e", "topology": ring.id}, operator)
     run = finish(experiments.launch(experiment, operator).runs[0])
     Run.objects.filter(pk=run.pk).update(ended_at=timezone.now() - timedelta(days=100))
-    retention.turn()
+    removal.turn()
     return run
 
 
@@ -74,8 +74,8 @@ def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client) -> None:
 
 def test_a_disk_that_is_nearly_full_is_said_on_the_home_page_and_here(olga: Client, monkeypatch: Any) -> None:
     full = Disk(total=100_000_000_000, free=9_000_000_000)
-    for name in ("brokerweb.live.overview.disk", "brokerweb.storage.services.disk"):
+    for name in ("brokerweb.live.overview.disk", "brokerweb.retention.services.disk"):
         monkeypatch.setattr(name, lambda: full)
     assert "The disk is 91\u202f% full." in olga.get("/").content.decode()
     assert "9.00\u202fGB are free" in olga.get("/storage/").content.decode()
-    assert disk.WARNED_FROM == 0.85
+    assert WARNED_FROM == 0.85

@@ -9,8 +9,8 @@ from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import OBJECT, Body, MomentField, ObjectField
 from brokerweb.kit.moments import moment
-from brokerweb.networks import hosting
-from brokerweb.networks.hosting import HostNow
+from brokerweb.live import hosts
+from brokerweb.live.hosts import HostNow
 from brokerweb.networks.models import Host, Network
 from overlay.systems.registry import FIRST
 
@@ -135,7 +135,7 @@ class HostSerializer(serializers.ModelSerializer):
         context: Any = self.context  # read once for a whole list
         if "hosts_now" not in context:
             shown: Any = self.parent.instance if self.parent else [host]
-            context["hosts_now"] = {one.host.name: one for one in hosting.now(list(shown))}
+            context["hosts_now"] = {one.host.name: one for one in hosts.now(list(shown))}
         return context["hosts_now"][host.name]
 
     @extend_schema_field(OBJECT)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from brokerweb.control import pause
+from brokerweb.experiments import pause
 from brokerweb.experiments.models import Run, RunState
 
 register = template.Library()

@@ -58,6 +58,7 @@ class Command(BaseCommand):
     def _work(self, ids: list[str]) -> None:
         """As a worker would, here."""
         app.conf.task_always_eager = True
+        app.loader.import_default_modules()  # tasks are asked for by name
         held, own_end = os.pipe()  # the supervisor ends with this process, however that ends
         os.environ[LIFELINE_FD] = str(held)
         reconciler = Reconciler()

@@ -16,9 +16,9 @@ from brokerweb.kit.doors import changes, person
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.formatting import count, size
 from brokerweb.kit.stale import Outdated
-from brokerweb.storage import services
+from brokerweb.retention import services
+from brokerweb.retention.removal import Plan
 from brokerweb.storage.models import Policy, Removal
-from brokerweb.storage.retention import Plan
 from overlay.core.errors import InvalidSetting
 
 REMOVALS_SHOWN = 20

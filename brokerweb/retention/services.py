@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from brokerweb.experiments.models import Run
 from brokerweb.kit import stale
+from brokerweb.kit.disk import Disk, disk
 from brokerweb.kit.errors import NotPossible
-from brokerweb.storage import retention
-from brokerweb.storage.disk import Disk, disk, least_free, run_bytes
+from brokerweb.retention import removal
+from brokerweb.retention.removal import Plan
 from brokerweb.storage.models import Footprint, Gauge, Policy
-from brokerweb.storage.retention import Plan
+from brokerweb.storage.room import least_free, run_bytes
 from overlay.core.errors import InvalidSetting
 
 SUGGESTED_DAYS = 90
@@ -129,7 +130,7 @@ def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> P
 
 def preview(body: Mapping[str, Any]) -> Plan:
     """What the policy would remove now if it were changed like that. Raises ``InvalidSetting``."""
-    return retention.plan(read(body, policy()), timezone.now())
+    return removal.plan(read(body, policy()), timezone.now())
 
 
 def apply_now(by: User | None = None) -> Plan:
@@ -137,8 +138,8 @@ def apply_now(by: User | None = None) -> Plan:
     limits = policy()
     if not limits.is_on:
         raise NotPossible("Nothing is removed while neither an age nor a size is set.")
-    retention.weigh_runs()
-    return retention.apply(limits, timezone.now(), by)
+    removal.weigh_runs()
+    return removal.apply(limits, timezone.now(), by)
 
 
 def removed_sentence(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""How full the disk is, and whether there is room to launch."""
+"""The file system that everything is kept on: how full it is, and whether an error says that it is full."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import OperationalError
-from django.db.models import Avg
 
 from brokerweb.kit.formatting import size
-from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
 from overlay.core.errors import describe_full_disk, describe_os_error, is_disk_full
 
 SHOWN_FROM = 0.70
 """Used share of the disk from which the home page shows it."""
 WARNED_FROM = 0.85
 """And from which pages warn, and whoever wants it is told."""
-WEIGHED = 20
-"""Runs that the size of the next one is estimated from."""
-
-
 NO_ROOM_BYTES = 1_000_000
 """With less than this free, what SQLite calls an error of input or output is a full disk."""
 _POSTGRES_FULL = "53100"
@@ -62,29 +56,6 @@ def disk() -> Disk:
     """As of now."""
     usage = shutil.disk_usage(settings.VAR)
     return Disk(usage.total, usage.free)
-
-
-def least_free() -> int:
-    """Bytes that must be free for anything to be launched."""
-    kept = Policy.objects.filter(pk=Policy.ONLY).values_list("least_free_bytes", flat=True).first()
-    return LEAST_FREE_BYTES if kept is None else kept
-
-
-def run_bytes() -> int | None:
-    """What a run takes: the mean of the last that were weighed, if any was."""
-    newest = Footprint.objects.filter(run__files_removed=None).order_by("-run__ended_at")[:WEIGHED]
-    mean = newest.aggregate(mean=Avg("total_bytes"))["mean"]
-    return None if mean is None else round(mean)
-
-
-def refusal() -> str:
-    """Why nothing can be launched for want of space, as a phrase; empty while there is room."""
-    free, least = disk().free, least_free()
-    if free >= least:
-        return ""
-    takes = run_bytes()
-    each = f", and a run takes about {size(takes)}" if takes else ""
-    return f"the disk has {size(free)} free; {size(least)} are kept free{each}: remove something under Storage"
 
 
 def no_room() -> str:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from brokerweb.experiments import asking
 from brokerweb.experiments.models import QueuePause
-from brokerweb.storage import disk
+from brokerweb.storage import room
 
 
 def current() -> QueuePause | None:
@@ -31,7 +31,7 @@ def why_held() -> str:
     """What keeps every queued run from being launched now, as a phrase; empty where nothing does."""
     if found := current():
         return in_words(found)
-    return disk.refusal()
+    return room.refusal()
 
 
 def in_words(found: QueuePause) -> str:

@@ -17,8 +17,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from brokerweb.experiments.models import Run
+from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
-from brokerweb.reports import services as reports
 from brokerweb.reports.models import BEING_MADE, Report
 from brokerweb.storage import files
 from brokerweb.storage.choice import Item, choose
@@ -63,7 +63,7 @@ def removable() -> QuerySet[Run]:
     """The ended runs whose files may go: nobody keeps them, no report is being made of them, no run waits for them."""
     awaited = Run.objects.filter(Q(compared_with=OuterRef("pk")) | Q(rerun_of=OuterRef("pk")), state__in=UNFINISHED)
     ended = Run.objects.filter(state__in=ENDED, kept=False, files_removed=None, ended_at__isnull=False)
-    return ended.exclude(reports.is_being_made()).exclude(Exists(awaited))
+    return ended.exclude(is_needed()).exclude(Exists(awaited))
 
 
 def plan(policy: Policy, now: datetime) -> Plan:

@@ -1,6 +1,6 @@
 """One broker in words, for the panel beside an overlay: what it holds and its last messages, and where each line leads.
 
-Counterparts: ``live.brokers`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
+Counterparts: ``live.broker_panel`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from brokerweb.experiments.models import Run
-from brokerweb.experiments.states import ENDED
-from brokerweb.kit.formatting import count, duration
+from brokerweb.kit.formatting import duration
 from telemetry.systems.context_broker.entries import FOUND, REPLICA
 
 SHOWN = 20
 """Entries and messages."""
-SETTLED_S = 3.0
-"""A query of which there was a word so lately may go on, and has no page yet
-(``telemetry.systems.context_broker.tracefile.SETTLED_US``)."""
 KEPT_WORDS = {REPLICA: "replica", FOUND: "found by a query"}
 
 Row = Mapping[str, Any]
@@ -46,32 +41,6 @@ class Place:
     """The address that a message of a traced query leads to; empty where there is none."""
     ways_on: tuple[tuple[str, str], ...] = ()
     """Words and addresses of where more is to be had."""
-
-
-def of_run(run: Run, found: dict[str, Any]) -> dict[str, Any]:
-    """What the panel shows of a broker of a run, of what ``brokers.one_of`` found."""
-    ended = run.state in ENDED
-    newest_s = (found["own"] or {}).get("t_s", 0.0)
-    is_settled = bool(run.summary)
-
-    def leads(message: Row) -> str:
-        is_there = is_settled or message["t_s"] <= newest_s - SETTLED_S
-        return reverse("runs:query", args=[run.pk, message["query"]]) if is_there else ""
-
-    is_recorded = bool(run.configuration.get("record_mb"))
-    wire_lab = f"{reverse('wire-messages')}?run={run.pk}&broker={found['index']}"
-    place = Place(
-        part=f"{reverse('runs:broker', args=[run.pk, found['index']])}?part=now",
-        json=f"/api/runs/{run.pk}/brokers/{found['index']}/",
-        asks_again=not ended,
-        since="the launch",
-        silent="It wrote nothing, or its files were removed." if ended else "It has written nothing yet.",
-        entries_told=_entries_told(found["own"] or {}),
-        messages_told=_messages_told(is_recorded, found["traced_one_in"]),
-        leads=leads,
-        ways_on=(("All in the wire lab", wire_lab),) if is_recorded and run.summary else (),
-    )
-    return {"broker": found, "panel": shown_at(place, found)}
 
 
 def shown_at(place: Place, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,15 +70,6 @@ def _valid(left_ms: int | None, at_most: bool = False) -> str:
     return f"valid for {'at most ' if at_most else ''}{duration(left_ms / 1000)} more"
 
 
-def _entries_told(own: Row) -> str:
-    entries, known = (own.get("gauges") or {}).get("entries"), len(own.get("entries", ()))
-    of_all = "" if entries is None else f" of {count(entries)} in its table"
-    newest = f", the newest {SHOWN}" if known > SHOWN else ""
-    known_ones = f"{min(known, SHOWN)} known{of_all}{newest}" if known else f"None known{of_all}"
-    told_by = "updates that it acknowledged, and what traced queries found or left there"
-    return f"{known_ones}: {told_by}. What it dropped for want of room is not reported."
-
-
 def _held(held: Row, known: list[Row]) -> dict[str, Any]:
     """What it held at its end: those of which more is known first, the newest of them first."""
     of_known = {row["entity"]: row for row in known}
@@ -124,15 +84,6 @@ def _held(held: Row, known: list[Row]) -> dict[str, Any]:
         valid = _valid(word["left_ms"], word["at_most"])
         rows.append({"entity": entity, "is_replica": is_replica, "how": how, "valid": valid})
     return {**held, "own": len(own), "replicas": len(replicas), "rows": rows}
-
-
-def _messages_told(recorded: bool, one_in: int) -> str:
-    if recorded:
-        return "Of its recording, the newest first."
-    if not one_in:
-        return "Messages are not recorded here, and no query is traced: Trace one in is 0."
-    which = "of every query" if one_in == 1 else f"of sampled queries, one in {count(one_in)}, and of those that failed"
-    return f"Messages are not recorded here. These are {which}; updates, pings and all others are left out."
 
 
 def _traced(row: Row, place: Place) -> dict[str, Any]:
