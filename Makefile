@@ -28,11 +28,12 @@ test: test-environment ## install what is missing, then run the whole test suite
 test-postgresql: test-environment ## all tests of rows again, on a PostgreSQL server that is started for them
 	@exec $(BIN)/python -m tests.postgresql pytest -n 2 --dist loadgroup -m "database and not browser" $(PYTEST_ARGS)
 
-check: test-environment ## format, lint, types, import contracts, OpenAPI, migrations
+check: test-environment ## format, lint, types, import contracts, words, OpenAPI, migrations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy overlay telemetry brokerweb benchmarks
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.words
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null

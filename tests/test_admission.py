@@ -35,7 +35,7 @@ def test_senders_take_turns_and_each_keeps_its_order():
     assert [source for _, source in served(admission, 6)] == [busy, other, busy, other, busy, busy]
     admission.admit(said(1, other))
     rest = served(admission)
-    assert rest[1] == said(1, other)[0], "who comes anew waits for one turn of each that waits"
+    assert rest[1] == said(1, other)[0], "who comes again waits for one turn of each that waits"
     assert [data for data, source in rest if source == busy] == [data for data, _ in said(100, busy)][4:]
     assert not admission
 

@@ -26,7 +26,7 @@ class Preset:
     name: str
     title: str
     summary: str
-    """What it asks, and what it costs beside what its card reckons."""
+    """What it asks, and what it costs on top of what its card says."""
 
     @cached_property
     def text(self) -> str:

@@ -24,7 +24,7 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
     """The part of the page below its head, with the page ``number`` of its configurations, or the nearest; and the
     number of runs that it was computed from.
 
-    ``ended_at`` tells apart what was computed anew under the same id.
+    ``ended_at`` tells apart what was computed again under the same id.
     """
     result: dict[str, Any] = Report.objects.values_list("result", flat=True).get(pk=report_id)
     charts = result.get("charts") or []

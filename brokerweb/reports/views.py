@@ -93,7 +93,7 @@ def detail(request: HttpRequest, report_id: str) -> HttpResponse:
 
 @login_required
 def progress(request: HttpRequest, report_id: str) -> HttpResponse:
-    """The part of the page that moves; once the report has ended the whole page is asked for anew."""
+    """The part of the page that moves; once the report has ended the whole page is asked for again."""
     report = get_object_or_404(Report, pk=report_id)
     response = render(request, "reports/progress.html", {"report": report})
     if report.state in ENDED:

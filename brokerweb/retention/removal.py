@@ -156,7 +156,7 @@ def weigh_runs() -> int:
 
 
 def gauge(now: datetime, *, force: bool = False) -> Gauge:
-    """What else lies under ``var/``; weighed anew every ten minutes, unless that would disturb a measurement."""
+    """What else lies under ``var/``; weighed again every ten minutes, unless that would disturb a measurement."""
     kept = Gauge.objects.filter(pk=Gauge.ONLY).first()
     age = now - kept.at if kept else WEIGH_AT_LAST
     is_due = age >= WEIGH_AGAIN and (age >= WEIGH_AT_LAST or not _is_measuring())

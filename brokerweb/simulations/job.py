@@ -191,14 +191,14 @@ class _Job:
 
 
 def _order(run: Run) -> Order:
-    """A run that is the same again is simulated anew, to see that the same comes out."""
+    """A rerun is simulated again, to check that its digest is the same."""
     return Order(
         run.pk,
         run.configuration,
         seed_of(run),
         run.replicate,
         run.experiment_id,
-        anew=run.rerun_of_id is not None,
+        again=run.rerun_of_id is not None,
         repeats=_came_to(run.rerun_of) if run.rerun_of else {},
     )
 

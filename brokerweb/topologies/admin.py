@@ -61,7 +61,7 @@ class LinkInline(admin.TabularInline):
     form = LinkForm
     formset = LinksFormSet
     extra = 1
-    verbose_name_plural = "links (an edited topology keeps them as they are; changing kind, seed or params draws anew)"
+    verbose_name_plural = "links (an edited topology keeps them as they are; another kind, seed or params redraws)"
 
 
 class NodeInline(admin.TabularInline):
@@ -150,7 +150,7 @@ class TopologyAdmin(admin.ModelAdmin):
         for sentence in services.remeasure(form.instance, person(request)):
             messages.warning(request, sentence)
 
-    @admin.action(description="Measure anew and say what is wrong")
+    @admin.action(description="Measure again and say what is wrong")
     def remeasure(self, request: HttpRequest, queryset: QuerySet[Topology]) -> None:
         for topology in queryset:
             sentences = services.remeasure(topology, person(request))

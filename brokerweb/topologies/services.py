@@ -207,7 +207,7 @@ def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
 
 @transaction.atomic
 def remeasure(topology: Topology, by: User | None = None) -> list[str]:
-    """Measures the rows anew after somebody edited them; what is wrong with them, if anything."""
+    """Measures the rows again after somebody edited them; what is wrong with them, if anything."""
     if problems(topology, must_connect=False):
         topology.measures = {}
     else:

@@ -2,7 +2,7 @@
 
 Run by the system's Python before anything is installed, so it imports the standard library only. Safe to interrupt at
 any moment: what is installed is written down only after pip succeeded, by the digest of the requirement file, and a
-half-made environment is made anew. Two at once wait for each other.
+half-made environment is made again. Two at once wait for each other.
 """
 
 from __future__ import annotations

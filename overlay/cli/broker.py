@@ -61,7 +61,7 @@ def make_parser() -> OneLineParser:
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N (at most 4000)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen anew when left out")
+    parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen at random by default")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="append one tick a second and events to this file")
     parser.add_argument("--record", type=_record_mb, default=0, metavar="MB", help=RECORD_HELP)
     parser.add_argument("--profile", choices=PROFILES, default=PLAIN, help=f"{PROFILE.help} Default: {PLAIN}.")

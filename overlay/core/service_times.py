@@ -199,7 +199,7 @@ class ServiceModel:
         if not isinstance(document, Mapping):
             raise InvalidSetting("calibration", "must be an object")
         if document.get("format") != FORMAT or document.get("ranks") != list(RANKS):
-            raise InvalidSetting("format", f"must be {FORMAT}, with the ranks of this version; calibrate anew")
+            raise InvalidSetting("format", f"must be {FORMAT}, with the ranks of this version; calibrate again")
         values = {name: value for name, value in document.items() if name not in ("format", "ranks")}
         for name in (*_COSTS, *_PARTS, "received_us", "measured"):
             if name not in values:

@@ -74,7 +74,7 @@ def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -
 def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
     """The configurations in full: topology with links, every setting and workload field.
 
-    They are not checked anew, which takes some milliseconds each, as clients are placed for it. Raises
+    They are not checked again, which takes some milliseconds each, as clients are placed for it. Raises
     ``InvalidSetting`` for a topology that is gone and for a value that cannot be read.
     """
     definition = {**FIELDS, **definition}  # one that was saved earlier may lack a field

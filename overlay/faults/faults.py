@@ -129,7 +129,7 @@ class Due:
     changes: list[Change]
     """Brokers that really go or come, in this order."""
     links_changed: bool
-    """Whether links are to be laid anew, by ``Course.shape`` and ``Course.partitions``."""
+    """Whether links are to be laid again, by ``Course.shape`` and ``Course.partitions``."""
 
 
 class Course:

@@ -162,7 +162,7 @@ def assign_machines(brokers: int, chance: Chance) -> tuple[list[int], list[int]]
     """The brokers of the provider machines and of the consumer machines (systems.md, 1.8).
 
     Each kind sits on ``g = min(5, brokers)`` distinct brokers; at most ``max(2, 2g - brokers)`` brokers serve both.
-    Every assignment that keeps the rule is equally likely: drawn anew until it does, one time in two for ten brokers.
+    Every assignment that keeps the rule is equally likely: drawn again until it does, one time in two for ten brokers.
     """
     groups = min(MACHINES, brokers)
     both = max(2, 2 * groups - brokers)

@@ -69,7 +69,7 @@ class Deployments:
             _warn(wrong)
         for kept in networks:
             try:
-                self._host(kept, ran_before=True).note("deployed again: the supervisor was started anew")
+                self._host(kept, ran_before=True).note("deployed again: the supervisor was restarted")
             except OSError as error:
                 _warn(f"{kept.deployment.id} cannot be deployed again: {error}")
 

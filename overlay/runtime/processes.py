@@ -91,10 +91,10 @@ def fork(work: Work, words: Path, inherited: Iterable[int]) -> Child:
 def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> list[Child]:
     """Do each work in a child that keeps only ``inherited`` and the work's own open; here all of them are closed.
 
-    Its exit code is what the work returns. Its standard error goes to the work's path, made anew. All are forked at one
-    go: what this process writes to its memory between two forks is shared by nobody afterwards, so there is as little
-    of it as can be. Where the system refuses another process the list is shorter than ``works``. Raises ``OSError``
-    when not even the first can be had.
+    Its exit code is what the work returns. Its standard error goes to the work's path, which is emptied first. All are
+    forked at one go: what this process writes to its memory between two forks is shared by nobody afterwards, so there
+    is as little of it as can be. Where the system refuses another process the list is shorter than ``works``. Raises
+    ``OSError`` when not even the first can be had.
     """
     parent, pids = os.getpid(), []
     prepared = []

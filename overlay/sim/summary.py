@@ -91,7 +91,7 @@ def _of_servers(counters: dict[str, list[dict[str, int]]], system: System) -> di
 
 
 def _grown(rows: list[dict[str, int]], name: str) -> int:
-    """Of a counter that begins anew with each life of its process."""
+    """Of a counter that begins again with each life of its process."""
     return growth([0, *(row.get(name, 0) for row in rows)])
 
 

@@ -3,7 +3,7 @@
 The first line may name the columns; without names they are ``a,b,delay_ms,jitter_ms,loss``. Of what else a link may be
 given those columns are written that say something. Semicolons and tabs will do for commas. A line that names one broker
 only says that there is such a broker: so brokers without links, and the order of brokers with names, come back as they
-went out. Places are not kept; they are drawn anew.
+went out. Places are not kept; they are drawn again.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def at_work(document: Mapping[str, Any]) -> str:
     if found is None:
         return ""
     said = f"The overlay falls into {_described(found, document.get('names'))}: {MEANING} and counts as not found."
-    return f"{said} Link the parts in the topology and launch it anew, unless that is what was to be shown."
+    return f"{said} Link the parts in the topology and launch it again, unless that is what was to be shown."
 
 
 def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:

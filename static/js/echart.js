@@ -74,7 +74,7 @@ export function band(tone, ends) {
   };
 }
 
-// Lines drawn as one path; each ends where a point has no place, and begins anew behind it.
+// Lines drawn as one path; each ends where a point has no place, and begins again behind it.
 export function paths(tone, dash, lines) {
   const points = lines.flat().filter((point) => point.every(Number.isFinite));
   const end = (of, axis) => points.reduce((most, point) => of(most, point[axis]), points[0][axis]);

@@ -11,7 +11,7 @@ function explain(row) {
   row.querySelector("[data-amount]").textContent = AMOUNTS[what] || "Amount";
 }
 
-// The form reckons anew what a launch would make when one of its fields changes.
+// The form estimates again what a launch would create when one of its fields changes.
 const changed = () => rows.closest("form").dispatchEvent(new Event("change", { bubbles: true }));
 
 document.getElementById("fault-add")?.addEventListener("click", () => {

@@ -143,7 +143,7 @@ export class Graph {
 
   select(index) { this.cy.nodes().forEach((node) => { node[node.data("index") === index ? "select" : "unselect"](); }); }
 
-  // The style sheet is read anew where colours or measures of the page have changed, not with every figure that comes.
+  // The style sheet is read again where colours or measures of the page have changed, not with every figure that comes.
   paint() {
     this.dress();
     this.cy.style([...sheet(this.many), ...this.more()]);

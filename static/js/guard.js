@@ -1,6 +1,6 @@
 // What was typed and not sent is not lost without a question. Every form of a page that is posted counts, but for those
 // with `data-unguarded`; `data-typed` says of a form that what it says when it comes was typed and is not kept yet. A page
-// with something else to lose tells of it by `guard`. A link with `data-confirm-typed` fills a form anew: it asks before.
+// with something else to lose tells of it by `guard`. A link with `data-confirm-typed` fills a form again: it asks before.
 
 const GUARDED = "main form[method=post]:not([data-unguarded])";
 const others = [];

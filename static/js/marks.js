@@ -112,7 +112,7 @@ export class MarkList {
   show(marks, isOver) {
     const begun = marks.filter(({ kind }) => kind === "fault").length;
     const waiting = isOver ? [] : this.planned.slice(begun);
-    for (const planned of this.list.querySelectorAll("li.soft")) planned.remove(); // written anew below, after all that came
+    for (const planned of this.list.querySelectorAll("li.soft")) planned.remove(); // written again below, after all that came
     while (this.list.children.length > marks.length) this.list.lastElementChild.remove();
     marks.forEach((mark, at) => this.fill(this.list.children[at] || this.list.appendChild(this.row(at + 1)), mark));
     for (const fault of waiting) {

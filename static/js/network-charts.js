@@ -1,5 +1,5 @@
 // How a network answered its own probes and what its brokers took: four charts of all brokers together or of one, asked
-// for anew each step while the page is looked at. What is asked for is all that is known, so nothing is ever missing.
+// for again each step while the page is looked at. What is asked for is all that is known, so nothing is ever missing.
 import { LiveChart } from "./livechart.js";
 import { ZoomReset } from "./zoom.js";
 

@@ -1,4 +1,4 @@
-// Messages as dots over the drawn overlay. What is drawn is handed in anew for each frame.
+// Messages as dots over the drawn overlay. What is drawn is handed in again for each frame.
 import { colour } from "./format.js";
 import { Graph } from "./graph.js";
 

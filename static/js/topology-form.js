@@ -1,4 +1,4 @@
-// The form of a new topology: another kind or a preset fills it anew, and takes along in the address what was typed.
+// The form of a new topology: another kind or a preset fills it again, and takes along in the address what was typed.
 import { isChanged, leave } from "./guard.js";
 
 const LONGEST = 16_000;

@@ -24,7 +24,7 @@ RESIDUALS = "calibration-residuals.json"
 REFERENCE_RESIDUALS = Path(__file__).with_name("reference_residuals.json")
 """Of the model that comes with the code."""
 READING = "<!-- written by hand -->"
-"""Before and behind what somebody wrote on the page, which stays when it is made anew."""
+"""Before and behind what somebody wrote on the page, which stays when it is made again."""
 
 LIVE, SIMULATED = "live", "simulated"
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 860, 56, 330, 40, 40, 46

@@ -1,6 +1,6 @@
 """A simulated run that repeats another, held against the digest that one had: does the same come out?
 
-Counterpart: ``telemetry.sweep.simulation`` simulates it anew. What is compared is what the earlier run's row says, so
+Counterpart: ``telemetry.sweep.simulation`` simulates it again. What is compared is what the earlier run's row says, so
 that nothing of it need be kept.
 """
 

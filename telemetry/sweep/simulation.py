@@ -9,7 +9,7 @@
 
 Configuration, seed, the simulator's code and the service times are all that a simulated run follows from, so their hash
 is the key, and a run with a key that was met before gets the same journals as links. A directory appears whole, by a
-rename: one that was left behind unfinished is begun anew.
+rename: one that was left behind unfinished is begun again.
 
 Counterparts: ``overlay.sim.engine`` simulates; ``telemetry.sweep`` does many.
 """
@@ -73,7 +73,7 @@ class Order:
     seed: int
     replicate: int = 0
     experiment: str = ""
-    anew: bool = False
+    again: bool = False
     """Simulate it even if it is kept, to see that the same comes out."""
     repeats: Mapping[str, Any] = field(default_factory=dict)
     """``{run, key, digest}`` of the run that this one is the same as: a result's names, and whose it is. Its digest is
@@ -95,7 +95,7 @@ class Result:
     """Whether it was simulated before, and only linked now."""
     was_stopped: bool
     differs_from: str = ""
-    """The digest that it had before, if it was simulated anew and another came out; that is a bug."""
+    """The digest that it had before, if it was simulated again and another came out; that is a bug."""
     took_s: float = 0.0
     """By the clock, until its result was collected; 0 of one that was kept."""
     repeat: Mapping[str, str] = field(default_factory=dict)
@@ -121,7 +121,7 @@ def simulate_run(
     services = services_of(order.configuration, places.var)
     key = content_key(order.configuration, order.seed, services)
     known = read_manifest(lake.manifest_path(order.run)).get("simulated") or {}
-    if known.get("key") == key and not known.get("was_stopped") and not order.anew:
+    if known.get("key") == key and not known.get("was_stopped") and not order.again:
         return Result(**{**known, "was_kept": True})
     tell("measuring", 0.0)
     began = time.monotonic()
@@ -188,12 +188,12 @@ def _fetch(
 ) -> Result:
     """The run's journals put in their place, simulated now unless they are kept."""
     kept = places.kept / key
-    if not order.anew and (found := _kept_result(kept)):
+    if not order.again and (found := _kept_result(kept)):
         _link(kept / "journal", files.journal_directory)
         return found
     with _sole(places.kept / f".{key}") as scratch:
         before = _kept_result(kept)
-        if before and not order.anew:  # by another process, while this one waited for its turn
+        if before and not order.again:  # by another process, while this one waited for its turn
             _link(kept / "journal", files.journal_directory)
             return before
         result = _simulated(order, key, services, scratch, tell, should_stop)
@@ -239,7 +239,7 @@ def _kept_result(kept: Path) -> Result | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise TelemetryError(
-            f"What is kept in {kept} cannot be read: {error}. Remove it to simulate it anew."
+            f"What is kept in {kept} cannot be read: {error}. Remove it to simulate it again."
         ) from None
 
 

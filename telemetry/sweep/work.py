@@ -52,7 +52,7 @@ def _end(result: Result) -> tuple[str, float, str]:
         return CANCELLED, 0.0, ""
     if result.differs_from:
         sentence = (
-            f"Simulated anew it came out differently: its digest is {result.digest} and was {result.differs_from}. "
+            f"Simulated again it came out differently: its digest is {result.digest} and was {result.differs_from}. "
             "Equal configuration, seed and code must give equal runs; this is a bug."
         )
         return FAILED, 1.0, sentence

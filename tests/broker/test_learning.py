@@ -193,7 +193,7 @@ def test_a_view_holds_what_is_known_and_none_for_the_rest(told, monkeypatch):
     talk.wait(1_000)
     talk.hear(B, "8|1|10.0.0.2:4002|*")
     ask(talk, 8)
-    assert talk.broker._searching._strategy.view.degree(B) is None, "a neighbour anew"
+    assert talk.broker._searching._strategy.view.degree(B) is None, "a neighbour again"
 
 
 def test_what_nobody_asked_about_itself_counts_for_nothing(told, monkeypatch):

@@ -170,7 +170,7 @@ class SharesAgainstModel(RuleBasedStateMachine):
             self.table.check_invariants()
 
 
-class ReckonedAgainstScanned(RuleBasedStateMachine):
+class ModelledAgainstScanned(RuleBasedStateMachine):
     """Two linear tables that are told the same: one scans, the other finds and counts what a scan would."""
 
     keys = st.sampled_from([("t", "sensorEz", "s"), ("t", "sensorFY", "s"), ("t", "a", "bs"), ("t", "ab", "s")])
@@ -214,8 +214,8 @@ class ReckonedAgainstScanned(RuleBasedStateMachine):
 TestTable = TableAgainstModel.TestCase
 TestShares = SharesAgainstModel.TestCase
 TestShares.settings = settings(max_examples=100, stateful_step_count=30)
-TestReckoned = ReckonedAgainstScanned.TestCase
-TestReckoned.settings = settings(max_examples=200, stateful_step_count=40)
+TestModelled = ModelledAgainstScanned.TestCase
+TestModelled.settings = settings(max_examples=200, stateful_step_count=40)
 TestTable.settings = settings(max_examples=200, stateful_step_count=40)
 
 

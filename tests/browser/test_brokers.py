@@ -74,7 +74,7 @@ def test_a_broker_of_a_network_is_opened_in_its_picture_and_from_its_table(page:
     assert page.url.endswith("?broker=9")
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_contain_text("All brokers")
-    # The table asks for itself anew; whoever opened a broker from it comes back to the button that is there then.
+    # The table asks for itself again; whoever opened a broker from it comes back to the button that is there then.
     button = page.get_by_role("button", name="Broker 2: look at it")
     button.focus()
     page.keyboard.press("Enter")

@@ -46,7 +46,7 @@ def test_from_the_log_in_to_the_report(page: Page, stack: Stack) -> None:
     page.goto(first)
     expect(state_of(page)).to_have_text("done", timeout=RUN_MS)
     expect(page.locator("[data-figure='latency.p95']")).to_have_text(re.compile(r"\d.*s"))
-    expect(page.get_by_text("What the answers were worth")).to_be_visible()  # the page has come anew by then, and stays
+    expect(page.get_by_text("What the answers were worth")).to_be_visible()  # the page was reloaded by then
 
     page.goto(experiment)
     page.get_by_role("button", name="Make a report").click()

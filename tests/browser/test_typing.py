@@ -11,7 +11,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 from tests.browser.conftest import WIDE, Complaints, Shown, width
 
 MARKED = "window.stayed === true"
-"""Of a page that was not loaded anew since ``mark``."""
+"""Of a page that was not loaded again since ``mark``."""
 NEXT_IS_KEPT_BACK = """new Promise((tell) =>
     addEventListener("htmx:beforeRequest", (event) => tell(event.defaultPrevented), { once: true }))"""
 """Of the next time that a part asks for itself."""
@@ -82,7 +82,7 @@ def test_the_keyboard_stays_on_a_run_of_a_sweep_while_it_goes_on_and_when_it_end
     page.goto(f"{shown.url}/experiments/?q=Not+launched+yet")
     page.get_by_role("link", name="Not launched yet", exact=True).first.click()
     page.get_by_role("link", name="New from this").click()
-    with page.expect_response("**/estimate/"):  # which brings the button anew: a click in between would be lost
+    with page.expect_response("**/estimate/"):  # which brings the button again: a click in between would be lost
         page.get_by_label("Name", exact=True).fill(f"Watched at {width(page)}")
         page.get_by_label("Name", exact=True).blur()
     page.wait_for_load_state("networkidle")

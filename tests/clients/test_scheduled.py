@@ -66,7 +66,7 @@ class Network:
             self._drain()
 
     def _expect_nothing(self, timer: int | None) -> None:
-        """A driver that was told so neither drains the client nor arms it anew."""
+        """A driver that was told so neither drains the client nor arms it again."""
         assert not self.client.samples()
         assert not self.client.datagrams_to_send()
         assert not self.client.lanes_to_close()

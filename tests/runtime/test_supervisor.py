@@ -105,7 +105,7 @@ def test_when_the_supervisor_is_killed_nothing_is_left_and_its_networks_come_bac
     host.process.stderr.close()
     host.start()
     after = host.phase("net", "running")
-    assert after["reason"] == "deployed again: the supervisor was started anew"
+    assert after["reason"] == "deployed again: the supervisor was restarted"
     assert [broker["address"] for broker in after["brokers"]] == [broker["address"] for broker in before["brokers"]]
 
 

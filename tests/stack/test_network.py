@@ -129,7 +129,7 @@ def test_it_comes_back_after_its_supervisor_died_and_says_why(api: Api, house: H
         "REST shows it",
         SHOWN_S,
     )
-    assert after["reason"] == "deployed again: the supervisor was started anew"
+    assert after["reason"] == "deployed again: the supervisor was restarted"
     assert after["changed"] > before["changed"], "it has been running since then, not since it was deployed"
     assert [one["address"] for one in after["brokers"]] == [one["address"] for one in before["brokers"]]
     provide(api, path, "24")

@@ -144,7 +144,7 @@ def test_a_repetition_is_held_against_the_digest_that_it_had_though_nothing_is_k
     def again(run: str, **changed: str) -> simulation.Result:
         shutil.rmtree(places.kept)
         had = {"run": order.run, "key": first.key, "digest": first.digest, **changed}
-        return simulate_run(replace(order, run=run, anew=True, repeats=had), places, now())
+        return simulate_run(replace(order, run=run, again=True, repeats=had), places, now())
 
     same = again("same")
     assert (same.repeat["outcome"], same.repeat["run"], same.differs_from) == ("identical", order.run, "")

@@ -22,7 +22,7 @@ from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.table import Entry
 
 UNTOLD = -1
-"""Of a timer: to be found out anew, since something may have changed it."""
+"""Of a timer: to be found out again, since something may have changed it."""
 
 
 class Hits(ABC):

@@ -45,7 +45,7 @@ LEAST_SPREAD = 10 * MILLISECOND
 """How much later than the mean an acknowledgement may always be: brokers deal with datagrams in batches."""
 
 PLAIN_FOR = 60 * SECOND
-"""How long a broker that answered 22 with NACK 301 gets plain datagrams, unless it joins anew before."""
+"""How long a broker that answered 22 with NACK 301 gets plain datagrams, unless it joins again before."""
 PATIENCE = 3
 """So many NACKs 301 in a row are damage on the way if that broker has acknowledged before."""
 
@@ -81,7 +81,7 @@ class Delivery:
         self.send(CODES[type(message)], data, to, now)
 
     def meet(self, broker: Address) -> None:
-        """It joined anew: what is known of it may be true no longer."""
+        """It joined again: what is known of it may be true no longer."""
 
     def forget(self, broker: Address) -> None:
         """It is gone: nothing is sent again."""

@@ -66,7 +66,7 @@ class Query:
         self.looked: frozenset[Address] = _NOBODY
         """Neighbours that were sent a Lookahead."""
         self.wake: int | None = None
-        """When to decide anew if nothing has come by then."""
+        """When to decide again if nothing has come by then."""
         self.status: int = Status.DATA_NOT_FOUND
         """What a refusal will say: the first of another kind, if there was one."""
 

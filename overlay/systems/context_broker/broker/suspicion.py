@@ -7,7 +7,7 @@ per ping where three misses in a row make 0.007.
 ::
 
     we ── 24 ─> helper ── 1 ─> suspect          in each round: up to ``indirect_probes`` helpers, and our own ping
-       <─ 25 ──       <── 9 ──                  25: it lives, and the count begins anew; 9 to us: no suspect any more
+       <─ 25 ──       <── 9 ──                  25: it lives, and the count begins again; 9 to us: no suspect any more
 
 One that only helpers hear stays a suspect, since what we send it may be lost on the way: walks pass it over while there
 is another neighbour, and it is not dead. Where there are fewer helpers than wanted, our own pings take their place.

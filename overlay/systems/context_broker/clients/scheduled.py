@@ -213,7 +213,7 @@ class Provider(ScheduledClient):
         self._has_advertised = False
 
     def _ask(self) -> tuple[str, Question]:
-        """Made for each update anew: kept, it would be a third of what a client takes."""
+        """Made for each update: kept, it would be a third of what a client takes."""
         flag, self._has_advertised = "U" if self._has_advertised else "A", True
         about, key = _entity(self.plan.entity)
         name, valid_ms = f"provider-{self.plan.client}", self.fleet.workload.valid_ms

@@ -12,7 +12,7 @@ from telemetry.systems.context_broker.search_table.published import compare
 from telemetry.systems.context_broker.search_table.summary import METRICS, Difference, Summary, figure
 
 READING = "<!-- written by hand -->"
-"""Before and behind what somebody wrote on the page, which stays when the tables are made anew."""
+"""Before and behind what somebody wrote on the page, which stays when the tables are made again."""
 SHOWN = {name: title for name, (title, _) in METRICS.items() if name != "datagrams"}
 """Metrics with tables on the page; the file has all."""
 TIMELESS = ("success", "messages", "hops")
