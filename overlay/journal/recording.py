@@ -292,5 +292,11 @@ def _is_place(host: str, port: int) -> bool:
 
 
 def recordings_in(directory: Path) -> list[Path]:
-    """Every recording in a directory, by name."""
-    return sorted(directory.glob(f"*{SUFFIX}"))
+    """Every recording in a directory, by name; none where there is no such directory. Raises ``OSError``.
+
+    Not by ``Path.glob``, which from Python 3.13 on is silent about a directory that cannot be read.
+    """
+    try:
+        return sorted(path for path in directory.iterdir() if path.name.endswith(SUFFIX))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
