@@ -19,7 +19,7 @@ from overlay.core.engines import LIVE
 from overlay.journal.facts import KINDS, Event, Holdings, Sample, Start, Tick, Trace
 from overlay.journal.journal import read_journal
 from telemetry.errors import TelemetryError
-from telemetry.lake.records import STORED, rows_to_table, to_table
+from telemetry.lake.records import STORED, TABLES, rows_to_table, to_table
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.lake.storage import plain, whole_file, write_json
 from telemetry.summary.summary import Collected, summarise
@@ -53,8 +53,14 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     _write_samples(samples, lake.part("samples", files.run), str(manifest.get("engine") or LIVE))
     _write(lake, "ticks", files.run, kept.ticks)
     _write(lake, "events", files.run, kept.events)
+    for name, facts in kept.of_clients.items():
+        if facts:
+            rows = to_table(name, facts)
+            verdicts = telemetry.verdicts(name, rows, manifest, kept)
+            _write_table(lake, name, files.run, rows.append_column("verdict", verdicts))
     kept.lost += telemetry.read_more(files)
-    found = summarise(Collected(samples, kept.ticks, kept.events, kept.starts, kept.lost), manifest, telemetry)
+    collected = Collected(samples, kept.ticks, kept.events, kept.starts, kept.lost, kept.of_clients)
+    found = summarise(collected, manifest, telemetry)
     found |= telemetry.finish(files, samples, kept, found)
     summary: dict[str, Any] = plain(found)
     write_json(lake.manifest_path(files.run), plain({**manifest, "run": files.run, "summary": summary}))
@@ -76,6 +82,7 @@ class _Reader:
         kept = self.kept
         keep: dict[type, list[Any]] = {Tick: kept.ticks, Event: kept.events, Start: kept.starts}
         keep[Holdings] = kept.holdings
+        keep |= {TABLES[table]: facts for table, facts in kept.of_clients.items()}
         began = len(kept.starts)
         try:
             journal = read_journal(path)
@@ -125,5 +132,9 @@ def _write_samples(samples: pa.Table, path: Path, engine: str) -> None:
 
 
 def _write(lake: Lake, name: str, run: str, facts: list[Any]) -> None:
+    _write_table(lake, name, run, to_table(name, facts))
+
+
+def _write_table(lake: Lake, name: str, run: str, table: pa.Table) -> None:
     with whole_file(lake.part(name, run)) as file:
-        pq.write_table(to_table(name, facts), file, compression="zstd")
+        pq.write_table(table, file, compression="zstd")

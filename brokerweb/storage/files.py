@@ -15,10 +15,11 @@ from brokerweb.kit.ids import new_id
 from brokerweb.storage.choice import Item
 from telemetry.errors import TelemetryError
 from telemetry.lake.history import zero_unix_us
+from telemetry.lake.records import SOME
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, Places, simulator_version
 
-REMOVED_TABLES = ("samples", "ticks")
+REMOVED_TABLES = ("samples", "ticks", *SOME)
 """Of the lake; events and manifests, which tell what the run was, stay."""
 TABLES = (*REMOVED_TABLES, "events", "manifests")
 STAYS = "manifest.json"

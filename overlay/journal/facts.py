@@ -126,6 +126,71 @@ class Holdings:
     """How many more there were."""
 
 
-Fact = Start | Sample | Tick | Event | Trace | Holdings
-KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings)
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One arrival of one publication at one receiver; the same publication may arrive again, and at many."""
+
+    role: str
+    """Of the receiver: ``subscriber``."""
+    client: int
+    """Number of the receiver within its role."""
+    server: int
+    """Index of the server it came from; -1 where it came from another client."""
+    phase: str
+    """``warming`` or ``measuring``: when it was *published*."""
+    publication: str
+    """Names the publication in the whole run; a ``Sample`` of the publisher has it as its entity."""
+    published_us: int
+    """When the schedule wanted it published; its delay runs from here."""
+    received_us: int
+    copy: int
+    """1 for the first arrival of this publication at this receiver, 2 for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection of a client to a server, written when it ended or could not be made."""
+
+    role: str
+    client: int
+    server: int
+    phase: str
+    """When it was *intended*."""
+    outcome: str
+    """One of ``CONNECTED``."""
+    intended_us: int
+    opened_us: int
+    """0 where it was never made."""
+    ended_us: int
+    reason: str
+    """Why it ended, in a word of its system; empty where it was meant to."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """A client that moved from one server to another."""
+
+    role: str
+    client: int
+    server: int
+    """Index of the server it left."""
+    to_server: int
+    phase: str
+    outcome: str
+    """``done`` or ``failed``."""
+    began_us: int
+    """When the client began to leave the one."""
+    ended_us: int
+    """When the other served it, or it was given up."""
+    missed: int
+    """Publications that were for it meanwhile and never arrived, as far as the client can tell; -1 where it cannot."""
+
+
+CONNECTED = ("closed", "lost", "refused", "timed_out")
+"""How a connection ended: as it was meant to, by itself, or before it was made."""
+
+Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver
+ClientFact = Sample | Delivery | Connection | HandOver
+"""What clients report of what they did."""
+KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver)
 """A fact's index here is its kind in the journal: append, never reorder."""

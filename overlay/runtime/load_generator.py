@@ -18,7 +18,7 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.journal.facts import Sample
+from overlay.journal.facts import ClientFact, Sample
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.load.windows import Windows
@@ -35,7 +35,7 @@ TIMER_SLACK_NS = 1000
 
 
 class FleetReporter:
-    """Samples and ticks of one fleet on their way into its journal."""
+    """Facts and ticks of one fleet on their way into its journal."""
 
     def __init__(self, writer: JournalWriter, process: str, zero_ns: int, fleet: Fleet) -> None:
         self._writer = writer
@@ -44,9 +44,10 @@ class FleetReporter:
         self._fleet = fleet
         self._response_times = ResponseTimes()
 
-    def report_sample(self, sample: Sample) -> None:
-        self._writer.write(sample)
-        self._response_times.add(sample)
+    def report_fact(self, fact: ClientFact) -> None:
+        self._writer.write(fact)
+        if isinstance(fact, Sample):
+            self._response_times.add(fact)
 
     def report_second(self, now: int) -> None:
         self._fleet.set_wall_clock(wall_offset_ns())
@@ -95,7 +96,7 @@ def run_fleet(
     driver = FleetDriver(
         fleet.clients,
         fleet.tally,
-        on_sample=reporter.report_sample,
+        on_fact=reporter.report_fact,
         on_second=reporter.report_second,
         lifeline_fd=lifeline_fd,
     )

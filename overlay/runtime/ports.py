@@ -18,7 +18,7 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.journal.facts import Sample
+from overlay.journal.facts import ClientFact
 from overlay.load.tally import Tally
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.runtime.ready import make_ready
@@ -38,7 +38,7 @@ class FleetDriver:
         clients: Sequence[Client],
         tally: Tally,
         *,
-        on_sample: Callable[[Sample], None],
+        on_fact: Callable[[ClientFact], None],
         on_second: Callable[[int], None],
         lifeline_fd: int | None = None,
     ) -> None:
@@ -46,7 +46,7 @@ class FleetDriver:
         self._clients = clients
         self._tally = tally
         self._tally.counters |= {"send_errors": 0, "receive_errors": 0, "kernel_drops": 0, "open_ports": 0}
-        self._on_sample = on_sample
+        self._on_fact = on_fact
         self._on_second = on_second
         self._lifeline_fd = lifeline_fd
         self._ready = make_ready()
@@ -118,8 +118,8 @@ class FleetDriver:
         client = self._clients[index]
         for lane, data, to in client.datagrams_to_send():
             self._send((index, lane), data, to)
-        for sample in client.samples():
-            self._on_sample(sample)
+        for fact in client.facts():
+            self._on_fact(fact)
         for lane in client.lanes_to_close():
             self._close((index, lane))
         self._arm(index)

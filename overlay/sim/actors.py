@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from overlay.core.addresses import Address
 from overlay.core.node import Event, Node
-from overlay.journal.facts import Sample
+from overlay.journal.facts import ClientFact
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
 from overlay.systems.contract import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
 
@@ -101,12 +101,12 @@ class Ports:
 class ClientActor(Actor):
     """A provider or consumer of a workload: each of its lanes is a port on its host, which none ever is again."""
 
-    __slots__ = ("_host", "_simulator", "client", "open_ports", "samples")
+    __slots__ = ("_host", "_simulator", "client", "facts", "open_ports")
 
     def __init__(self, simulator: Simulator, client: Client, host: str) -> None:
         super().__init__()
         self.client = client
-        self.samples: list[Sample] = []
+        self.facts: list[ClientFact] = []
         self.open_ports = 0
         self._simulator = simulator
         self._host = host
@@ -124,7 +124,7 @@ class ClientActor(Actor):
         if timer is not None and timer <= now:
             self.client.handle_timer(now)
         outgoing = [(data, self._open(lane), to) for lane, data, to in self.client.datagrams_to_send()]
-        self.samples += self.client.samples()
+        self.facts += self.client.facts()
         for lane in self.client.lanes_to_close():
             self._simulator.close((self._host, FIRST_PORT + lane))
             self.open_ports -= 1

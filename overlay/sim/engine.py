@@ -225,7 +225,7 @@ class _Run:
         for client in self._world.clients:
             if not client.client.is_finished:
                 client.client.abandon(simulator.now)
-                client.samples += client.client.samples()
+                client.facts += client.client.facts()
         self._enter(phases.FINISHED)
 
     def _has_unfinished(self) -> bool:

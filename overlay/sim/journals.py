@@ -15,7 +15,7 @@ from overlay import __version__
 from overlay.core.addresses import format_address
 from overlay.core.service_times import Memory
 from overlay.deployment.phases import DRAINING, MEASURING
-from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Event, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Event, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
@@ -168,10 +168,11 @@ class _FleetReporter:
 
     def facts(self, at_us: int) -> Iterator[Any]:
         for client in self._clients:
-            for sample in client.samples:
-                self._response_times.add(sample)
-                yield sample
-            client.samples.clear()
+            for fact in client.facts:
+                if isinstance(fact, Sample):
+                    self._response_times.add(fact)
+                yield fact
+            client.facts.clear()
         counters = {**self._fleet.tally.counters, **IDLE_DRIVER}
         del counters["held_dropped"], counters["backlog_dropped"]  # which no client has
         counters["open_ports"] = sum(client.open_ports for client in self._clients)

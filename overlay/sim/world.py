@@ -264,7 +264,7 @@ class World:
 
     def samples(self) -> list[Sample]:
         """Of all clients so far, their times from the simulator's zero."""
-        return [sample for client in self.clients for sample in client.samples]
+        return [fact for client in self.clients for fact in client.facts if isinstance(fact, Sample)]
 
     @property
     def zero_unix_us(self) -> int:

@@ -32,7 +32,7 @@ from overlay.journal.facts import ALL_BROKERS
 if TYPE_CHECKING:  # a broker in a process of its own would carry them
     from overlay.core.settings import Use
     from overlay.faults.churn import Change
-    from overlay.journal.facts import Fact, Sample
+    from overlay.journal.facts import ClientFact, Fact
     from overlay.load.expectations import Expected
     from overlay.load.tally import Tally
     from overlay.load.windows import Windows
@@ -133,8 +133,8 @@ class Client(Protocol):
         ...
 
     def lanes_to_close(self) -> Sequence[int]: ...
-    def samples(self) -> Sequence[Sample]:
-        """What ended since the last call."""
+    def facts(self) -> Sequence[ClientFact]:
+        """What ended or arrived since the last call: samples of its exchanges, deliveries, connections, hand-overs."""
         ...
 
     def abandon(self, now: int) -> None:
@@ -265,6 +265,9 @@ class System(ABC):
     """A dataclass of settings, made with ``overlay.core.settings.setting``."""
     Workload: ClassVar[type]
     """Another, with what ``overlay.load.windows.Timed`` asks for."""
+
+    telemetry: ClassVar[str] = ""
+    """``MODULE:CLASS`` of what telemetry adds for a system from another package; empty: nothing."""
 
     # ---- choices
 

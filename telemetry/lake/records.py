@@ -14,10 +14,19 @@ from typing import Any, get_type_hints
 
 import pyarrow as pa
 
-from overlay.journal.facts import Event, Sample, Tick
+from overlay.journal.facts import Connection, Delivery, Event, HandOver, Sample, Tick
 
-TABLES: dict[str, type] = {"samples": Sample, "ticks": Tick, "events": Event}
+TABLES: dict[str, type] = {
+    "samples": Sample,
+    "ticks": Tick,
+    "events": Event,
+    "deliveries": Delivery,
+    "connections": Connection,
+    "handovers": HandOver,
+}
 """The lake's tables and the fact that is a row of each."""
+SOME = ("deliveries", "connections", "handovers")
+"""Those that a run has only if its system reports such facts."""
 
 _COLUMN_TYPES: dict[Any, pa.DataType] = {
     int: pa.int64(),
@@ -35,10 +44,11 @@ def _schema(fact: type) -> pa.Schema:
 SCHEMAS: dict[str, pa.Schema] = {table: _schema(fact) for table, fact in TABLES.items()}
 
 FOUND: dict[str, pa.Schema] = {
-    "samples": pa.schema([("truth", pa.string()), ("stale_ms", pa.int64()), ("existed", pa.bool_())])
+    "samples": pa.schema([("truth", pa.string()), ("stale_ms", pa.int64()), ("existed", pa.bool_())]),
+    **{table: pa.schema([("verdict", pa.string())]) for table in SOME},
 }
-"""By table, what ``telemetry.systems.context_broker.oracle`` says of each row. An update has none of it, and
-``stale_ms`` an answer alone."""
+"""By table, what the oracle of a run's system says of each row; ``null`` where it has none, or nothing to say. Of
+samples: an update has none of it, and ``stale_ms`` an answer alone."""
 
 STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())]) for table, schema in SCHEMAS.items()}
 """The columns of each table's files."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +21,7 @@ from overlay.faults.churn import DEPARTURES, HAPPENED, UP
 from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
 from overlay.journal.facts import Event, Start, Tick
 from telemetry.statistics import metrics
-from telemetry.summary import processes
+from telemetry.summary import of_clients, processes
 from telemetry.summary.processes import Servers
 from telemetry.summary.schedule import measured_us
 from telemetry.summary.verdict import Evidence, judge
@@ -41,6 +41,8 @@ class Collected:
     starts: Sequence[Start]
     lost: Sequence[str]
     """One sentence per journal of which something is missing."""
+    of_clients: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Deliveries, connections and hand-overs, by the lake's table."""
 
 
 def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
@@ -72,6 +74,7 @@ def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry)
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
         **system.costs(counters, asked),
+        **of_clients.summarised(run.of_clients, duration_us),
         "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
         "window_us": [begin_us, end_us],
         "measured_us": duration_us,

@@ -15,7 +15,7 @@ import pyarrow as pa
 from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.systems.contract import System
 from telemetry.charts.charts import Chart
-from telemetry.lake.records import FOUND
+from telemetry.lake.records import FOUND, SOME
 from telemetry.lake.runs import RunFiles
 
 
@@ -45,6 +45,8 @@ class Journalled:
     events: list[Event] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     holdings: list[Holdings] = field(default_factory=list)
+    of_clients: dict[str, list[Any]] = field(default_factory=lambda: {table: [] for table in SOME})
+    """By the lake's table: deliveries, connections and hand-overs."""
     lost: list[str] = field(default_factory=list)
     """One sentence per journal of which something is missing."""
 
@@ -67,6 +69,10 @@ class Telemetry:
         for column in FOUND["samples"]:
             samples = samples.append_column(column, pa.nulls(samples.num_rows, column.type))
         return samples
+
+    def verdicts(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Array:
+        """What each row of ``deliveries``, ``connections`` or ``handovers`` was worth, in a word; ``null``: unknown."""
+        return pa.nulls(rows.num_rows, pa.string())
 
     def of_requests(self, requests: pa.Table, zero_unix_us: int) -> dict[str, Any]:
         """Further figures of the requests of measuring, for the run's summary."""

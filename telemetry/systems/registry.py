@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from overlay.core.errors import InvalidSetting
+from overlay.systems.contract import System
 from overlay.systems.registry import system_of
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
@@ -20,4 +23,13 @@ def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
         system = system_of(str(manifest.get("system") or ""))
     except InvalidSetting:
         system = system_of("")
-    return TELEMETRY.get(system.name, Telemetry)(system)
+    return _class_of(system)(system)
+
+
+@cache
+def _class_of(system: System) -> type[Telemetry]:
+    if not system.telemetry:
+        return TELEMETRY.get(system.name, Telemetry)
+    module, _, name = system.telemetry.partition(":")
+    found: type[Telemetry] = getattr(import_module(module), name)
+    return found

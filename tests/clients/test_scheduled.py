@@ -67,7 +67,7 @@ class Network:
 
     def _expect_nothing(self, timer: int | None) -> None:
         """A driver that was told so neither drains the client nor arms it again."""
-        assert not self.client.samples()
+        assert not self.client.facts()
         assert not self.client.datagrams_to_send()
         assert not self.client.lanes_to_close()
         later = self.client.next_timer()
@@ -83,7 +83,7 @@ class Network:
                 arrival = self.now + round(delay_ms * MILLISECOND)
                 heappush(self.replies, (arrival, len(self.requests) * 10 + len(self.replies), lane, encode(reply)))
         self.closed |= set(self.client.lanes_to_close())
-        self.samples += self.client.samples()
+        self.samples += self.client.facts()
 
 
 def answer(request: ContextRequest) -> ContextResponse:
@@ -188,7 +188,7 @@ def test_with_all_ports_busy_requests_wait_and_their_lateness_shows() -> None:
     network = Network(CONSUMER, lambda request: [], EACH_SECOND, lanes=2)
     network.run(20)
     network.client.abandon(20 * SECOND)
-    samples = network.samples + list(network.client.samples())
+    samples = network.samples + list(network.client.facts())
     assert sorted(s.intended_us for s in samples) == [500_000 + k * 1_000_000 for k in range(20)]
     assert {s.outcome for s in samples} == {"timed_out"}
     assert max(s.sent_us - s.intended_us for s in samples) > 8_000_000

@@ -120,9 +120,7 @@ def test_response_times_are_binned_as_the_histogram_would(tmp_path: Path) -> Non
     reporter = FleetReporter(writer, "consumers-0", 0, fleet)
     wanted = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)
     for taken in times:
-        reporter.report_sample(
-            Sample("consumer", 0, 0, "measuring", "answered", 102, 1, 50, 60, 50 + taken, "a|b|c", 1)
-        )
+        reporter.report_fact(Sample("consumer", 0, 0, "measuring", "answered", 102, 1, 50, 60, 50 + taken, "a|b|c", 1))
         wanted.record_value(min(max(taken, 1), LONGEST_US))
     reporter.report_second(SECOND)
     reporter.report_second(2 * SECOND)

@@ -94,7 +94,7 @@ def test_clients_go_on_through_churn_and_every_request_ends() -> None:
     overlay.add_churn(workload)
     overlay.add_clients(workload)
     overlay.run_for(60 * SECOND)
-    asked = [sample for client in overlay.clients for sample in client.samples if sample.role == "consumer"]
+    asked = [sample for client in overlay.clients for sample in client.facts if sample.role == "consumer"]
     outcomes = [sample.outcome for sample in asked]
     assert len(outcomes) >= 20 * 30
     assert set(outcomes) <= set(OUTCOMES)

@@ -227,7 +227,7 @@ def test_a_workload_is_answered_in_full_on_clean_links() -> None:
     assert counters["outstanding"] == counters["timed_out"] == counters["refused"] == counters["not_found"] == 0
     assert counters["answered"] == counters["requests"] == counters["attempts"] > 300
     assert all(client.client.is_finished for client in overlay.clients)
-    assert sum(len(client.samples) for client in overlay.clients) == counters["requests"]
+    assert sum(len(client.facts) for client in overlay.clients) == counters["requests"]
 
 
 def test_brokers_remember_no_more_requests_than_they_may() -> None:

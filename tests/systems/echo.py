@@ -6,14 +6,14 @@ takes for granted of seed 000 shows here.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.settings import check, setting
-from overlay.journal.facts import Sample
+from overlay.journal.facts import Delivery, Sample
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
 from overlay.systems.contract import Figure, Role, System
@@ -93,7 +93,8 @@ class Caller:
         self._interval = round(workload.interval_ms * MILLISECOND)
         chance = Stream(derive_seed(seed, "caller", self._number))
         self._next = windows.start + round(chance.random() * 50 * MILLISECOND)
-        self._open, self._outgoing, self._samples = deque(), [], []
+        self._open, self._outgoing, self._facts = deque(), [], []
+        self._heard = Counter()
 
     @property
     def is_finished(self):
@@ -113,10 +114,14 @@ class Caller:
         return min([*timers, *(at + GIVE_UP for at in list(self._open)[:1])], default=None)
 
     def receive_datagram(self, lane, data, source, now):
-        if not data.isdigit() or int(data) not in self._open:
+        if not data.isdigit():
             return False
-        self._open.remove(int(data))
-        self._end(int(data), "answered", now)
+        call = int(data)
+        self._heard[call] += 1
+        self._deliver(call, self._heard[call], now)
+        if call in self._open:
+            self._open.remove(call)
+            self._end(call, "answered", now)
         return True
 
     def datagrams_to_send(self):
@@ -126,19 +131,27 @@ class Caller:
     def lanes_to_close(self):
         return ()
 
-    def samples(self):
-        samples, self._samples = self._samples, []
-        return samples
+    def facts(self):
+        facts, self._facts = self._facts, []
+        return facts
 
     def abandon(self, now):
         while self._open:
             self._end(self._open.popleft(), "timed_out", now)
 
+    def _phase(self, intended):
+        return "warming" if intended < self._windows.measuring else "measuring"
+
+    def _deliver(self, call, copy, now):
+        name, zero = f"{self._number}-{call}", self._windows.zero
+        at_us = [(at - zero) // 1000 for at in (call, now)]
+        self._facts.append(Delivery("caller", self._number, self._called, self._phase(call), name, *at_us, copy))
+
     def _end(self, intended, outcome, now):
         self._tally.ended(outcome, 1)
-        phase = "warming" if intended < self._windows.measuring else "measuring"
+        phase = self._phase(intended)
         at_us = [(at - self._windows.zero) // 1000 for at in (intended, intended, now)]
-        self._samples.append(Sample("caller", self._number, self._called, phase, outcome, 0, 1, *at_us, "call", 0))
+        self._facts.append(Sample("caller", self._number, self._called, phase, outcome, 0, 1, *at_us, "call", 0))
 
 
 @dataclass
@@ -155,6 +168,7 @@ class Echo(System):
     figures = (Figure("T1", "Response time by number of callers"),)
     role_names, asking_role = ("echo",), "caller"
     client_fields = ("callers",)
+    telemetry = "tests.systems.echo_telemetry:EchoTelemetry"
     Settings, Workload = Settings, Workload
 
     def roles(self, graph):

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 
+import pyarrow.parquet as pq
 import pytest
 from django.test import Client
 
 from brokerweb.experiments.models import Run
 from brokerweb.simulations import job
 from telemetry.__main__ import main as telemetry
+from telemetry.lake.runs import Lake
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -79,11 +82,25 @@ def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
     page = looking.get(f"/runs/{runs[-1].pk}/").content.decode()
     assert "8 callers" in page
     assert "Repeats" in page
+    assert "240 duplicates" in page
     for word in ("provider", "consumer", "Queries", "Hops"):
         assert word not in page, f"{word} is of another system"
     for path in ("brokers", "events", "samples", "series", "traces"):
         answer = api.get(f"/api/runs/{runs[0].pk}/{path}/")
         assert answer.status_code in (200, 404), (path, answer.content)
+
+
+def test_each_echo_is_a_delivery_with_its_verdict(runs, settings):
+    once, thrice = (run for run in runs if run.replicate == 1)
+    if once.configuration["settings"]["repeats"] != 1:
+        once, thrice = thrice, once
+    assert once.summary["deliveries"]["duplicates"] == 0
+    told = thrice.summary["deliveries"]
+    assert (told["delivered"], told["duplicates"]) == (8 * 15, 2 * 8 * 15)
+    assert told["delay_us"]["p50"] > 0
+    rows = pq.read_table(Lake(settings.LAKE).part("deliveries", thrice.pk), partitioning=None)
+    assert Counter(rows["verdict"].to_pylist())["duplicate"] == 2 * Counter(rows["verdict"].to_pylist())["first"]
+    assert "connections" not in thrice.summary, "it has none"
 
 
 def test_its_form_is_made_from_its_settings(looking):

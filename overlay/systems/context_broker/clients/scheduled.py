@@ -129,7 +129,7 @@ class ScheduledClient(ABC):
     def lanes_to_close(self) -> Sequence[int]:
         return self._lanes.to_close()
 
-    def samples(self) -> Sequence[Sample]:
+    def facts(self) -> Sequence[Sample]:
         """Of the exchanges that ended since the last call."""
         samples, self._samples = self._samples, []
         return samples
