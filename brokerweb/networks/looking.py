@@ -1,7 +1,7 @@
 """A network that stays up, looked at: how busy all of its brokers are, and one of them closely.
 
-Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs from journals, ``live.panel`` words it. The
-brokers of a network keep no journal; ``glance`` and ``asking`` ask them.
+Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs from journals, ``brokers.panel`` words it.
+The brokers of a network keep no journal; ``glance`` and ``asking`` ask them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The host's supervisor, ``python -m overlay supervise``: one thread, one selector.
 
-It alone forks brokers and client fleets, and none of them outlives it. What it is asked comes through ``control`` to
-``deployments``; what follows from it is done by ``hosted``. Counterpart of its door: ``supervisor_client``.
+It alone forks servers and client fleets, and none of them outlives it. What it is asked comes through ``control`` to
+``deployments``; ``deployment_runner`` does what follows from it. Counterpart: ``supervisor_client``.
 
 ::
 
-    control ──> Deployments ──> DeploymentRunner, DeploymentRunner, ... ──fork──> brokers, fleets
+    control ──> Deployments ──> runners, one for each ──fork──> servers, fleets
        ^                           ^     │                          │
        └── one selector ───────────┴─────┴── orders (UDP), ready pipes, SIGCHLD, lifeline
 

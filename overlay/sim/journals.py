@@ -1,8 +1,8 @@
 """The facts of a run in virtual time: those that its processes would write, were they processes.
 
-Counterparts: ``overlay.runtime``'s ``daemon``, ``loadgen`` and ``hosted`` write the same, each into a journal of its
-own; here one file holds them all, so that a run of many brokers needs few. Memory is a model's, or 0 where none was
-asked for; so is processor time.
+Counterparts: ``overlay.runtime``'s ``server_process``, ``load_generator`` and ``deployment_runner`` write the same,
+each into a journal of its own; here one file holds them all, so that a run of many brokers needs few. Memory is a
+model's, or 0 where none was asked for; so is processor time.
 """
 
 from __future__ import annotations
