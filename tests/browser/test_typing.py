@@ -82,6 +82,8 @@ def test_the_keyboard_stays_on_a_run_of_a_sweep_while_it_goes_on_and_when_it_end
     page.goto(f"{shown.url}/experiments/?q=Not+launched+yet")
     page.get_by_role("link", name="Not launched yet", exact=True).first.click()
     page.get_by_role("link", name="New from this").click()
+    page.wait_for_url("**/experiments/new/*")
+    page.wait_for_selector("html[data-usable]", state="attached")  # before its scripts listen, typing asks for nothing
     with page.expect_response("**/estimate/"):  # which brings the button again: a click in between would be lost
         page.get_by_label("Name", exact=True).fill(f"Watched at {width(page)}")
         page.get_by_label("Name", exact=True).blur()
