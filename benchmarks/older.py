@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 BEFORE = {
+    "brokerweb.experiments.pace": "brokerweb.experiments.estimates",
     "overlay.core.addresses": "overlay.addresses",
     "overlay.core.chance": "overlay.chance",
     "overlay.core.engines": "overlay.engines",
