@@ -6,7 +6,7 @@ const list = dialog.querySelector("[role=listbox]");
 const says = document.getElementById("palette-says");
 const WAIT_MS = 120;
 const HINT = "↑ ↓ to choose, Enter to open, Ctrl Enter in a new tab.";
-let asked = null, waiting = null, active = -1;
+let asked = null, waiting = null, active = -1, opens = null;
 
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
@@ -28,10 +28,17 @@ function open() {
   ask();
 }
 
-dialog.addEventListener("close", () => { clearTimeout(waiting); asked?.abort(); });
+dialog.addEventListener("close", () => { clearTimeout(waiting); asked?.abort(); busy(false); });
+
+// Between a keystroke and its answer the list still belongs to the text before. Enter then waits for the answer.
+function busy(yes) {
+  list.setAttribute("aria-busy", String(yes));
+  opens = null;
+}
 
 text.addEventListener("input", () => {
   clearTimeout(waiting);
+  busy(true);
   waiting = setTimeout(ask, WAIT_MS);
 });
 
@@ -61,6 +68,9 @@ function show(results) {
   text.setAttribute("aria-expanded", String(results.length > 0));
   says.textContent = results.length ? HINT : "Nothing has this name. Each word has to be part of it.";
   activate(results.length ? 0 : -1);
+  const open = opens;
+  busy(false);
+  open?.();
 }
 
 function option({ kind, name, about, address }, at) {
@@ -95,7 +105,11 @@ text.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowUp") activate(active <= 0 ? last : active - 1);
   else if (event.key === "PageDown") activate(Math.min(active + 5, last));
   else if (event.key === "PageUp") activate(Math.max(active - 5, Math.min(0, last)));
-  else if (event.key === "Enter") go(list.children[active], event.ctrlKey || event.metaKey);
+  else if (event.key === "Enter") {
+    const elsewhere = event.ctrlKey || event.metaKey, enter = () => go(list.children[active], elsewhere);
+    if (list.getAttribute("aria-busy") === "true") opens = enter;
+    else enter();
+  }
   else return;
   event.preventDefault();
 });

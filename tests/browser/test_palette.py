@@ -23,6 +23,7 @@ def test_a_name_is_typed_chosen_by_the_arrows_and_opened(page: Page, shown: Show
     box = page.get_by_role("combobox", name=re.compile("by name$"))
     expect(box).to_be_focused()
     page.keyboard.type("ring of")
+    expect(page.locator("#palette").get_by_role("listbox")).to_have_attribute("aria-busy", "false")
     options = page.locator("#palette").get_by_role("option")
     expect(options.filter(has_not_text=re.compile("ring", re.IGNORECASE))).to_have_count(0)
     expect(options.nth(1)).to_be_visible()
@@ -43,6 +44,13 @@ def test_an_action_is_found_by_what_one_would_call_it(page: Page, shown: Shown) 
     opened_on(page, "/", shown)
     page.keyboard.type("deploy")
     page.locator("#palette").get_by_role("option", name=re.compile("Deploy a network")).click()
+    page.wait_for_url(f"{shown.url}/networks/new/")
+
+
+def test_enter_opens_what_was_typed_though_its_answer_is_still_on_its_way(page: Page, shown: Shown) -> None:
+    opened_on(page, "/", shown)
+    page.keyboard.type("deploy")
+    page.keyboard.press("Enter")  # at once: the list still shows what the empty text found
     page.wait_for_url(f"{shown.url}/networks/new/")
 
 
