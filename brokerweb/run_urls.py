@@ -4,10 +4,10 @@
 from django.urls import include, path
 
 from brokerweb.builder import views as builder
-from brokerweb.experiments import claim_views, threshold_views, views
+from brokerweb.experiments import threshold_views, views
 from brokerweb.runlist import bulk_views
 from brokerweb.runlist import views as runlist
-from brokerweb.runpage import action_views, query_views, replay_views, whatif_views
+from brokerweb.runpage import action_views, whatif_views
 from brokerweb.runpage import views as runpage
 
 experiments = [
@@ -22,7 +22,6 @@ experiments = [
     path("<str:experiment_id>/cancel/", views.cancel, name="cancel"),
     path("<str:experiment_id>/retry-failed/", views.retry_failed, name="retry-failed"),
     path("<str:experiment_id>/delete/", views.delete, name="delete"),
-    path("<str:experiment_id>/claims/", claim_views.of_experiment, name="claims"),
     path("<str:experiment_id>/yaml/", views.document, name="yaml"),
     path("<str:experiment_id>/thresholds/", threshold_views.edit, name="thresholds"),
     path("<str:experiment_id>/thresholds/preview/", threshold_views.preview, name="thresholds-preview"),
@@ -38,9 +37,6 @@ runs = [
     path("<str:run_id>/brokers/", runpage.totals, name="brokers"),
     path("<str:run_id>/brokers/<str:index>/", runpage.broker, name="broker"),
     path("<str:run_id>/log/", runpage.log, name="log"),
-    path("<str:run_id>/queries/", query_views.index, name="queries"),
-    path("<str:run_id>/queries/<str:trace>/", query_views.detail, name="query"),
-    path("<str:run_id>/replay/", replay_views.index, name="replay"),
     path("<str:run_id>/what-if/", whatif_views.what_if, name="what-if"),
     path("<str:run_id>/difference/", whatif_views.difference, name="difference"),
     path("<str:run_id>/labels/", bulk_views.write_on, name="labels"),

@@ -144,8 +144,8 @@ INSTALLED_APPS = [
     "brokerweb.storage",
     "brokerweb.notices",
     "brokerweb.simulations",
-    "brokerweb.wirelab",
     "brokerweb.live",
+    *(f"brokerweb.systems.{path.parent.name}" for path in sorted(BASE_DIR.glob("brokerweb/systems/*/apps.py"))),
     "brokerweb.api",
 ]
 
@@ -179,7 +179,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["brokerweb.kit.formatting"],
+            "builtins": ["brokerweb.kit.formatting", "brokerweb.systems.tags"],
         },
     }
 ]
@@ -374,7 +374,6 @@ SPECTACULAR_SETTINGS = {
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",
         "ScheduleKind": "brokerweb.reports.models.ScheduleKind",
-        "TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES",
         "FiringOutcome": "brokerweb.reports.models.FiringOutcome",
         "NoticeKind": "brokerweb.notices.models.NoticeKind",
         "DeliveryState": "brokerweb.notices.models.DeliveryState",

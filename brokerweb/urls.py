@@ -1,4 +1,4 @@
-"""Every HTTP address: REST and its documentation, health, admin; each app brings its own pages."""
+"""Every HTTP address: REST and its documentation, health, admin; each app and each system brings its own pages."""
 
 from django.contrib import admin
 from django.templatetags.static import static
@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from brokerweb.api import health
+from brokerweb.systems.registry import webs
 
 PAGES = (
     "live",
@@ -15,7 +16,6 @@ PAGES = (
     "networks",
     "comparison",
     "reports",
-    "wirelab",
     "storage",
     "notices",
     "calibration",
@@ -36,4 +36,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # asked for by pages that name no icon
     path("", include("brokerweb.run_urls")),
     *(path("", include(f"brokerweb.{app}.urls")) for app in PAGES),
+    *(path("", include(web.urls)) for web in webs() if web.urls),
 ]

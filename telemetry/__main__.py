@@ -16,16 +16,13 @@ from pathlib import Path
 from overlay.core.errors import InvalidSetting, WaxwingError
 from overlay.plugins import register_systems
 from overlay.runtime.calibrated import data_directory
-from telemetry.calibration import command as calibration
 from telemetry.cli import sweep as sweep
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.reports.progress import ERROR, PROGRESS, tell
 from telemetry.spark import standalone
 from telemetry.sweep.batch import Batch
-from telemetry.systems.context_broker.captures import Choice, capture, title
-from telemetry.systems.context_broker.claims import page as claims
-from telemetry.systems.context_broker.lab import copies_command as copies
-from telemetry.systems.context_broker.search_table import command as search_table
+from telemetry.systems.contract import Command
+from telemetry.systems.registry import all_telemetry, telemetry_of
 
 _say = partial(tell, PROGRESS)
 
@@ -56,39 +53,41 @@ def parser() -> argparse.ArgumentParser:
     )
     batch.add_argument("directory", type=Path, help="where batch.json lies")
     batch.add_argument("--spark", action="store_true", help="by Spark instead of plain processes")
-    calibration.add_flags(
-        commands.add_parser(
-            "calibrate", parents=[data], help="measure what messages cost on this machine, for simulated runs"
-        )
-    )
     pcap = commands.add_parser("pcap", help="write the messages of a recorded run to standard output, for Wireshark")
     pcap.add_argument("directory", type=Path, metavar="RUN_DIR", help="of the run (var/runs/<run>)")
     cluster = commands.add_parser("spark", parents=[data], help="a master or a worker of a Spark cluster of one's own")
     standalone.add_flags(cluster)
-    claims.add_flags(commands.add_parser("claims", help="judge the published claims by the simulated matrix"))
-    search_table.add_flags(commands.add_parser("search-table", help="measure every search strategy on every topology"))
-    copies.add_flags(commands.add_parser("copies", help="how many copies each replication strategy leads to"))
+    for command in _of_systems():
+        parents = [data] if command.needs_data else []
+        command.add_flags(commands.add_parser(command.name, parents=parents, help=command.help))
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = parser().parse_args(arguments)
     commands = {
         "report": _report,
         "sweep": _sweep,
         "simulate-batch": _simulate_batch,
-        "calibrate": _calibrate,
-        "claims": _claims,
-        "search-table": _search_table,
-        "copies": _copies,
         "pcap": _pcap,
         "spark": _spark,
     }
     try:
         register_systems(os.environ)
-        return commands[given.command](given)
+        given = parser().parse_args(arguments)
+        own = {command.name: command for command in _of_systems()}.get(given.command)
+        return commands[given.command](given) if own is None else _run(own, given)
     except WaxwingError as error:
         return _fail(error, 1)
+
+
+def _of_systems() -> list[Command]:
+    return [command for telemetry in all_telemetry() for command in telemetry.commands()]
+
+
+def _run(command: Command, given: argparse.Namespace) -> int:
+    for line in command.run(given, _say, datetime.now(UTC)):
+        print(line)
+    return 0
 
 
 def _report(given: argparse.Namespace) -> int:
@@ -120,30 +119,9 @@ def _simulate_batch(given: argparse.Namespace) -> int:
     return 0
 
 
-def _calibrate(given: argparse.Namespace) -> int:
-    print(calibration.calibrate(given, _say, datetime.now(UTC)))
-    return 0
-
-
-def _claims(given: argparse.Namespace) -> int:
-    print(claims.write(given, datetime.now(UTC)))
-    return 0
-
-
-def _search_table(given: argparse.Namespace) -> int:
-    print(search_table.make(given, _say, datetime.now(UTC)))
-    return 0
-
-
-def _copies(given: argparse.Namespace) -> int:
-    for line in copies.table(given):
-        print(line)
-    return 0
-
-
 def _pcap(given: argparse.Namespace) -> int:
     files = RunFiles(given.directory.resolve())
-    for piece in capture(files, Choice(), title(files)):
+    for piece in telemetry_of(files.read_manifest()).capture(files):
         sys.stdout.buffer.write(piece)
     return 0
 

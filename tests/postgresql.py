@@ -90,7 +90,7 @@ def _somebody_else(directory: Path) -> list[str]:
 
 
 def _run(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=180, check=False)
     if done.returncode != 0:
         raise NoServer(f"{Path(command[0]).name} failed: {done.stderr.strip()[-500:]}")
 

@@ -22,10 +22,10 @@ class Api:
 
     def __init__(self, stack: Stack) -> None:
         self.credentials = {"username": stack.username, "password": stack.password}
-        made = httpx.post(f"{stack.url}/api/tokens/", json=self.credentials, timeout=30)
+        made = httpx.post(f"{stack.url}/api/tokens/", json=self.credentials, timeout=90)
         assert made.status_code == 201, made.text
         headers = {"Authorization": f"Bearer {made.json()['token']}"}
-        self.http = httpx.Client(base_url=f"{stack.url}/api", headers=headers, timeout=30)
+        self.http = httpx.Client(base_url=f"{stack.url}/api", headers=headers, timeout=90)
 
     def get(self, path: str) -> dict[str, Any]:
         answer = self.http.get(path)

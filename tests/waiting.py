@@ -10,14 +10,18 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+PATIENCE = 3
+"""A busy machine takes so many times as long as a quiet one, for which each wait's limit is written."""
+
 
 def wait_for(
     condition: Callable[[], T], what: str | Callable[[], str], seconds: float = 20.0, every: float = 0.01
 ) -> T:
     """The first true value of ``condition()``; an error that says ``what`` did not happen within ``seconds``.
 
-    A callable ``what`` is asked at the end, so that it can say how far things came.
+    The limit is ``PATIENCE`` times as long. A callable ``what`` is asked at the end, to say how far things came.
     """
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     while True:
         value = condition()

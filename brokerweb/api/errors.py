@@ -13,8 +13,7 @@ from rest_framework.response import Response
 
 from brokerweb.kit.disk import told_full
 from brokerweb.kit.error_body import body
-from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.context import NotAnswered
+from brokerweb.kit.errors import NotAnswered, NotPossible
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 

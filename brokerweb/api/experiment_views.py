@@ -17,11 +17,10 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.shapes import experiments as shapes
-from brokerweb.api.shapes.claims import ClaimsSerializer
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import claims, estimates, judging, results
+from brokerweb.experiments import estimates, judging, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.kit.tables import JSON, checked, download, written
@@ -99,15 +98,6 @@ class ExperimentViewSet(Resource):
         experiment = self.get_object()
         name = f"configurations-{experiment.pk}{'-simulated' if experiment.definition['engine'] == SIMULATED else ''}"
         return download(written(results.table(experiment, sort), form), form, name)
-
-    @extend_schema(operation_id="experiments_claims", responses=ClaimsSerializer, filters=False)
-    @action(detail=True)
-    def claims(self, request: Request, pk: str) -> Response:
-        """The published claims judged by its runs; 404 where none of them is a configuration of the matrix."""
-        found = claims.judged(self.get_object())
-        if found is None:
-            raise NotFound("None of this experiment's runs is a configuration of the published matrix.")
-        return Response(ClaimsSerializer(claims.as_json(found)).data)
 
     @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])

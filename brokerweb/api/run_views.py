@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from django.utils import timezone
@@ -27,28 +26,20 @@ from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.api.tables import PAGE_OF_OBJECTS, PAGED_AS_JSON, a_table, format_parameter
-from brokerweb.experiments import history, labels, replay, samples, traces, whatif
+from brokerweb.experiments import history, labels, samples, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.kit.streams import PARQUET, download, file_chunks
-from brokerweb.kit.tables import CSV, JSON, checked, written
-from brokerweb.kit.tables import download as taken_away
+from brokerweb.kit.tables import CSV
 from brokerweb.live import snapshots
 from brokerweb.retention.services import removed_sentence
 from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
-from brokerweb.runpage import tables
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
-from telemetry.lake.runs import RunFiles
-from telemetry.systems.context_broker import holdings
-from telemetry.systems.context_broker.tracefile import ORDERS
-from telemetry.systems.context_broker.traces import OUTCOMES
 
-MOST_US = 10**11
-"""Of a time within a run: a day and a little."""
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
@@ -180,87 +171,6 @@ class RunViewSet(RunBrokers, Resource):
         beside = links(request, {"format": "json", "page_size": size}, page, -(-total // size))
         results = list(samples.rows(path, (page - 1) * size, size))
         return Response({"count": total, **beside, "results": results})
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
-            OpenApiParameter("order", str, enum=list(ORDERS), description="slowest first where it is left out"),
-            PAGED_AS_JSON,
-            OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 1,000"),
-        ],
-        responses=a_table(shapes.TraceListSerializer),
-        filters=False,
-    )
-    @action(detail=True)
-    def traces(self, request: Request, pk: str) -> HttpResponseBase:
-        """Single queries as the brokers reported them: one in so many, and those that failed."""
-        run = self.get_object()
-        outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
-        order = request.query_params.get("order", "slowest")
-        if wrong := [one for one in outcomes if one not in OUTCOMES]:
-            raise InvalidSetting("outcome", f"must be one or more of {', '.join(OUTCOMES)}, not {wrong[0]!r:.40}")
-        if order not in ORDERS:
-            raise InvalidSetting("order", f"must be one of {', '.join(ORDERS)}, not {order!r:.40}")
-        if (form := checked(request.query_params.get("format", JSON))) != JSON:
-            return taken_away(written(tables.queries(run, outcomes, order), form), form, tables.named("queries", run))
-        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
-        found = traces.listing(run, outcomes, order, (page - 1) * size, size)
-        query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}
-        beside = links(request, query, page, -(-found.count // size))
-        kept = {"traced_one_in": traces.traced_one_in(run), "kept_one_in": found.kept_one_in}
-        return Response({"count": found.count, **beside, **kept, "results": found.rows})
-
-    @extend_schema(operation_id="runs_trace_retrieve", responses=shapes.TraceSerializer, filters=False)
-    @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
-    def trace(self, request: Request, pk: str, trace: str) -> Response:
-        """One query, whole: what each broker did and when, what went between them, and what its consumer saw."""
-        found = traces.find(self.get_object(), trace)
-        if found is None:
-            raise NotFound("This run has no such trace.")
-        return Response(found)
-
-    @extend_schema(
-        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 10,000")],
-        responses=shapes.HoldingListSerializer,
-        filters=False,
-    )
-    @action(detail=True)
-    def holdings(self, request: Request, pk: str) -> Response:
-        """What was asked for how often and at how many brokers it lay at the end; what was asked for most first."""
-        run = self.get_object()
-        page, size = whole(request, "page", 1, 1, 10**9), whole(request, "page_size", 1_000, 1, 10_000)
-        path = RunFiles(settings.RUNS / run.pk).holdings_path
-        if not path.is_file():
-            raise NotFound(removed_sentence(run) or "This run has no holdings; they are there once it was collected.")
-        total, rows = holdings.read(path, (page - 1) * size, size)
-        beside = links(request, {"page_size": size}, page, -(-total // size))
-        return Response({"count": total, **beside, **(run.summary.get("holdings") or {}), "results": rows})
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("from_us", int, description="Microseconds since the launch; the beginning where left out"),
-            OpenApiParameter("to_us", int, description="Until before; the end where left out"),
-            OpenApiParameter("query", str, description="Id of one query, as in traces"),
-            OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 10,000"),
-        ],
-        responses=replay_shapes.MessageListSerializer,
-        filters=False,
-    )
-    @action(detail=True)
-    def messages(self, request: Request, pk: str) -> Response:
-        """Every message of a recorded run, in the order in which they were sent."""
-        run = self.get_object()
-        if not replay.path_of(run).is_file():
-            missing = "This run has no messages; they are there once one with record_mb above 0 was collected."
-            raise NotFound(removed_sentence(run) or missing)
-        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 1_000, 1, 10_000)
-        begin, end = whole(request, "from_us", 0, 0, MOST_US), whole(request, "to_us", MOST_US, 0, MOST_US)
-        query = request.query_params.get("query") or None
-        count, rows = replay.page(run, begin, end, query, (page - 1) * size, size)
-        asked = {"from_us": begin, "to_us": end, "query": query or "", "page_size": size}
-        return Response({"count": count, **links(request, asked, page, -(-count // size)), "results": rows})
 
     @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"], url_path="what-if")

@@ -20,8 +20,7 @@ from brokerweb.topologies import studio, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import describe
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.registry import walk_policies
 from overlay.topologies.advice import LARGEST
 from overlay.topologies.difference import difference
 
@@ -159,7 +158,7 @@ class TopologyViewSet(Resource):
         return Response(shapes.TopologyDifferenceSerializer(found, context={"old": old.number, "new": new.number}).data)
 
     @extend_schema(
-        parameters=[OpenApiParameter("policy", str, enum=list(POLICIES))],
+        parameters=[OpenApiParameter("policy", str, enum=list(walk_policies()))],
         responses=shapes.ExaminedSerializer,
         filters=False,
     )
@@ -167,7 +166,7 @@ class TopologyViewSet(Resource):
     def measured(self, request: Request, pk: str) -> Response:
         """Its measures, and an estimate of how far walks go on it."""
         graph = topologies.to_graph(self.get_object())
-        return Response(studio.examine(graph, request.query_params.get("policy", BrokerConfig.walk_policy)))
+        return Response(studio.examine(graph, request.query_params.get("policy", studio.usual_policy())))
 
     @extend_schema(operation_id="topologies_examine", request=shapes.ExaminedBody, responses=shapes.ExaminedSerializer)
     @action(detail=False, methods=["post"], url_path="measures")

@@ -19,9 +19,9 @@ from brokerweb.api import (
     system_views,
     token_views,
     topology_views,
-    wire_views,
 )
 from brokerweb.api.missing import missing
+from brokerweb.systems.registry import webs
 
 router = SimpleRouter()
 router.register("topologies", topology_views.TopologyViewSet)
@@ -42,12 +42,6 @@ app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
-    path(
-        "networks/<str:pk>/context/<str:type>/<str:entity>/<str:scope>/",
-        network_views.ContextView.as_view(),
-        name="context",
-    ),
-    re_path(r"^networks/(?P<pk>[^/]+)/context/[\s\S]+/\Z", network_views.SlashedContextView.as_view()),
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),
     path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
@@ -58,12 +52,7 @@ urlpatterns = [
     path("storage/", storage_views.StorageView.as_view(), name="storage"),
     path("storage/preview/", storage_views.StoragePreviewView.as_view(), name="storage-preview"),
     path("storage/apply/", storage_views.StorageApplyView.as_view(), name="storage-apply"),
-    path("wire/decode/", wire_views.DecodeView.as_view(), name="wire-decode"),
-    path("wire/compose/", wire_views.ComposeView.as_view(), name="wire-compose"),
-    path("wire/send/", wire_views.SendView.as_view(), name="wire-send"),
-    path("runs/<str:pk>/datagrams/", wire_views.RecordedView.as_view(), name="datagrams"),
-    path("runs/<str:pk>/datagrams/<int:number>/", wire_views.RecordedMessageView.as_view(), name="datagram"),
-    path("runs/<str:pk>/capture/", wire_views.CaptureView.as_view(), name="capture"),
+    *(path("", include(web.rest_urls)) for web in webs() if web.rest_urls),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

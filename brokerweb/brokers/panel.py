@@ -1,29 +1,20 @@
-"""One broker in words, for the panel beside an overlay: what it holds and its last messages, and where each line leads.
+"""The panel of one server beside an overlay: its state, load and memory, and what its system adds.
 
-Counterparts: ``live.broker_panel`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
+Counterparts: ``runpage.panel`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import reverse
-
-from brokerweb.kit.formatting import duration
-from telemetry.systems.context_broker.entries import FOUND, REPLICA
-
-SHOWN = 20
-"""Entries and messages."""
-KEPT_WORDS = {REPLICA: "replica", FOUND: "found by a query"}
-
-Row = Mapping[str, Any]
+from brokerweb.systems.contract import ServerDetail
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a broker is looked at."""
+    """Where a server is looked at."""
 
     part: str
     """The address of the panel's moving part."""
@@ -33,83 +24,9 @@ class Place:
     """What its seconds count from."""
     silent: str
     """Said of one of which nothing is known."""
-    entries_told: str
-    """What is known of the data in its table, and what is not."""
-    messages_told: str
-    """Which messages are shown, and which are not."""
-    leads: Callable[[Row], str] = lambda _: ""
-    """The address that a message of a traced query leads to; empty where there is none."""
-    ways_on: tuple[tuple[str, str], ...] = ()
-    """Words and addresses of where more is to be had."""
 
 
-def shown_at(place: Place, found: Mapping[str, Any]) -> dict[str, Any]:
-    """The rows and sentences of the panel."""
-    own, lately = found["own"] or {}, found.get("lately")
-    known = own.get("entries", [])
-    held = own.get("held")
-    return {
-        "place": place,
-        "entries": [] if held else [_entry(row) for row in known[:SHOWN]],
-        "held": _held(held, known) if held else None,
-        "came": [{**row, "valid": _valid(row["left_ms"])} for row in (lately or {}).get("entries", [])[:SHOWN]],
-        "messages": _recorded(lately) if lately else [_traced(row, place) for row in own.get("messages", [])[:SHOWN]],
-    }
-
-
-def _entry(row: Row) -> dict[str, Any]:
-    how = f"from {row['provider']}" if row["provider"] else KEPT_WORDS.get(row["came_as"], row["came_as"])
-    return {"entity": row["entity"], "how": how, "valid": _valid(row["left_ms"], row["at_most"])}
-
-
-def _valid(left_ms: int | None, at_most: bool = False) -> str:
-    if left_ms is None:
-        return ""
-    if left_ms <= 0:
-        return f"expired {duration(-left_ms / 1000)} before"
-    return f"valid for {'at most ' if at_most else ''}{duration(left_ms / 1000)} more"
-
-
-def _held(held: Row, known: list[Row]) -> dict[str, Any]:
-    """What it held at its end: those of which more is known first, the newest of them first."""
-    of_known = {row["entity"]: row for row in known}
-    order = {entity: at for at, entity in enumerate(of_known)}
-    own, replicas = held["own"], held["replicas"]
-    names = [(entity, False) for entity in own] + [(entity, True) for entity in replicas]
-    names.sort(key=lambda one: order.get(one[0], len(order)))
-    rows = []
-    for entity, is_replica in names:
-        word = of_known.get(entity, {"provider": "", "left_ms": None, "at_most": False})
-        how = f"from {word['provider']}" if word["provider"] and not is_replica else ""
-        valid = _valid(word["left_ms"], word["at_most"])
-        rows.append({"entity": entity, "is_replica": is_replica, "how": how, "valid": valid})
-    return {**held, "own": len(own), "replicas": len(replicas), "rows": rows}
-
-
-def _traced(row: Row, place: Place) -> dict[str, Any]:
-    if row["other"] is not None:
-        other = f"broker {row['other']}"
-    else:
-        other = "its consumer" if row["with_consumer"] else "a broker not known"
-    return {
-        **_words(row, other),
-        "status": row["detail"],
-        "text": row["entity"],
-        "leads": place.leads(row),
-        "leads_to": "The whole query",
-    }
-
-
-def _recorded(lately: Row) -> list[dict[str, Any]]:
-    rows = []
-    for row in lately["messages"][:SHOWN]:
-        other = "a client" if row["other"] is None else f"broker {row['other']}"
-        leads = f"{reverse('wire')}?d={row['hex']}" if row["hex"] else ""
-        there = {"leads": leads, "leads_to": "Take it apart in the wire lab"}
-        rows.append({**_words(row, other), "status": "", "text": row["text"], **there})
-    return rows
-
-
-def _words(row: Row, other: str) -> dict[str, Any]:
-    way = "to" if row["direction"] == "sent" else "from"
-    return {"t_s": row["t_s"], "words": f"{row['kind']} {way} {other}"}
+def shown(place: Place, found: Mapping[str, Any], detail: ServerDetail | None) -> dict[str, Any]:
+    """The context of the panel's template; ``found`` is what is known of the server."""
+    more = {} if detail is None else {"detail": detail.template, **detail.context}
+    return {"broker": found, "panel": {"place": place, **more}}

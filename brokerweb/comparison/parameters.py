@@ -12,7 +12,7 @@ from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.lake.configurations import choose
-from telemetry.systems.context_broker.published import Published, same
+from telemetry.systems.registry import telemetry_of
 
 MOST_KEPT = 5_000
 """Configurations, of about 3 kB each."""
@@ -35,8 +35,8 @@ class Configuration:
     """By name; each value is a text, a number or a truth value."""
     said_by_profile: frozenset[str]
     """Settings that are as its profile has them."""
-    published: Published | None
-    """The row of Table B.1 that is about the same configuration."""
+    published: Mapping[str, float] | None
+    """By measure, what was published of it; ``None`` where it was not published."""
 
     @property
     def kind(self) -> str:
@@ -87,7 +87,7 @@ def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
 
 def _read(name: str, document: Mapping[str, Any]) -> Configuration:
     run = choose({"run": name, "configuration": document}, {})
-    row = same(run.kind, run.brokers, run.workload)
+    row = telemetry_of(document).same_published(run.kind, run.brokers, run.workload)
     said = frozenset(one for one in run.settings if run.is_said_by_profile(one))
     return Configuration(name, run.factors(), said, row)
 

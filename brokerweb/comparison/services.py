@@ -25,9 +25,6 @@ from telemetry.reports.grouping import Difference, Estimate, Value
 from telemetry.summary.measures import Measure
 
 _HASH = re.compile(r"[0-9a-f]{16}")
-PUBLISHED = {"mean": ("response_us", 1.0), "rss": ("memory_kb", 1000.0), "uss": ("memory_kb", 1000.0)}
-"""Which measures Table B.1 has, its column, and the column's unit in the measure's."""
-
 Key = tuple[Any, ...]
 
 
@@ -239,14 +236,10 @@ def values(runs: Sequence[Figures], at: int = 0) -> list[Value]:
 
 
 def published(members: Sequence[Configuration], measure: Measure) -> float | None:
-    """The mean of Table B.1's rows of these configurations, without those damaged in the source; ``None`` unless it has
-    a row of every one of them."""
-    column, unit = PUBLISHED.get(measure.name, ("", 1.0))
+    """The mean of the published figures of these configurations; ``None`` unless each of them was published."""
     rows = [one.published for one in members]
-    if not column or None in rows:
-        return None
-    found = [value * unit for row in rows if row and row.is_whole and (value := getattr(row, column)) is not None]
-    return fmean(found) if found else None
+    found = [row[measure.name] for row in rows if row is not None and measure.name in row]
+    return fmean(found) if found and None not in rows else None
 
 
 def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection | None, str, str]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.experiments import claims, estimates, judging, results, services
+from brokerweb.experiments import estimates, judging, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.queue_position import Queue, with_outlook
 from brokerweb.experiments.results import Known
@@ -20,6 +20,7 @@ from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.kit.doors import changes, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.formatting import axis, counted
+from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.sweeps import axes
@@ -72,7 +73,7 @@ def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress:
     context = {
         "experiment": experiment,
         "definition": experiment.definition,
-        "may_have_claims": claims.may_have(experiment.definition),
+        "parts": web_of(experiment.definition["system"]).parts_of_experiment(experiment),
         **progress,
         **_configurations(request, experiment, known),
     }

@@ -29,6 +29,8 @@ from telemetry.lake.runs import Lake
 from telemetry.reports import paired
 from telemetry.reports.paired import Paired, over_seeds
 
+RECORD_MB = 64
+"""What a run is recorded with that is repeated to be replayed: a quarter of a million messages a broker, about."""
 MOST_SEEDS = 30
 """Replicates that are varied and compared together: of more, an interval hardly gets narrower."""
 MOST_LOOKED_AT = 300

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from brokerweb.systems.registry import entries
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -34,10 +36,6 @@ PLACES = (
     Place("Topologies", "All topologies", "topologies:list", "overlays graphs"),
     Place("Networks", "Deployed networks", "networks:list", "brokers"),
     Place("Schedules", "Scheduled reports and launches", "schedules:list", "cron beat"),
-    Place("Wire lab: decode", "Read a datagram", "wire", "protocol message bytes"),
-    Place("Wire lab: compose", "Write and send a datagram", "wire-compose", "protocol message send"),
-    Place("Wire lab: recorded messages", "Datagrams of recorded runs", "wire-messages", "capture pcap"),
-    Place("Wire lab: Wireshark", "The dissector and how to install it", "wire-wireshark", "lua capture"),
     Place("Hosts", "Machines and their workers", "hosts:list", "machines workers supervisor"),
     Place("Storage", "Disk usage and retention", "storage", "disk space delete"),
     Place("Notifications", "Who is notified of what", "notifications", "alerts webhook e-mail"),
@@ -48,3 +46,8 @@ PLACES = (
     Place("Change password", "Of your account", "password", "account"),
     Place("Administration", "Rows as tables", "admin:index", "django admin users groups", True),
 )
+
+
+def places() -> tuple[Place, ...]:
+    """Those of every house, and those that systems bring."""
+    return *PLACES, *(Place(entry.name, entry.about, entry.url, entry.more) for entry in entries())

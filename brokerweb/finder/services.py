@@ -11,7 +11,7 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.urls import reverse
 
 from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
-from brokerweb.finder.places import PLACES, Place
+from brokerweb.finder.places import Place, places
 from brokerweb.kit.formatting import counted, words
 from brokerweb.networks.models import Host, Network
 from brokerweb.reports.models import Report, Schedule
@@ -78,7 +78,7 @@ def find(text: str, user: User) -> list[Found]:
 
 
 def _places(sought: list[str], user: User) -> Iterator[tuple[int, Found]]:
-    allowed = [place for place in PLACES if user.is_staff or not place.for_operators]
+    allowed = [place for place in places() if user.is_staff or not place.for_operators]
     hits = [(_fit(place.name, sought), place) for place in allowed if _has(place, sought)]
     for fit, place in sorted(hits, key=lambda hit: hit[0])[:MOST_OF_A_KIND]:
         yield fit, Found("page", place.name, place.about, reverse(place.url))

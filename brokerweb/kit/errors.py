@@ -4,3 +4,7 @@
 
 class NotPossible(Exception):
     """What was asked does not fit the state the thing is in; the sentence says why."""
+
+
+class NotAnswered(Exception):
+    """No server answered in time."""

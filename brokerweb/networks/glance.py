@@ -20,6 +20,7 @@ from brokerweb.networks.models import Network
 from overlay.core.addresses import parse_address
 from overlay.journal.counters import growth
 from overlay.runtime.usage import sizes_in
+from overlay.systems.registry import SYSTEMS
 from telemetry.live.loads import PASSED
 
 AGE_S = 1.5
@@ -58,7 +59,9 @@ class Glance:
 
     def _asked(self, network: Network) -> dict[str, Any]:
         up = {row["index"]: row for row in network.brokers if row["state"] == "up" and row.get("address")}
-        said = statistics_of({index: parse_address(row["address"]) for index, row in up.items()})
+        said = statistics_of(
+            SYSTEMS[network.system], {index: parse_address(row["address"]) for index, row in up.items()}
+        )
         is_here = network.host == settings.HOST_NAME
         loads: list[dict[str, Any]] = []
         memories: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ import struct
 import threading
 import time
 from collections.abc import Hashable, Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,10 +27,9 @@ from brokerweb.networks.glance import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import TIERS, Probes, Step
 from overlay.core.addresses import Address, parse_address
-from overlay.core.errors import WireError
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.context_broker.broker.messages import Ping, PingResponse
-from overlay.systems.context_broker.broker.wire import encode, parse
+from overlay.systems.contract import System
+from overlay.systems.registry import SYSTEMS
 from telemetry.live.loads import PASSED
 
 log = logging.getLogger(__name__)
@@ -49,8 +48,8 @@ def probe_file(network: Network) -> Probes:
     return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", network.deployed["brokers"])
 
 
-def pinged(brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
-    """How long each broker took to answer a ping, µs; ``None`` where it did not. Whoever was not reached is left out.
+def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
+    """How long each server took to answer a ping, µs; ``None`` where it did not. Whoever was not reached is left out.
 
     Each call has a port of its own, so that an answer to an earlier ping, which comes too late, is none to this one.
     """
@@ -66,29 +65,28 @@ def pinged(brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict
             for address in some.values():
                 try:
                     sent_ns[address] = time.time_ns()
-                    sock.sendto(encode(Ping(sent_ns[address] // 1_000_000)), address)
+                    sock.sendto(system.ping(sent_ns[address] // 1_000_000), address)
                 except OSError:  # no route to it, or no address of this family
                     continue
             until = min(end, time.monotonic() + max(SILENCE_S, deadline_s / 2))
-            heard_ns = dict(_heard(sock, set(sent_ns), until))
+            heard_ns = dict(_heard(system, sock, set(sent_ns), until))
             for key, address in some.items():
                 came = heard_ns.get(address)
                 took[key] = None if came is None else max(0, came - sent_ns[address]) / 1000
     return took
 
 
-def _heard(sock: socket.socket, awaited: set[Address], until: float) -> Iterator[tuple[Address, int]]:
+def _heard(system: System, sock: socket.socket, awaited: set[Address], until: float) -> Iterator[tuple[Address, int]]:
     """Who answered, and when it came, Unix ns; until all have."""
     while awaited and (left_s := until - time.monotonic()) > 0:
         if not select.select([sock], [], [], left_s)[0]:
             return
         try:
             data, ancillary, _, source = sock.recvmsg(MAX_DATAGRAM_BYTES, 64)
-            message = parse(data)
-        except (OSError, WireError):
+        except OSError:
             continue
         address = (source[0], source[1])
-        if isinstance(message, PingResponse) and address in awaited:
+        if address in awaited and system.answers_ping(data):
             awaited.discard(address)
             yield address, _stamp(ancillary) or time.time_ns()
 
@@ -150,15 +148,18 @@ class Prober:
         self._followed = {key: self._followed.get(key) or _Followed(network) for key, network in networks.items()}
         for followed in self._followed.values():
             self._close(followed)
-        addresses = {
-            (key, row["index"]): parse_address(row["address"])
-            for key, network in networks.items()
-            for row in network.brokers
-            if row.get("address")
-        }
         probes: dict[tuple[str, int], dict[int, float | None]] = {key: {} for key in networks}
-        for (key, index), took_us in pinged(addresses).items():
-            probes[key][index] = took_us
+        by_system = groupby(sorted(networks, key=lambda key: networks[key].system), lambda key: networks[key].system)
+        present = {name: list(keys) for name, keys in by_system}
+        for name, keys in present.items():
+            addresses = {
+                (key, row["index"]): parse_address(row["address"])
+                for key in keys
+                for row in networks[key].brokers
+                if row.get("address")
+            }
+            for (key, index), took_us in pinged(SYSTEMS[name], addresses, DEADLINE_S / len(present)).items():
+                probes[key][index] = took_us
         step = int(time.time()) // TIERS[0].step_s
         is_due, self._looked_in = step != self._looked_in, step
         for key, followed in self._followed.items():

@@ -7,24 +7,18 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb import traced
 from brokerweb.kit import setting_forms
-from brokerweb.kit.doors import changes, form_page, may_change, page_of, person, posted, sought
+from brokerweb.kit.doors import changes, form_page, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import words
-from brokerweb.networks import context as rest_front
-from brokerweb.networks import history, looking, numbers, services, walks
+from brokerweb.networks import history, looking, numbers, services
 from brokerweb.networks.models import Network
+from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
-from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting
-
-LOOKS = 6
-"""Times that the page looks for a walk, half a second apart: brokers report what they traced once a second."""
 
 
 @login_required
@@ -76,8 +70,10 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else looking.panel_of(network, found)
     graph = pictures.of_document(network.deployed)
+    parts = web_of(network.system).parts_of_network(network)
     context = {**_shown(network), **opened, "graph": graph, "numbers": range(network.deployed["brokers"])}
-    return render(request, "networks/detail.html", {**context, "events": history.newest(network)})
+    context |= {"parts": parts, "events": history.newest(network)}
+    return render(request, "networks/detail.html", context)
 
 
 @login_required
@@ -123,60 +119,6 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
         raise Http404("This network has no broker of this number.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
     return render(request, part, looking.panel_of(network, found))
-
-
-@posted
-def context(request: HttpRequest, network_id: str) -> HttpResponse:
-    """Asks or provides through the REST front's own service; answers with a part of the page."""
-    network = get_object_or_404(Network, pk=network_id)
-    try:
-        if request.POST.get("do") == "provide":
-            may_change(request)
-            return render(request, "networks/answer.html", {"provided": _provide(network, request.POST)})
-        broker = numbers.chosen(network, request.POST.get("broker", ""))
-        asked = rest_front.ask(network, *_key(request.POST), broker=broker, is_traced=True)
-    except InvalidSetting as error:
-        return render(request, "networks/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
-    except (rest_front.NotRunning, rest_front.NotAnswered) as error:
-        return render(request, "networks/answer.html", {"problem": str(error)})
-    where = {"network": network, "trace": asked.trace, "traced_one_in": walks.traced_one_in(network)}
-    if asked.entry is None:
-        sentence = "Not found: no broker has valid data of this entity and scope."
-        return render(request, "networks/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"})
-    return render(request, "networks/answer.html", {**where, "answer": asked.entry})
-
-
-@login_required
-def walk(request: HttpRequest, network_id: str, trace: str) -> HttpResponse:
-    """The walk of a query that was asked here, as far as brokers reported it; asks again ``?left=`` times at most."""
-    network = get_object_or_404(Network, pk=network_id)
-    said = request.GET.get("left", "0")
-    left = min(int(said), LOOKS) if said.isascii() and said.isdigit() and len(said) < 4 else 0
-    found = walks.drawn(network, trace)
-    shown = traced.shown(*found, network=network.pk, engine=LIVE) if found else {}
-    if left and not (found and traced.is_whole(found[0])):
-        shown = {"then": left - 1}
-    context = {"network": network, "trace": trace, **shown}
-    return render(request, "networks/walk.html", context)
-
-
-def _key(data: QueryDict) -> tuple[str, str, str]:
-    return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
-
-
-def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
-    valid = data.get("valid_ms", "").strip()
-    if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
-        raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
-    payload = data.get("payload", "").strip()
-    return rest_front.provide(
-        network,
-        *_key(data),
-        provider=data.get("provider", "").strip(),
-        payload=payload,
-        valid_ms=int(valid),
-        broker=numbers.chosen(network, data.get("broker", "")),
-    )
 
 
 @changes

@@ -1,30 +1,17 @@
-"""The tables of a run's page, whole: its queries and its brokers, to take away."""
+"""The table of a run's brokers, whole, to take away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from brokerweb.brokers import rows
-from brokerweb.experiments import traces
 from brokerweb.experiments.models import Run
 from brokerweb.kit.tables import Table
 from brokerweb.live import brokers
 from overlay.core.engines import SIMULATED
 
-QUERY = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")
 BROKER = (
     *("index", "state", "address", "restarts", "reason", "load_per_s", "cores", "entries", "neighbours"),
     *rows.MEMORY,
 )
-
-ALL = 1 << 40
-"""More than are ever kept of a run."""
-
-
-def queries(run: Run, outcomes: Iterable[str], order: str) -> Table:
-    """A row for each query that is kept of these outcomes, in this order."""
-    rows = traces.listing(run, outcomes, order, 0, ALL).rows
-    return Table(QUERY, [[row[name] for name in QUERY] for row in rows])
 
 
 def of_brokers(run: Run) -> Table:

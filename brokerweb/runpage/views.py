@@ -17,9 +17,10 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.formatting import share, sig3, size, times_1000, us
-from brokerweb.live import broker_panel, brokers
+from brokerweb.live import brokers
 from brokerweb.runpage import configuration as configurations
-from brokerweb.runpage import repeating, truth
+from brokerweb.runpage import panel, repeating, truth
+from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
@@ -30,10 +31,8 @@ from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
 from telemetry.summary.measures import MEASURES
-from telemetry.systems.context_broker import holdings, traffic
+from telemetry.systems.registry import telemetry_of
 
-COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
-"""Entities in the table and in the chart, those asked for most; REST has all."""
 LOG_SHOWN = 100
 """Lines of a log on the page, the last ones."""
 ROWS = 1_000
@@ -48,10 +47,6 @@ KINDS = {
 }
 """Families of events as the timeline's filter calls them."""
 assert tuple(KINDS) == FAMILIES
-TRAFFIC_WORDS = {
-    traffic.MESSAGES: "Links: as thick as messages went over them",
-    traffic.TRACED: "Links: as thick as traced queries went over them",
-}
 
 
 @login_required
@@ -59,10 +54,9 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     related = ("experiment", "owner", "rerun_of", "compared_with")
     run = get_object_or_404(Run.objects.select_related(*related).prefetch_related("tags"), pk=run_id)
     files = RunFiles(Path(settings.RUNS) / run.pk)
-    copies = holdings.most_wanted(files, COPIES_DRAWN)
     ended = run.state in ENDED
     rows = brokers.known(run)
-    gone_over = traffic.of_run(files) if ended else None
+    gone_over = telemetry_of(run.configuration).traffic(files) if ended else None
     context = {
         "run": run,
         "configuration": run.configuration,
@@ -80,9 +74,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "truth": truth.of_summary(run.summary),
         "rows": rows[:ROWS],
         "rows_left_out": max(0, len(rows) - ROWS),
-        "traffic": TRAFFIC_WORDS[gone_over.what] if gone_over else "",
-        "copies": copies[:COPIES_SHOWN],
-        "copies_drawn": holdings.drawn(copies, (run.summary.get("holdings") or {}).get("exponent")),
+        "traffic": f"Links: as thick as {gone_over.what} went over them" if gone_over else "",
+        "parts": web_of(run.configuration["system"]).parts_of_run(run),
         "of_engine": ", simulated" if run.engine == SIMULATED else "",
         "manifest": _manifest(files),
         "commands": repeating.commands_for(run, request.build_absolute_uri("/").rstrip("/")),
@@ -105,7 +98,7 @@ def _opened(run: Run, asked: str) -> dict[str, Any]:
     """The broker that the address names, if there is one of this number."""
     is_number = asked.isascii() and asked.isdigit() and len(asked) < 8
     found = brokers.one_of(run, int(asked)) if is_number else None
-    return {} if found is None else broker_panel.of_run(run, found)
+    return {} if found is None else panel.of_run(run, found)
 
 
 def _written(threshold: dict[str, Any]) -> str:

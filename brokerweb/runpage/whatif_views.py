@@ -17,13 +17,12 @@ from brokerweb.kit.doors import form_page, person
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.formatting import counted
 from brokerweb.runpage import choices
-from brokerweb.runpage.replay_views import RECORD_MB
 from brokerweb.topologies import pictures
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 from overlay.experiment.whatif import CHANGES
-from overlay.systems.context_broker.profiles import PROFILE
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import SYSTEMS
 
 ALL = "all"
@@ -60,7 +59,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
         "in_all": sent.get("replicates") == ALL if sent.get("change") else run.engine == SIMULATED,
         "settings": choices.of_run(_settings(run), run.configuration["settings"]),
         "last": topology["brokers"] - 1,
-        "record_mb": RECORD_MB,
+        "record_mb": whatif.RECORD_MB,
         "graph": pictures.of_document(topology),
     }
     return render(request, "runs/what_if.html", context, status=status)
@@ -129,7 +128,7 @@ def _filled_in(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings(run: Run) -> list[SettingInfo]:
-    return [info for info in SYSTEMS[run.configuration["system"]].settings if info.name != PROFILE.name]
+    return [info for info in SYSTEMS[run.configuration["system"]].settings if info.name != PROFILE]
 
 
 def _number(text: str, field: str) -> int:

@@ -16,7 +16,7 @@ from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
 from overlay.core import links as overlay_links
 from overlay.core.errors import InvalidSetting
-from overlay.systems.context_broker import walking
+from overlay.systems.registry import walk_policies
 from overlay.topologies import Graph, advice, parts
 from overlay.topologies.files import numbers_of, read_links
 from overlay.topologies.graph import MAX_NAME, require
@@ -74,15 +74,30 @@ def _place(node: Mapping[str, Any], index: int) -> tuple[float, float]:
 
 
 def examine(graph: Graph, policy: str) -> dict[str, Any]:
-    """Measures of a checked graph, saved or not, how a walk would fare on it, and what deserves a warning."""
+    """Measures of a checked graph, saved or not, how a walk would fare on it, and what deserves a warning.
+
+    Raises ``InvalidSetting`` for a policy that no system has.
+    """
+    systems = walk_policies()
+    if policy not in systems:
+        raise InvalidSetting("policy", f"must be one of {', '.join(systems)}, not {policy!r:.40}")
     measures = overlay_topologies.measures(graph)
-    found = walking.estimate(graph, policy)
+    found = systems[policy].estimate_walk(graph, policy)
     return {
         "warnings": list(filter(None, [parts.sentence(graph)])),
         "measures": measures,
         "structure": structure(graph, measures["components"]),
         "walk": asdict(found),
     }
+
+
+def walk_choices() -> list[tuple[str, str]]:
+    """Ways in which a walk may go, for a form: names and words, the default first."""
+    return [(name, system.walk_policies[name]) for name, system in walk_policies().items()]
+
+
+def usual_policy() -> str:
+    return next(iter(walk_policies()))
 
 
 def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:

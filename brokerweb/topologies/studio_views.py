@@ -19,8 +19,6 @@ from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
 from overlay.core.link_shapes import in_words
 from overlay.core.links import LINK_SETTINGS, Link
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies import Graph, advice, parts
 from overlay.topologies import difference as overlay_difference
 from overlay.topologies.graph import MAX_NAME
@@ -38,8 +36,7 @@ def edit(request: HttpRequest, topology_id: str) -> HttpResponse:
     limits = services.limits()
     context = {
         "topology": topology,
-        "policies": list(POLICIES),
-        "usual": BrokerConfig.walk_policy,
+        "policies": studio.walk_choices(),
         "most_links": advice.MOST_LINKS,
         "most_note": studio.MAX_NOTE,
         "shapes": LINK_SETTINGS[:COMMON],

@@ -12,8 +12,6 @@ from brokerweb.kit.errors import NotPossible
 from brokerweb.topologies import services, studio
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.topologies import Graph, advice
 
 AT_ONCE = 150
@@ -24,8 +22,7 @@ LINKS, GOAL = 3, "walk"
 def choices(topology: Topology) -> dict[str, Any]:
     """What can be asked of a topology, for the forms that ask it."""
     return {
-        "policies": list(POLICIES),
-        "usual": BrokerConfig.walk_policy,
+        "policies": studio.walk_choices(),
         "link_counts": range(1, advice.MOST_LINKS + 1),
         "advised": LINKS,
         "largest": advice.LARGEST,
@@ -39,7 +36,7 @@ def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
     topology = get_object_or_404(Topology, pk=topology_id)
     graph = services.to_graph(topology)
     try:
-        context = studio.examine(graph, request.GET.get("policy", BrokerConfig.walk_policy))
+        context = studio.examine(graph, request.GET.get("policy") or studio.usual_policy())
     except InvalidSetting as error:
         context = {"problem": error}
     return render(request, "topologies/walked.html", {"names": _called(graph), **context})

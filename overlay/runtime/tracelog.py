@@ -1,7 +1,6 @@
 """What a broker of a network traced, in two small files: a network stays up, so a journal would grow for ever.
 
-Counterparts: ``overlay.systems.context_broker.broker.tracing`` says what is reported, ``brokerweb.networks.walks``
-looks for one query in it. A disk without room costs traces and nothing else.
+Counterpart: the pages of a network look for one query in it. A disk without room costs traces and nothing else.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # a broker in a process of its own would carry them
     from overlay.load.tally import Tally
     from overlay.load.windows import Windows
     from overlay.topologies import Graph
+    from overlay.topologies.walks import WalkEstimate
 
 ORDERS_AT_ONCE = 64
 """Orders that a controller has under way at a time."""
@@ -431,6 +432,18 @@ class System(ABC):
     def ping(self, unix_ms: int) -> bytes:
         """A datagram that every server answers at once."""
 
+    @abstractmethod
+    def answers_ping(self, data: bytes) -> bool:
+        """Whether ``data`` is such an answer. Takes any bytes."""
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        """A datagram that asks a server for its counters; empty where they cannot be asked for."""
+        return b""
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        """The counters in an answer to ``statistics_request``; ``None`` of any other bytes."""
+        return None
+
     def rehearsal(self, address: Address, own: Address, unix_ms: int) -> Sequence[bytes]:
         """Datagrams after which a server at ``address`` has done all that one usually does, sent from ``own``.
 
@@ -440,6 +453,16 @@ class System(ABC):
 
     def make_meter(self, server: Any) -> Meter:
         return Meter()
+
+    # ---- topologies
+
+    walk_policies: ClassVar[Mapping[str, str]] = {}
+    """Ways in which its requests may walk over a topology, by name, in the words of a form (*a walk that …*); the
+    default first. Empty where they do not walk."""
+
+    def estimate_walk(self, graph: Graph, policy: str) -> WalkEstimate:
+        """How far a walk goes on a checked ``graph``. Raises ``InvalidSetting`` for a policy there is not."""
+        raise NotImplementedError(f"requests of {self.name} do not walk")
 
     # ---- figures
 

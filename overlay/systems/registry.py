@@ -23,6 +23,15 @@ def asking_roles() -> list[str]:
     return sorted({system.asking_role for system in SYSTEMS.values()})
 
 
+def walk_policies() -> dict[str, System]:
+    """Ways in which requests may walk over a topology, and the system of each; the default first."""
+    found: dict[str, System] = {}
+    for system in SYSTEMS.values():
+        for policy in system.walk_policies:
+            found.setdefault(policy, system)
+    return found
+
+
 def system_of(name: str) -> System:
     """Of a document; empty where it is older than the second system. Raises ``InvalidSetting``."""
     if not name:

@@ -38,6 +38,7 @@ function busy(yes) {
 
 text.addEventListener("input", () => {
   clearTimeout(waiting);
+  asked?.abort(); // its answer is for the text before
   busy(true);
   waiting = setTimeout(ask, WAIT_MS);
 });

@@ -1,12 +1,8 @@
-"""How long everything takes on this machine, measured on live brokers, and how far the simulator may be believed.
+"""Simulated runs held against live ones: what the calibration of each system shares.
 
 ::
 
-    live        real brokers and clients: runs to their end, and brokers that stand and wait
-    probes      what a broker's processor does for a message: one message after the other, counted by the kernel
-    stages      where the time of a request goes: runs in which every query is traced, at several rates
-    fit         both together as the model of ``overlay.core.service_times``, with intervals
-    anchors     configurations that were not calibrated on, live and simulated, side by side
+    live        real servers and clients: runs to their end, and servers that stand and wait
+    anchors     a configuration, live and simulated, side by side
     page        ``docs/results/calibration.md`` and its chart; ``trust``: the same, read again for the web
-    command     ``make calibrate``
 """

@@ -22,6 +22,7 @@ from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.sim.engine import simulate
+from overlay.systems.registry import asking_roles
 from overlay.topologies import generate
 from telemetry.calibration.live import run
 from telemetry.errors import TelemetryError
@@ -46,6 +47,8 @@ class Anchor:
     brokers: int
     workload: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
+    """Anchors of one question are listed apart, below it: a sentence that ends with ?, and what is to be known."""
 
     def document(self, id: str, directory: Path, seed: int, duration_s: float) -> dict[str, Any]:
         graph = generate(self.kind, self.brokers, seed=TOPOLOGY_SEED)
@@ -56,39 +59,12 @@ class Anchor:
         )
 
 
-def _load(providers: int, consumers: int, update_s: float, request_s: float) -> dict[str, Any]:
-    return {
-        "providers": providers,
-        "consumers": consumers,
-        "update_interval_s": update_s,
-        "request_interval_s": request_s,
-    }
-
-
-ANCHORS = (
-    Anchor("central, 200 requests/s", "central", 1, _load(50, 200, 1.0, 1.0)),
-    Anchor("ring of 10, 200 requests/s", "ring", 10, _load(50, 200, 1.0, 1.0)),
-    Anchor("full mesh of 10, 10 requests/s", "full-mesh", 10, _load(50, 50, 5.0, 5.0)),
-    Anchor("Waxman of 10, prototype, 500 requests/s", "waxman", 10, _load(50, 500, 5.0, 1.0), {"profile": "prototype"}),
-    Anchor(
-        "central, linear table of 1,000, 100 requests/s", "central", 1, _load(1000, 100, 30.0, 1.0), {"table": "linear"}
-    ),
-)
-
-PROVIDERS = (50, 500, 1000)
-GROWTH = tuple(
-    Anchor(f"central, {table} table of {providers:,}", "central", 1, _load(providers, 200, 30.0, 6.0), {"table": table})
-    for table in ("linear", "indexed")
-    for providers in PROVIDERS
-)
-"""Whether a linear table makes a central broker slower with every provider, at as many requests as in the thesis."""
-
-
 @dataclass(frozen=True)
 class Compared:
     """An anchor as it was live and simulated: intervals over the runs, in microseconds, by the names of ``RANKS``."""
 
     anchor: str
+    question: str
     live: Mapping[str, Mapping[str, Any]]
     simulated: Mapping[str, Mapping[str, Any]]
 
@@ -117,7 +93,7 @@ def run_simulated(model: ServiceModel, anchor: Anchor, directory: Path, seed: in
 
 def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:
     """The runs of both kinds, one for each seed."""
-    return Compared(anchor.name, _over(live), _over(simulated))
+    return Compared(anchor.name, anchor.question, _over(live), _over(simulated))
 
 
 def compared_again(row: Mapping[str, Any]) -> Compared:
@@ -126,7 +102,7 @@ def compared_again(row: Mapping[str, Any]) -> Compared:
     """
     kinds = (row["live"], row["simulated"])
     live, simulated = ({name: interval(one[name]["replicates"]) for name in RANKS} for one in kinds)
-    return Compared(row["anchor"], live, simulated)
+    return Compared(row["anchor"], row.get("question", ""), live, simulated)
 
 
 def responses(files: RunFiles) -> Responses:
@@ -138,13 +114,10 @@ def responses(files: RunFiles) -> Responses:
 
 
 def _answered(files: RunFiles) -> Iterator[Sample]:
+    asking, measured = asking_roles(), ("measuring", "answered")
     for path in files.journals():
         for fact in read_journal(path):
-            if isinstance(fact, Sample) and (fact.role, fact.phase, fact.outcome) == (
-                "consumer",
-                "measuring",
-                "answered",
-            ):
+            if isinstance(fact, Sample) and fact.role in asking and (fact.phase, fact.outcome) == measured:
                 yield fact
 
 

@@ -10,7 +10,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from overlay.runtime.supervisor_client import (
     reason_of,
 )
 from overlay.runtime.usage import sizes_in
-from overlay.systems.context_broker.workload import Workload
+from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import RunFiles
@@ -40,7 +40,6 @@ START_S = 20.0
 POLL_S = 0.05
 LATE_S = 60.0
 """A run that takes so much longer than it should hangs."""
-DAY_S = 86_400
 _runs = count()
 """A supervisor does not forget what has ended, and takes no second run of one id."""
 
@@ -89,7 +88,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
     )
     files.directory.mkdir(parents=True, exist_ok=True)
     files.write_manifest(manifest)
-    limit_s = estimate_s(Workload(**document["workload"])) + LATE_S
+    limit_s = estimate_s(SYSTEMS[document["system"]].read_workload(document["workload"])) + LATE_S
     status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:
         raise TelemetryError(f"{document['id']}: {reason_of(status) or status['phase']}")
@@ -98,18 +97,18 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
 
 @contextmanager
 def standing(
-    client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], links: Sequence[Mapping[str, Any]] = ()
+    client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], workload: Mapping[str, Any]
 ) -> Iterator[list[Standing]]:
-    """Brokers with journals on, of a run whose only client asks once a day. They end at the end."""
+    """Servers with journals on, of a run whose ``workload`` hardly asks anything. They end at the end."""
     id = f"{id}-{next(_runs)}"
     with tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True) as directory:
         document = document_of(
             id,
             Path(directory),
             brokers=count,
-            links=links,
-            settings={"monitoring": False, **settings},
-            workload={"providers": 0, "consumers": 1, "request_interval_s": DAY_S, "duration_s": DAY_S},
+            links=(),
+            settings=settings,
+            workload=workload,
             seed=1,
         )
         status = _until(client, document, lambda status: status["phase"] in (WARMING, MEASURING, *ENDED), START_S)

@@ -15,7 +15,7 @@ from typing import Any
 
 from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import REFERENCE
-from telemetry.calibration.anchors import CLOSE, GROWTH, Compared, compared_again
+from telemetry.calibration.anchors import CLOSE, Compared, compared_again
 
 Row = Mapping[str, Any]
 """An anchor as the document has it."""
@@ -54,7 +54,7 @@ def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
     """The Markdown at ``path`` and the chart beside it, under the same name."""
     picture = path.with_suffix(".svg")
     rows = [_row_of(compared_again(row)) for row in residuals["anchors"]]
-    anchors, growth = _parted(rows)
+    anchors, others = _parted(rows)
     picture.write_text(chart(anchors), encoding="utf-8")
     parts = [
         "# Calibration: the simulator beside live runs",
@@ -62,7 +62,7 @@ def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
         f"![Median response times, live and simulated, with 95 % intervals]({picture.name})",
         "## Anchors",
         _compared(anchors),
-        *_growth(growth),
+        *_questions(others),
         *_believed(rows, residuals["close"]),
         f"{READING}\n\n{_written(path)}\n\n{READING}",
         *_costs(residuals),
@@ -88,19 +88,15 @@ def _how(measured: Mapping[str, Any]) -> str:
 
 
 def _parted(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """The anchors proper, and what says how a central broker slows down."""
-    names = {anchor.name for anchor in GROWTH}
-    return [one for one in rows if one["anchor"] not in names], [one for one in rows if one["anchor"] in names]
+    """The anchors proper, and those that answer a question of their own."""
+    return [one for one in rows if not one.get("question")], [one for one in rows if one.get("question")]
 
 
-def _growth(rows: Sequence[Row]) -> Iterator[str]:
-    if not rows:
-        return
-    yield (
-        "## Does the linear table make a central broker slower with providers?\n\nOne broker, 33 requests a second as "
-        "in the thesis with 1,000 consumers at 30 s; every provider updates the one entity that all ask for, each 30 s."
-    )
-    yield _compared(rows)
+def _questions(rows: Sequence[Row]) -> Iterator[str]:
+    for asked in dict.fromkeys(row["question"] for row in rows):
+        question, _, about = asked.partition("? ")
+        yield f"## {question}?\n\n{about}"
+        yield _compared([row for row in rows if row["question"] == asked])
 
 
 def _compared(rows: Sequence[Row]) -> str:
@@ -121,7 +117,7 @@ def _compared(rows: Sequence[Row]) -> str:
 
 
 def _believed(rows: Sequence[Row], close: float) -> Iterator[str]:
-    """Of every configuration that was compared, those of the growth as well."""
+    """Of every configuration that was compared, those that answer a question as well."""
     yield "## How many are near"
     wrong = [f"{one['anchor']} ({100 * one['off']:+.0f} %)" for one in rows if not one["is_close"]]
     bound = f"{100 * close:.0f} %"

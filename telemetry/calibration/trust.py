@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.runtime.calibrated import FILE, REFERENCE, stored_services
-from telemetry.calibration.anchors import CLOSE, GROWTH, compared_again
+from telemetry.calibration.anchors import CLOSE, compared_again
 from telemetry.calibration.page import LIVE, SIMULATED, residuals_path
 from telemetry.charts.charts import Chart, axis, chart, estimate, series
 from telemetry.errors import TelemetryError
@@ -33,6 +33,7 @@ class Compared:
     """One configuration, live and simulated: median and 95th percentile as intervals over runs, microseconds."""
 
     name: str
+    question: str
     live: Mapping[str, Interval]
     simulated: Mapping[str, Interval]
     off: Interval
@@ -87,14 +88,13 @@ def trust(var: Path) -> Trust:
     known = document.get("measured") or {}
     if any(known.get(name) != model.measured.get(name) for name in _SAME):
         document = {}  # of an earlier calibration: it says nothing of this one
-    growth = {anchor.name for anchor in GROWTH}
     rows = [_compared(row) for row in document.get("anchors", ())]
     return Trust(
         is_own,
         model.measured,
         document.get("close", CLOSE),
-        [row for row in rows if row.name not in growth],
-        [row for row in rows if row.name in growth],
+        [row for row in rows if not row.question],
+        [row for row in rows if row.question],
     )
 
 
@@ -122,7 +122,9 @@ def _compared(row: Mapping[str, Any]) -> Compared:
     pairs = zip(one.live["p50"]["replicates"], one.simulated["p50"]["replicates"], strict=False)
     ratios = interval([simulated / live for live, simulated in pairs])
     bounds = {name: None if ratios[name] is None else ratios[name] - 1 for name in ("low", "high")}
-    return Compared(one.anchor, one.live, one.simulated, {**ratios, "value": one.off, **bounds}, one.is_close)
+    return Compared(
+        one.anchor, one.question, one.live, one.simulated, {**ratios, "value": one.off, **bounds}, one.is_close
+    )
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -6,8 +6,10 @@ system may add: the truth of each answer, traces of single requests, what server
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ import pyarrow as pa
 from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.systems.contract import System
 from telemetry.charts.charts import Chart
+from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND, SOME
 from telemetry.lake.runs import RunFiles
 
@@ -55,11 +58,43 @@ class Journalled:
         return self.starts[0].zero_unix_us if self.starts else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of ``python -m telemetry`` that a system adds."""
+
+    name: str
+    help: str
+    add_flags: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace, Callable[[str], None], datetime], Iterable[object]]
+    """Given the flags, where to say how far it is, and the time; each line of its output as soon as it is known.
+
+    Raises ``WaxwingError``.
+    """
+    needs_data: bool = False
+    """Whether it has ``--var``, the directory for data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What was counted on the links of a run, and how often between each two servers, the lower index first."""
+
+    what: str
+    """In words: ``messages``."""
+    counts: Mapping[tuple[int, int], int]
+
+
 class Telemetry:
     """One system. A subclass overrides what it adds; this one adds nothing."""
 
     def __init__(self, system: System) -> None:
         self.system = system
+
+    def commands(self) -> Sequence[Command]:
+        return ()
+
+    def capture(self, files: RunFiles) -> Iterator[bytes]:
+        """All messages of a recorded run as pcapng, in pieces. Raises ``TelemetryError`` before the first."""
+        raise TelemetryError(f"Captures of {self.system.name} are not written.")
 
     def make_traces(self) -> Traces:
         return NoTraces()
@@ -87,6 +122,14 @@ class Telemetry:
     def read_more(self, files: RunFiles) -> Sequence[str]:
         """Before it is summed up: write what else was recorded; a sentence for each thing that could not be read."""
         return ()
+
+    def traffic(self, files: RunFiles) -> Traffic | None:
+        """What went over the links of a run that has ended; ``None`` where nothing was written down."""
+        return None
+
+    def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
+        """By measure, in its unit, what was published of this very configuration; ``None`` where it was not."""
+        return None
 
     def nearest_published(
         self, kind: str, brokers: int, workload: Mapping[str, Any]

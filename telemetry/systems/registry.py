@@ -9,11 +9,11 @@ from typing import Any
 
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
-from overlay.systems.registry import system_of
+from overlay.systems.registry import SYSTEMS, system_of
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
 
-TELEMETRY: dict[str, type[Telemetry]] = {"context-broker": ContextBrokerTelemetry}
+TELEMETRY: dict[str, type[Telemetry]] = {ContextBrokerTelemetry.name: ContextBrokerTelemetry}
 """Of systems that add something; the others have what every system has."""
 
 
@@ -24,6 +24,11 @@ def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
     except InvalidSetting:
         system = system_of("")
     return _class_of(system)(system)
+
+
+def all_telemetry() -> list[Telemetry]:
+    """Of every system, in the order of the registry."""
+    return [_class_of(system)(system) for system in SYSTEMS.values()]
 
 
 @cache

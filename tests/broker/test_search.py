@@ -323,7 +323,7 @@ print(overlay.get(0, ("room", "r1", "climate")).outcome, overlay.get(0, ("room",
 
 def run_in(checkout, *arguments):
     told = subprocess.run(
-        [sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, timeout=180, check=False
     )
     assert told.stderr == ""
     return told.stdout

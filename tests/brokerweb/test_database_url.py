@@ -102,7 +102,7 @@ def test_make_up_says_so_and_starts_nothing(url: str, sentence: str, tmp_path: P
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 1

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from brokerweb.wirelab import composing, hexview, pasted
-from brokerweb.wirelab.dissecting import Dissection, dissect
-from brokerweb.wirelab.kinds import Kind, Tail
-from brokerweb.wirelab.layouts import LAYOUTS
-from brokerweb.wirelab.verdicts import Judgement, judge
+from brokerweb.systems.context_broker.wirelab import composing, hexview, pasted
+from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, dissect
+from brokerweb.systems.context_broker.wirelab.kinds import Kind, Tail
+from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
+from brokerweb.systems.context_broker.wirelab.verdicts import Judgement, judge
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.wire import CODES, encode, parse

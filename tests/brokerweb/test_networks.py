@@ -13,11 +13,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from brokerweb import traced
 from brokerweb.control import host
 from brokerweb.control.networks import networks_of
 from brokerweb.control.reconcile import reconcile_host
 from brokerweb.networks.models import Host, Network
+from brokerweb.systems.context_broker.queries.told import is_whole
 from overlay.core.addresses import parse_address
 from overlay.runtime.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient
@@ -259,7 +259,7 @@ def test_a_chosen_broker_is_asked_and_the_walk_of_the_ask_is_told(
 
     def walk() -> dict[str, Any] | None:
         told = api.get(found["walk"])
-        whole = told.status_code == 200 and traced.is_whole(told.json())
+        whole = told.status_code == 200 and is_whole(told.json())
         return told.json() if whole else None
 
     told = wait_for(walk, "all brokers on its way reported it")

@@ -19,6 +19,7 @@ from brokerweb.networks.models import Network, NetworkState
 from brokerweb.networks.probes import TIERS, Probes, Step
 from brokerweb.networks.probing import Prober, pinged, probe_file
 from brokerweb.topologies import services as topologies
+from overlay.systems.context_broker.system import SYSTEM
 from tests.runtime.daemons import Daemon
 
 FINE, COARSE = TIERS
@@ -53,7 +54,7 @@ def network(daemons: list[Daemon], operator: User, settings: Any) -> Network:
 
 def test_who_answers_is_timed_and_who_hangs_or_is_not_there_is_not(daemons: list[Daemon]) -> None:
     os.kill(daemons[1].process.pid, signal.SIGSTOP)
-    took = pinged({"there": daemons[0].address, "hangs": daemons[1].address, "gone": ("127.0.0.1", 9)}, 0.5)
+    took = pinged(SYSTEM, {"there": daemons[0].address, "hangs": daemons[1].address, "gone": ("127.0.0.1", 9)}, 0.5)
     assert took["there"] is not None
     assert 0 < took["there"] < 500_000
     assert (took["hangs"], took["gone"]) == (None, None)
@@ -62,10 +63,10 @@ def test_who_answers_is_timed_and_who_hangs_or_is_not_there_is_not(daemons: list
 def test_an_answer_to_an_earlier_ping_is_none_to_the_next(daemons: list[Daemon]) -> None:
     late = {"late": daemons[0].address}
     os.kill(daemons[0].process.pid, signal.SIGSTOP)
-    assert pinged(late, 0.2) == {"late": None}
-    assert pinged(late, 0.2) == {"late": None}
+    assert pinged(SYSTEM, late, 0.2) == {"late": None}
+    assert pinged(SYSTEM, late, 0.2) == {"late": None}
     os.kill(daemons[0].process.pid, signal.SIGCONT)  # and now it answers all of them
-    assert (pinged(late)["late"] or 0) > 0
+    assert (pinged(SYSTEM, late)["late"] or 0) > 0
 
 
 @pytest.mark.django_db(transaction=True)

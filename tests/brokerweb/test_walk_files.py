@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from brokerweb import traced
-from brokerweb.networks import tracefiles, walks
 from brokerweb.networks.models import Network
-from brokerweb.networks.tracefiles import TraceFiles
+from brokerweb.systems.context_broker.queries import of_networks, trace_files
+from brokerweb.systems.context_broker.queries.told import is_whole
+from brokerweb.systems.context_broker.queries.trace_files import TraceFiles
 from overlay.journal.facts import Start, Trace
 from overlay.runtime import tracelog
 from overlay.runtime.tracelog import TraceLog
@@ -42,7 +42,7 @@ def query_id(query: int) -> str:
 def read(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many traces were read since it was asked the last time."""
     names: list[object] = []
-    monkeypatch.setattr(tracefiles, "id_of", lambda name: names.append(name) or id_of(name))
+    monkeypatch.setattr(trace_files, "id_of", lambda name: names.append(name) or id_of(name))
 
     def count() -> int:
         found = len(names)
@@ -108,12 +108,12 @@ def test_a_walk_that_went_to_a_broker_which_reported_nothing_yet_is_not_whole(ho
     steps = [[0, "received", CONSUMER, ""], [1, "forwarded", there, ""], [8, "answered", there, ""]]
     first = Trace("broker-0", CONSUMER, 7, "room|r1|climate", [*steps, [9, "replied", CONSUMER, ""]])
     log_of(directory, 0).write([first])
-    told = walks.find(network, query_id(7))
+    told = of_networks.find(network, query_id(7))
     assert told is not None
     assert [passage["receiver"] for passage in told["passages"]] == [1, 0]
-    assert not traced.is_whole(told)
+    assert not is_whole(told)
     second = Trace("broker-1", CONSUMER, 7, "room|r1|climate", [[3, "received", back, ""], [4, "found", back, ""]])
     log_of(directory, 1).write([second])
-    told = walks.find(network, query_id(7))
+    told = of_networks.find(network, query_id(7))
     assert told is not None
-    assert traced.is_whole(told)
+    assert is_whole(told)

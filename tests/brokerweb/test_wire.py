@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.wirelab import sending
 from brokerweb.topologies import services as topologies
-from brokerweb.wirelab import sending
 from overlay.runtime.client import ContextClient
 from tests.pages.recorded import make_run
 from tests.pages.test_wire_lab import REQUEST

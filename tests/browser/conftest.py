@@ -30,7 +30,7 @@ CUT_OFF = "htmx:sendError"
 """What htmx says of a poll that was under way when the reader left the page. An answer that is an error says
 ``htmx:responseError``."""
 START_S = 90.0
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 """Longer than anything takes where other things are at work: what is there sooner is waited for no longer."""
 expect.set_options(timeout=PATIENCE_MS)
 ROOM_MS = 90_000

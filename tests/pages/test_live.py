@@ -43,23 +43,23 @@ class Listener(ApplicationCommunicator):
 
     async def connect(self) -> bool:
         await self.send_input({"type": "websocket.connect"})
-        answer: dict[str, Any] = await self.receive_output(timeout=30)
+        answer: dict[str, Any] = await self.receive_output(timeout=90)
         return answer["type"] == "websocket.accept"
 
     async def frame(self) -> dict[str, Any]:
-        message = await self.receive_output(timeout=30)
+        message = await self.receive_output(timeout=90)
         assert message["type"] == "websocket.send", message
         frame: dict[str, Any] = json.loads(message["text"])
         return frame
 
     async def close_code(self) -> int:
-        message = await self.receive_output(timeout=30)
+        message = await self.receive_output(timeout=90)
         assert message["type"] == "websocket.close", message
         return int(message["code"])
 
     async def leave(self) -> None:
         await self.send_input({"type": "websocket.disconnect", "code": 1001})
-        await self.wait(timeout=30)
+        await self.wait(timeout=90)
 
 
 def listener(
@@ -224,7 +224,7 @@ async def test_who_may_no_longer_look_is_cut_off_within_seconds(
     assert (await socket.frame())["state"] == "measuring"
     await sync_to_async(ended)(user, session)
     frames = 0
-    while (message := await socket.receive_output(timeout=30))["type"] == "websocket.send":
+    while (message := await socket.receive_output(timeout=90))["type"] == "websocket.send":
         if (frames := frames + 1) > 20:
             break
     is_cut = (message["type"], message.get("code")) == ("websocket.close", 4401)

@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from brokerweb.experiments import replay
 from brokerweb.experiments.models import Experiment, Run
+from brokerweb.systems.context_broker.replay import recorded
 from tests.pages.recorded import make_run, run_it
 
 
@@ -71,7 +71,7 @@ def test_what_is_simulated_says_so_wherever_it_is_shown_and_in_files_of_it(olga:
 
 
 def test_a_run_that_was_not_recorded_says_how_to_record_it(olga: Client, viktor: Client, run: Run) -> None:
-    replay.path_of(run).unlink()
+    recorded.path_of(run).unlink()
     Run.objects.filter(pk=run.pk).update(configuration={k: v for k, v in run.configuration.items() if k != "record_mb"})
     page = olga.get(f"/runs/{run.id}/replay/").content.decode()
     assert "This run was not recorded" in page

@@ -14,7 +14,7 @@ from django.urls import reverse
 from benchmarks.many_runs import seed
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import SavedView
-from brokerweb.finder.places import PLACES
+from brokerweb.finder.places import places
 from tests.pages.furniture import House
 
 
@@ -94,7 +94,7 @@ def test_the_page_lists_what_was_found_with_its_kind(olga: Client, house: House)
 def test_every_page_of_the_rail_is_among_the_places(olga: Client, house: House) -> None:
     rail = re.findall(r'<a class="entry" href="([^"]+)"', olga.get("/").content.decode())
     assert len(rail) > 10
-    assert set(rail) <= {reverse(place.url) for place in PLACES}
+    assert set(rail) <= {reverse(place.url) for place in places()}
 
 
 def test_a_search_asks_the_database_as_often_of_many_rows_as_of_few(olga: Client, operator: User) -> None:

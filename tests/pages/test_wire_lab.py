@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from brokerweb.experiments.models import Run
-from brokerweb.wirelab import recorded
+from brokerweb.systems.context_broker.wirelab import recorded
 from tests.pages.recorded import make_run
 from tests.telemetry.test_pcapng import read
 

@@ -57,7 +57,7 @@ class Daemon:
 def overlay(*arguments: str | bytes, stdin: str = "") -> tuple[int, str, str]:
     """``python -m overlay ARGUMENTS``: exit code, standard output, standard error."""
     done = subprocess.run(
-        [sys.executable, "-m", "overlay", *arguments], input=stdin, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "overlay", *arguments], input=stdin, capture_output=True, text=True, timeout=180
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -15,7 +15,7 @@ class Host:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.socket = directory / "s.sock"
-        self.client = SupervisorClient(self.socket, timeout=5)
+        self.client = SupervisorClient(self.socket, timeout=15)
         self.process = None
 
     def start(self, **options):

@@ -78,5 +78,5 @@ def test_however_the_one_who_measures_ends_no_broker_is_left(number: signal.Sign
     pids = [int(pid) for pid in measuring.stdout.readline().split()]
     assert len(pids) == 3
     measuring.send_signal(number)
-    measuring.communicate(timeout=20)
+    measuring.communicate(timeout=60)
     wait_for(lambda: not any(is_alive(pid) for pid in pids), "they end with their parent")

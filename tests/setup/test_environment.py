@@ -51,7 +51,7 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
 
 def make(*arguments):
     return subprocess.run(
-        ["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        ["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
     )
 
 

@@ -33,7 +33,7 @@ class House:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
 
@@ -69,7 +69,7 @@ def house(tmp_path):
     yield house
     house.command("--down")
     if house.process is not None:
-        house.process.communicate(timeout=30)
+        house.process.communicate(timeout=90)
 
 
 def guesses(address, times):
@@ -79,7 +79,7 @@ def guesses(address, times):
     for number in range(times):
         named = {"Content-Type": "application/json", "X-Forwarded-For": f"203.0.113.{number}"}
         try:
-            urllib.request.urlopen(urllib.request.Request(f"{address}/api/tokens/", body, named), timeout=10)
+            urllib.request.urlopen(urllib.request.Request(f"{address}/api/tokens/", body, named), timeout=30)
         except urllib.error.HTTPError as refused:
             found.append(refused.code)
     return found
@@ -87,13 +87,13 @@ def guesses(address, times):
 
 def test_it_comes_up_survives_being_killed_and_goes_down(house):
     address, (user, password) = house.up()
-    with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/readyz", timeout=30) as answer:
         assert answer.status == 200
     assert {"supervisor.sock", "waxwing.sqlite3", "redis", "log"} <= {path.name for path in house.var.iterdir()}
     assert set(open_to_others(house.var)) <= {"said"}
     body = json.dumps({"username": user, "password": password}).encode()
     request = urllib.request.Request(f"{address}/api/tokens/", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=30) as answer:
         assert json.load(answer)["token"]
     assert guesses(address, 11)[-1] == 429, "whoever guesses is one address, whatever X-Forwarded-For says"
     wait_for(house.has_supervisor, "the worker started a supervisor")
@@ -104,7 +104,7 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
 
     house.process.send_signal(signal.SIGKILL)
     wait_for(lambda: not house.processes(), "everything went with it", 10)
-    house.process.communicate(timeout=30)
+    house.process.communicate(timeout=90)
 
     _, login = house.up()
     assert login == [user, password]

@@ -40,7 +40,7 @@ class Toy:
         return wait_for(read, f"{count} processes have started")
 
     def said(self):
-        return self.process.communicate(timeout=20)[1]
+        return self.process.communicate(timeout=60)[1]
 
 
 @pytest.fixture

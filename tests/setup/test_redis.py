@@ -28,7 +28,7 @@ class Server:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.communicate(timeout=10)[0]
+        return self.process.communicate(timeout=30)[0]
 
 
 def test_redis_url_wins(tmp_path):

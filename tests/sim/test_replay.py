@@ -78,7 +78,7 @@ def replayed_elsewhere(directory: Path) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
 

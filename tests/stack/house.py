@@ -48,7 +48,7 @@ class House:
 
     def __init__(self, var: Path) -> None:
         self.var = var
-        self._supervisor = SupervisorClient(var / "supervisor.sock", timeout=5)
+        self._supervisor = SupervisorClient(var / "supervisor.sock", timeout=15)
 
     # --- who is there -------------------------------------------------------------------------------------------------
 

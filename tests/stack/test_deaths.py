@@ -18,7 +18,7 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(600), pytest.mark.xdist_group("real-processes")]
 
 Launch = Callable[[float], str]
-GOES_ON_S = 15.0
+GOES_ON_S = 60.0
 """Within this after a death everything is as it should be, or has ended and says why."""
 
 

@@ -11,13 +11,14 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import FILE, REFERENCE, read_model, stored_services
 from overlay.runtime.own_supervisor import own_supervisor
-from telemetry.calibration import probes
-from telemetry.calibration.anchors import ANCHORS, GROWTH, compare, run_simulated
-from telemetry.calibration.fit import fit, median_interval
+from telemetry.calibration.anchors import compare, run_simulated
 from telemetry.calibration.page import residuals_of, write_page
-from telemetry.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
+from telemetry.systems.context_broker.calibration import probes
+from telemetry.systems.context_broker.calibration.anchors import ANCHORS, GROWTH
+from telemetry.systems.context_broker.calibration.fit import fit, median_interval
+from telemetry.systems.context_broker.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
 
 MEASURED: dict[str, Any] = {
     "name": "a machine of the test's",
@@ -161,7 +162,7 @@ def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, m
     assert min(measured["matched 0"] + measured["matched 100"]) > 0
     assert len(seen.last) and len(seen.hop), "the asked brokers are the holder and its neighbour, in turn"
     assert np.nanmin(seen.first[:, 0]) > 0, "each slept before"
-    monkeypatch.setattr("telemetry.calibration.fit.ENTRIES", (0, 100))
+    monkeypatch.setattr("telemetry.systems.context_broker.calibration.fit.ENTRIES", (0, 100))
     model = fit(measured, MEMORY, {FAST: seen, FAST_QUIET: seen}, MEASURED)
     path = tmp_path / FILE
     write_json(path, model.to_json())

@@ -57,7 +57,7 @@ def test_an_old_java_on_the_path_is_passed_over_for_the_one_brought_along(tmp_pa
 def test_the_shim_passes_every_argument_but_the_one(tmp_path):
     shim = find_java(tmp_path, {"PATH": ""}) / "bin" / "java"
     arguments = ["--add-modules=jdk.incubator.vector", "-Dtitle=two words", "-XshowSettings:properties", "-version"]
-    done = subprocess.run([shim, *arguments], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([shim, *arguments], capture_output=True, text=True, timeout=180, check=True)
     assert "title = two words" in done.stderr
 
 

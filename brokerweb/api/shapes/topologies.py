@@ -12,8 +12,7 @@ from brokerweb.api.shapes.links import GivenLinksField, LinkSerializer
 from brokerweb.topologies.models import Node, Topology, TopologyVersion
 from brokerweb.topologies.services import READERS
 from brokerweb.topologies.studio import MAX_NOTE
-from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.registry import walk_policies
 from overlay.topologies.advice import LARGEST, MOST_LINKS
 
 
@@ -94,7 +93,7 @@ class EditedBody(DrawnBody):
 
 class ExaminedBody(DrawnBody):
     policy = serializers.ChoiceField(
-        choices=list(POLICIES), default=BrokerConfig.walk_policy, help_text="Of the walks of the estimate"
+        choices=list(walk_policies()), default=next(iter(walk_policies())), help_text="Of the walks of the estimate"
     )
 
 

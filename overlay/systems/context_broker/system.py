@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.context_broker import broker as broker_package
@@ -20,9 +20,10 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.systems.context_broker.broker.membership import GIVEN
-from overlay.systems.context_broker.broker.messages import Key, Ping
+from overlay.systems.context_broker.broker.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
-from overlay.systems.context_broker.broker.wire import CODES, encode
+from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, encode, parse
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.contract import UNKNOWN, Figure, Meter, Place, Role, System
 
@@ -36,7 +37,15 @@ if TYPE_CHECKING:
     from overlay.systems.context_broker.clients.scheduled import ScheduledFleet
     from overlay.systems.context_broker.workload import ClientPlan
     from overlay.topologies import Graph
+    from overlay.topologies.walks import WalkEstimate
 
+WALK_POLICIES = {
+    "backtrack": "backtracks",
+    "avoid": "avoids where it was",
+    "uniform": "goes anywhere",
+    "noback": "does not turn back",
+}
+assert WALK_POLICIES.keys() == POLICIES.keys() and next(iter(WALK_POLICIES)) == BrokerConfig.walk_policy
 MONITORING = SettingInfo(
     name="monitoring",
     kind="boolean",
@@ -250,6 +259,16 @@ class ContextBroker(System):
     def ping(self, unix_ms: int) -> bytes:
         return encode(Ping(unix_ms))
 
+    def answers_ping(self, data: bytes) -> bool:
+        return isinstance(_parsed(data), PingResponse)
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        return encode(StatsRequest(unix_ms))
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        message = _parsed(data)
+        return dict(message.counters) if isinstance(message, StatsResponse) else None
+
     def rehearsal(self, address: Address, own: Address, unix_ms: int) -> Sequence[bytes]:
         from overlay.systems.context_broker.rehearsal import datagrams
 
@@ -262,6 +281,13 @@ class ContextBroker(System):
         from overlay.systems.context_broker.costs import costs
 
         return costs(counters, asked)
+
+    walk_policies = WALK_POLICIES
+
+    def estimate_walk(self, graph: Graph, policy: str) -> WalkEstimate:
+        from overlay.systems.context_broker import walking
+
+        return walking.estimate(graph, policy)
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.context_broker.expectations import expected
@@ -284,6 +310,13 @@ class ContextBroker(System):
 
 
 _CODES = {b"%d" % code: code for code in CODES.values()}
+
+
+def _parsed(data: bytes) -> AnyMessage | None:
+    try:
+        return parse(data)
+    except WireError:
+        return None
 
 
 class _Meter(Meter):

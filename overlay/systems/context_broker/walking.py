@@ -8,7 +8,6 @@ give equal estimates.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Any, cast
@@ -18,6 +17,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.walks import POLICIES, WalkPolicy
 from overlay.topologies.graph import Graph
+from overlay.topologies.walks import WalkEstimate
 
 WALKS = 1_000
 MOST_HOPS = 40_000
@@ -29,22 +29,7 @@ CONSUMER = -1
 """On the path of a request before all brokers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What so many ``walks`` came to; numbers are ``None`` where no walk found anything."""
-
-    policy: str
-    holders: int
-    walks: int
-    found: float
-    """Share of the walks that found the content."""
-    hops: float | None
-    """Mean number of links that a request crossed until it was found, of those found."""
-    margin: float | None
-    """The mean is that, give or take this, with 95 % confidence."""
-
-
-def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float = HOLDERS) -> Estimate:
+def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float = HOLDERS) -> WalkEstimate:
     """Of a checked graph; the policy is the brokers' default unless another is given.
 
     Raises ``InvalidSetting`` for a policy there is not.
@@ -53,11 +38,11 @@ def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float 
         raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {policy!r:.40}")
     holders = max(1, round(share * graph.brokers))
     if graph.brokers <= holders:
-        return Estimate(policy, holders, 0, 0.0, None, None)
+        return WalkEstimate(policy, holders, 0, 0.0, None, None)
     walk = _depth_first if POLICIES[policy].is_exhaustive else _walk
     found, walked = _all(graph, POLICIES[policy], walk, holders, Stream(derive_seed(0, "walking", policy)))
     margin = 1.96 * stdev(found) / sqrt(len(found)) if len(found) > 1 else None
-    return Estimate(policy, holders, walked, len(found) / walked, fmean(found) if found else None, margin)
+    return WalkEstimate(policy, holders, walked, len(found) / walked, fmean(found) if found else None, margin)
 
 
 Walked = tuple[int, bool]

@@ -45,6 +45,12 @@ class Published:
     def is_whole(self) -> bool:
         return not self.note
 
+    def measures(self) -> dict[str, float]:
+        """By the names of ``telemetry.summary.measures``, in their units; nothing of a row that is not whole."""
+        memory = None if self.memory_kb is None else self.memory_kb * 1000.0
+        found = {"mean": self.response_us, "rss": memory, "uss": memory} if self.is_whole else {}
+        return {name: value for name, value in found.items() if value is not None}
+
 
 @cache
 def table_b1() -> tuple[Published, ...]:

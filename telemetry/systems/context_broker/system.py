@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from overlay.journal.facts import OUTCOMES
+from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload
 from telemetry.charts.charts import Chart
 from telemetry.lake.records import FOUND
@@ -18,12 +19,12 @@ from telemetry.lake.runs import RunFiles
 from telemetry.statistics import metrics
 from telemetry.statistics.metrics import Numbers
 from telemetry.summary.truths import TRUTHS, account
-from telemetry.systems.context_broker import figures, holdings, messages, oracle, tracefile
+from telemetry.systems.context_broker import captures, figures, holdings, messages, oracle, tracefile, traffic
 from telemetry.systems.context_broker.oracle import Columns, Conditions
-from telemetry.systems.context_broker.published import nearest
+from telemetry.systems.context_broker.published import nearest, same
 from telemetry.systems.context_broker.schedule import due_in_measuring
 from telemetry.systems.context_broker.traces import Gathered
-from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.contract import Command, Journalled, Telemetry, Traffic
 
 AT_ONCE_US = 1_000_000
 """Of a run that is cancelled brokers and clients end together, within this."""
@@ -34,6 +35,16 @@ _VALID_MS = Workload().valid_ms
 
 class ContextBrokerTelemetry(Telemetry):
     """Judges each answer by what had been provided, keeps traces and messages, and counts copies."""
+
+    name = SYSTEM.name
+
+    def commands(self) -> Sequence[Command]:
+        from telemetry.systems.context_broker.commands import COMMANDS
+
+        return COMMANDS
+
+    def capture(self, files: RunFiles) -> Iterator[bytes]:
+        return captures.capture(files, captures.Choice(), captures.title(files))
 
     def make_traces(self) -> Gathered:
         return Gathered()
@@ -59,6 +70,14 @@ class ContextBrokerTelemetry(Telemetry):
         held = holdings.by_entity(samples, at_the_end, summary["measured_us"])
         holdings.write(held, files.holdings_path)
         return {"holdings": holdings.in_short(held, at_the_end)}
+
+    def traffic(self, files: RunFiles) -> Traffic | None:
+        return traffic.of_run(files)
+
+    def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
+        """Of Table B.1, without the rows that are damaged in the source."""
+        row = same(kind, brokers, workload)
+        return None if row is None else row.measures()
 
     def nearest_published(
         self, kind: str, brokers: int, workload: Mapping[str, Any]

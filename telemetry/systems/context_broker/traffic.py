@@ -6,7 +6,6 @@ run that was not collected yet nothing is told: whoever looks must not slow what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,9 @@ import pyarrow.parquet as pq
 
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.traces import PASSAGES
+from telemetry.systems.contract import Traffic
 
-MESSAGES, TRACED = "messages", "traced"
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """What was counted, and how often between each two brokers, the lower index first."""
-
-    what: str
-    """``messages``: all of them. ``traced``: what was sent for traced queries."""
-    counts: dict[tuple[int, int], int]
+MESSAGES, TRACED = "messages", "traced queries"
 
 
 def of_run(files: RunFiles) -> Traffic | None:

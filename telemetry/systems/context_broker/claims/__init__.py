@@ -4,5 +4,5 @@
 - ``quantities``  what is looked at in them; ``criteria``: the claims as data, and how each is judged
 - ``page``        ``python -m telemetry claims``, which judges collected runs and writes ``docs/claims.md``
 
-Counterpart: ``brokerweb.experiments.claims`` judges the runs of an experiment by the same code.
+Counterpart: ``brokerweb.systems.context_broker.claims.judging`` judges the runs of an experiment by the same code.
 """

@@ -1,0 +1,26 @@
+"""The panel of one server of a run. Counterparts: ``brokers.panel``, and ``networks.looking`` for networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+
+from brokerweb.brokers.panel import Place, shown
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ENDED
+from brokerweb.systems.registry import web_of
+
+
+def of_run(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the panel shows of a server of a run, of what ``live.brokers.one_of`` found."""
+    ended = run.state in ENDED
+    place = Place(
+        part=f"{reverse('runs:broker', args=[run.pk, found['index']])}?part=now",
+        json=f"/api/runs/{run.pk}/brokers/{found['index']}/",
+        asks_again=not ended,
+        since="the launch",
+        silent="It wrote nothing, or its files were removed." if ended else "It has written nothing yet.",
+    )
+    return shown(place, found, web_of(run.configuration["system"]).detail_of_run(run, found))

@@ -1,0 +1,1 @@
+"""The published claims, judged by an experiment's runs."""

@@ -1,0 +1,60 @@
+"""Asking and providing on a network's page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.kit.doors import may_change, posted
+from brokerweb.kit.errors import NotAnswered
+from brokerweb.kit.formatting import words
+from brokerweb.networks import numbers
+from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.context import front
+from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
+from overlay.core.errors import InvalidSetting
+
+
+@posted
+def context(request: HttpRequest, network_id: str) -> HttpResponse:
+    """Asks or provides through the REST front's own service; answers with a part of the page."""
+    network = get_object_or_404(Network, pk=network_id)
+    try:
+        if request.POST.get("do") == "provide":
+            may_change(request)
+            return render(request, "context_broker/answer.html", {"provided": _provide(network, request.POST)})
+        broker = numbers.chosen(network, request.POST.get("broker", ""))
+        asked = front.ask(network, *_key(request.POST), broker=broker, is_traced=True)
+    except InvalidSetting as error:
+        return render(request, "context_broker/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
+    except (front.NotRunning, NotAnswered) as error:
+        return render(request, "context_broker/answer.html", {"problem": str(error)})
+    answer = "context_broker/answer.html"
+    where = {"network": network, "trace": asked.trace, "traced_one_in": traced_one_in(network)}
+    if asked.entry is None:
+        sentence = "Not found: no broker has valid data of this entity and scope."
+        return render(
+            request, "context_broker/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"}
+        )
+    return render(request, answer, {**where, "answer": asked.entry})
+
+
+def _key(data: QueryDict) -> tuple[str, str, str]:
+    return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
+
+
+def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
+    valid = data.get("valid_ms", "").strip()
+    if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
+        raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
+    payload = data.get("payload", "").strip()
+    return front.provide(
+        network,
+        *_key(data),
+        provider=data.get("provider", "").strip(),
+        payload=payload,
+        valid_ms=int(valid),
+        broker=numbers.chosen(network, data.get("broker", "")),
+    )

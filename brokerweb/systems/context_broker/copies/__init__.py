@@ -1,0 +1,1 @@
+"""Which entities lay at how many brokers when a run ended."""

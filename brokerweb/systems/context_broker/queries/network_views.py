@@ -1,0 +1,28 @@
+"""The walk of a query that was asked on a network's page."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.queries import of_networks, told
+from overlay.core.engines import LIVE
+
+LOOKS = 6
+"""Times that the page looks for a walk, half a second apart: brokers report what they traced once a second."""
+
+
+@login_required
+def walk(request: HttpRequest, network_id: str, trace: str) -> HttpResponse:
+    """The walk of a query that was asked here, as far as brokers reported it; asks again ``?left=`` times at most."""
+    network = get_object_or_404(Network, pk=network_id)
+    said = request.GET.get("left", "0")
+    left = min(int(said), LOOKS) if said.isascii() and said.isdigit() and len(said) < 4 else 0
+    found = of_networks.drawn(network, trace)
+    shown = told.shown(*found, network=network.pk, engine=LIVE) if found else {}
+    if left and not (found and told.is_whole(found[0])):
+        shown = {"then": left - 1}
+    context = {"network": network, "trace": trace, **shown}
+    return render(request, "context_broker/walk.html", context)

@@ -1,0 +1,95 @@
+"""REST's doors to single queries: of a run, and of a network that stays up."""
+
+from __future__ import annotations
+
+from django.http import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from brokerweb.api.paging import links, whole
+from brokerweb.api.tables import PAGED_AS_JSON, a_table
+from brokerweb.experiments.models import Run
+from brokerweb.kit.tables import JSON, Table, checked, written
+from brokerweb.kit.tables import download as taken_away
+from brokerweb.networks.models import Network
+from brokerweb.runpage import tables
+from brokerweb.systems.context_broker.queries import of_networks, of_runs, shapes
+from overlay.core.errors import InvalidSetting
+from telemetry.systems.context_broker.tracefile import ORDERS
+from telemetry.systems.context_broker.traces import OUTCOMES
+
+COLUMNS = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")
+ALL = 1 << 40
+"""More than are ever kept of a run."""
+
+
+class RunTraces(GenericViewSet):
+    """Queries that the brokers of a run traced."""
+
+    queryset = Run.objects.select_related("experiment")
+    serializer_class = shapes.TraceSerializer
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
+            OpenApiParameter("order", str, enum=list(ORDERS), description="slowest first where it is left out"),
+            PAGED_AS_JSON,
+            OpenApiParameter("page", int),
+            OpenApiParameter("page_size", int, description="At most 1,000"),
+        ],
+        responses=a_table(shapes.TraceListSerializer),
+        filters=False,
+    )
+    @action(detail=True)
+    def traces(self, request: Request, pk: str) -> HttpResponseBase:
+        """Single queries as the brokers reported them: one in so many, and those that failed."""
+        run = self.get_object()
+        outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
+        order = request.query_params.get("order", "slowest")
+        if wrong := [one for one in outcomes if one not in OUTCOMES]:
+            raise InvalidSetting("outcome", f"must be one or more of {', '.join(OUTCOMES)}, not {wrong[0]!r:.40}")
+        if order not in ORDERS:
+            raise InvalidSetting("order", f"must be one of {', '.join(ORDERS)}, not {order!r:.40}")
+        if (form := checked(request.query_params.get("format", JSON))) != JSON:
+            return taken_away(written(_table(run, outcomes, order), form), form, tables.named("queries", run))
+        page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
+        found = of_runs.listing(run, outcomes, order, (page - 1) * size, size)
+        query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}
+        beside = links(request, query, page, -(-found.count // size))
+        kept = {"traced_one_in": of_runs.traced_one_in(run), "kept_one_in": found.kept_one_in}
+        return Response({"count": found.count, **beside, **kept, "results": found.rows})
+
+    @extend_schema(operation_id="runs_trace_retrieve", responses=shapes.TraceSerializer, filters=False)
+    @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
+    def trace(self, request: Request, pk: str, trace: str) -> Response:
+        """One query, whole: what each broker did and when, what went between them, and what its consumer saw."""
+        found = of_runs.find(self.get_object(), trace)
+        if found is None:
+            raise NotFound("This run has no such trace.")
+        return Response(found)
+
+
+class NetworkWalks(GenericViewSet):
+    """Queries that the brokers of a network traced."""
+
+    queryset = Network.objects.all()
+    serializer_class = shapes.TraceSerializer
+
+    @extend_schema(operation_id="networks_walk_retrieve", responses=shapes.TraceSerializer, filters=False)
+    @action(detail=True, url_path="walks/(?P<trace>[0-9a-f]{16})")
+    def walk(self, request: Request, pk: str, trace: str) -> Response:
+        """The walk of one query that was traced. Brokers report each second: 404 until then, and once it is too old."""
+        found = of_networks.find(self.get_object(), trace)
+        if found is None:
+            raise NotFound("No broker of this network reported anything of this query.")
+        return Response(found)
+
+
+def _table(run: Run, outcomes: list[str], order: str) -> Table:
+    """A row for each query that is kept of these outcomes, in this order."""
+    rows = of_runs.listing(run, outcomes, order, 0, ALL).rows
+    return Table(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])

@@ -1,0 +1,1 @@
+"""The messages of a recorded run, as REST gives them and the replay page draws them."""

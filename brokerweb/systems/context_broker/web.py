@@ -1,0 +1,69 @@
+"""What seed 000 adds to common pages. Counterpart: ``brokerweb.systems.contract.Web``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.claims import judging
+from brokerweb.systems.context_broker.panel import of_networks, of_runs
+from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
+from brokerweb.systems.contract import Entry, Part, ServerDetail, Web
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import holdings
+
+HERE = "brokerweb.systems.context_broker"
+COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
+"""Entities in the table and in the chart, those asked for most; REST has all."""
+
+
+class ContextBrokerWeb(Web):
+    """Queries, messages, copies, context and the wire lab."""
+
+    urls = f"{HERE}.urls"
+    rest_urls = f"{HERE}.rest_urls"
+    enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}
+    entries = (
+        Entry("Wire lab: decode", "Read a datagram", "wire", "protocol message bytes", "wire", "Wire lab", "w"),
+        Entry("Wire lab: compose", "Write and send a datagram", "wire-compose", "protocol message send"),
+        Entry("Wire lab: recorded messages", "Datagrams of recorded runs", "wire-messages", "capture pcap"),
+        Entry("Wire lab: Wireshark", "The dissector and how to install it", "wire-wireshark", "lua capture"),
+    )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (Part("queries", "Queries", "context_broker/queries_part.html"), _copies(run))
+
+    def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
+        if not judging.may_have(experiment.definition):
+            return ()
+        return (Part("claims", "", "context_broker/claims_place.html"),)
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        return (Part("ask", "Ask and provide", "context_broker/ask.html"),)
+
+    def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
+        return of_runs.own_words(run, index, shown)
+
+    def server_of_network(self, network: Network, index: int) -> dict[str, Any]:
+        return {"traced_one_in": traced_one_in(network), "own": of_networks.own_words(network, index)}
+
+    def detail_of_run(self, run: Run, found: Mapping[str, Any]) -> ServerDetail:
+        return of_runs.detail_of(run, found)
+
+    def detail_of_network(self, network: Network, found: Mapping[str, Any]) -> ServerDetail:
+        return of_networks.detail_of(network, found)
+
+
+def _copies(run: Run) -> Part:
+    """Empty of a run whose brokers did not say what they held."""
+    held = run.summary.get("holdings") or {}
+    found = holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_DRAWN) if held.get("brokers") else []
+    if not found:
+        return Part("copies", "", "")
+    drawn = holdings.drawn(found, held.get("exponent"))
+    shown = {"held": held, "rows": found[:COPIES_SHOWN], "drawn": drawn}
+    return Part("copies", "Copies", "context_broker/copies.html", shown, "js/copies.js" if drawn else "")

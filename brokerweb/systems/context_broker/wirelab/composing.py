@@ -1,0 +1,139 @@
+"""A datagram put together from the texts of a form, wrong ones included. Pure.
+
+Counterpart: ``overlay.systems.context_broker.broker.wire.encode`` writes what is right and refuses the rest; here
+everything goes, so that one can see what a broker says to it. Two things are worked out: a time may be told from now,
+and an open size is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from brokerweb.systems.context_broker.wirelab.fieldkinds import ACKS, NACKS, OPERATION_NAMES, PREFIXES
+from brokerweb.systems.context_broker.wirelab.kinds import Field, Kind, Layout, Tail
+from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
+from brokerweb.systems.context_broker.wirelab.pasted import MOST_BYTES
+from overlay.core.errors import InvalidSetting
+
+TAIL = "tail"
+EXTRA = "extra"
+"""What stands behind the message, byte for byte."""
+_FROM_NOW = re.compile(r"now(?:\s*([+-])\s*(\d{1,12})\s*(ms|s|min|h|d)?)?", re.IGNORECASE)
+_UNIT_MS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_HOP = re.compile(r"(.*):([^:]*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """One field of a form."""
+
+    key: str
+    label: str
+    text: str
+    help: str
+    lines: int = 1
+    choices: tuple[str, ...] = ()
+    """Values that are right, to choose from; others may be typed."""
+
+
+def key_of(name: str) -> str:
+    """The name of a field in a form and in REST: ``EntityType`` → ``entity_type``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|\s+", "_", name).lower()
+
+
+def layout_of(code: int) -> Layout:
+    """Raises ``InvalidSetting`` for a code that no message has."""
+    layout = LAYOUTS.get(code)
+    if layout is None:
+        raise InvalidSetting("code", f"no message has the code {code}; see the list of all messages")
+    return layout
+
+
+def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
+    """The form of a message: what was given, else the defaults."""
+    made = [
+        Blank(
+            key=key_of(one.name),
+            label=one.name,
+            text=given.get(key_of(one.name), one.default),
+            help=one.help,
+            lines=3 if one.kind in (Kind.PAYLOAD, Kind.MESSAGE) else 1,
+            choices=_choices(one),
+        )
+        for one in layout.fields
+    ]
+    if layout.tail != Tail.NONE:
+        lines = 1 if layout.tail == Tail.STAR else 3
+        label = "Mark" if layout.tail == Tail.STAR else "Hops" if "hops" in layout.tail else "Addresses"
+        made.append(Blank(TAIL, label, given.get(TAIL, layout.tail_default), layout.tail_help, lines))
+    made.append(Blank(EXTRA, "Behind it", given.get(EXTRA, ""), "Put behind the message as it is, to make it wrong."))
+    return made
+
+
+def compose(code: int, given: Mapping[str, str], now_ms: int) -> bytes:
+    """The datagram. What is not given has its default; a name that the message does not have is refused by name.
+
+    Raises ``InvalidSetting``.
+    """
+    layout = layout_of(code)
+    form = blanks(layout, given)
+    if unknown := [name for name in given if name not in {blank.key for blank in form}]:
+        raise InvalidSetting(unknown[0][:60], f"{layout.name} has no such field")
+    texts = {blank.key: blank.text for blank in form}
+    payload = _bytes(texts.get(key_of("Payload"), ""), key_of("Payload"))
+    data = str(code).encode()
+    for one in layout.fields:
+        key = key_of(one.name)
+        text = texts[key]
+        if one.kind == Kind.TIME:
+            text = str(_time(text, now_ms))
+        elif one.kind == Kind.SIZE and not text:
+            text = str(len(payload))
+        data += b"|" + _bytes(PREFIXES.get(one.kind, "") + text, key)
+    data += _bytes(_tail(layout.tail, texts.get(TAIL, "")), TAIL) + _bytes(texts[EXTRA], EXTRA)
+    if len(data) > MOST_BYTES:
+        raise InvalidSetting("payload", f"makes {len(data):,} bytes of it; a datagram holds at most 65,507")
+    return data
+
+
+def example(layout: Layout, now_ms: int) -> bytes:
+    """A message as it is meant to be, sent now."""
+    return compose(layout.code, {}, now_ms)
+
+
+def _choices(one: Field) -> tuple[str, ...]:
+    known = {Kind.FLAG: ("A", "U"), Kind.ACK_STATUS: tuple(ACKS), Kind.NACK_STATUS: tuple(NACKS)}
+    return OPERATION_NAMES if one.kind == Kind.OPERATION else known.get(one.kind, ())
+
+
+def _time(text: str, now_ms: int) -> int | str:
+    """``now``, ``now+120s`` or ``now-5min`` as Unix milliseconds; any other text as it is."""
+    match = _FROM_NOW.fullmatch(text.strip())
+    if match is None:
+        return text
+    sign, number, unit = match.groups()
+    away = int(number or 0) * _UNIT_MS[(unit or "ms").lower()]
+    return max(0, now_ms - away if sign == "-" else now_ms + away)
+
+
+def _tail(tail: Tail, text: str) -> str:
+    """The lines of a form as what follows the fields; a hop's two fields stand apart, an address is one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if tail not in (Tail.HOPS, Tail.MARKED_HOPS):
+        return "".join(f"|{line}" for line in lines)
+    written = []
+    for line in lines:
+        hop, _, mark = line.partition(" ")
+        match = _HOP.fullmatch(hop)
+        written.append(f"{match[1].strip('[]')}|{match[2]}" if match else hop)
+        written += [mark.strip()] if mark.strip() else []
+    return "".join(f"|{one}" for one in written)
+
+
+def _bytes(text: str, key: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidSetting(key, "has half a surrogate pair, which is no character") from None

@@ -1,0 +1,127 @@
+"""The messages of recorded runs for the wire lab: some of them as a table, one of them whole, all as a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from brokerweb.experiments.models import Run
+from brokerweb.kit.errors import NotPossible
+from brokerweb.systems.context_broker.wirelab.services import visible
+from overlay.core.errors import InvalidSetting
+from telemetry.errors import TelemetryError
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.context_broker import captures
+from telemetry.systems.context_broker.captures import Choice
+from telemetry.systems.context_broker.messages import kind_of
+
+MOST_US = 10**11
+"""Of a time within a run: a day and a little."""
+MOST_DIGITS = 12
+PAGE = 50
+RUNS_OFFERED = 25
+_BOUNDS = {
+    "from_us": (0, MOST_US),
+    "to_us": (0, MOST_US),
+    "code": (-1, 255),
+    "broker": (0, 999_999),
+}
+"""The parameters of a choice that are numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the chosen messages."""
+
+    count: int
+    rows: list[dict[str, Any]]
+    number: int
+    pages: int
+
+    @property
+    def previous(self) -> int:
+        return self.number - 1
+
+    @property
+    def next(self) -> int:
+        return self.number + 1
+
+
+def choice_of(given: Mapping[str, str]) -> Choice:
+    """What an address asks for; what is left out or empty does not restrict. Raises ``InvalidSetting``."""
+    wanted = {name: whole(name, given[name], *bounds) for name, bounds in _BOUNDS.items() if given.get(name)}
+    return replace(Choice(), query=given.get("query") or None, **wanted)
+
+
+def whole(name: str, text: str, low: int, high: int) -> int:
+    """A whole number within bounds. Raises ``InvalidSetting``."""
+    digits = text.removeprefix("-") if low < 0 else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS) or not low <= int(text) <= high:
+        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
+    return int(text)
+
+
+def files_of(run: Run) -> RunFiles:
+    return RunFiles(settings.RUNS / run.pk)
+
+
+def is_there(run: Run) -> bool:
+    """Whether messages of it were recorded and collected."""
+    return files_of(run).messages_path.is_file()
+
+
+def runs() -> QuerySet[Run]:
+    """All that were to be recorded."""
+    return Run.objects.filter(configuration__record_mb__gt=0)
+
+
+def recent() -> QuerySet[Run]:
+    """The newest of them."""
+    return runs().select_related("experiment").defer("configuration", "summary", "observed")[:RUNS_OFFERED]
+
+
+def page(run: Run, choice: Choice, number: int, size: int = PAGE) -> Page:
+    """One page of them; a number out of range is the nearest page."""
+    path = files_of(run).messages_path
+    count, rows = captures.rows(path, choice, (number - 1) * size, size)
+    pages = max(1, -(-count // size))
+    if number > pages:
+        number = pages
+        count, rows = captures.rows(path, choice, (number - 1) * size, size)
+    return Page(count, [_shown(row) for row in rows], number, pages)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    kind, family = kind_of(row["code"])
+    ends = {end: row[end] if row[end] >= 0 else None for end in ("sender", "receiver")}
+    took = None if row["arrived_us"] is None or row["arrived_us"] == row["at_us"] else row["arrived_us"] - row["at_us"]
+    return {**row, **ends, "kind": kind, "family": family, "took_us": took, "visible": visible(row["text"])}
+
+
+def message(run: Run, number: int) -> tuple[dict[str, Any], bytes] | None:
+    """One message and all its bytes; ``None`` where there is none. Raises ``NotPossible`` where its bytes are gone."""
+    files = files_of(run)
+    row = captures.row(files.messages_path, number)
+    if row is None:
+        return None
+    data = captures.whole(files, row)
+    if data is None:
+        raise NotPossible("The recordings of this run were removed; only the beginning of this message is left.")
+    return _shown(row), data
+
+
+def capture(run: Run, choice: Choice) -> Iterator[bytes]:
+    """The chosen messages as pcapng. Raises ``NotPossible``."""
+    files = files_of(run)
+    try:
+        return captures.capture(files, choice, captures.title(files))
+    except TelemetryError as error:
+        raise NotPossible(str(error)) from None
+
+
+def capture_name(run: Run) -> str:
+    return f"messages-{run.pk}{'-simulated' if run.engine == 'simulated' else ''}.pcapng"

@@ -1,0 +1,105 @@
+"""What a broker makes of a datagram: found out by giving it to one. Pure.
+
+The broker is fresh and alone: no neighbours, nothing in its table, the default settings and what the message needs to
+be known at all. It is the value that the daemons run, so nothing here repeats its rules. A loopback address sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brokerweb.systems.context_broker.wirelab.dissecting import Dissection
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.errors import WireError
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.settings import build
+from overlay.systems.context_broker.broker.broker import Broker
+from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.messages import Nack, Status
+from overlay.systems.context_broker.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
+
+ITSELF: Address = ("127.0.0.1", 7000)
+ASKER: Address = ("127.0.0.1", 40000)
+REFUSALS = (Status.I_ERROR, Status.BAD_REQUEST)
+WHY_IGNORED = {
+    "rejected_stray": "it answers nothing that the broker asked.",
+    "rejected_command": "it comes from nobody whose word counts for this: not from a neighbour that it concerns.",
+    "rejected_wrapped": "it comes from no neighbour.",
+    "rejected_duplicate": "the same request still waits there.",
+}
+
+
+class Judgement(StrEnum):
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    judgement: Judgement
+    sentence: str
+    status: int | None = None
+    """Of the NACK that refuses it."""
+    answers: tuple[bytes, ...] = ()
+    """What goes back to the sender at once."""
+    needs: str = ""
+    """Settings without which a broker does not know it."""
+
+
+def judge(dissection: Dissection, now_ms: int) -> Verdict:
+    """The verdict on a datagram that arrives at ``now_ms``, Unix milliseconds. Never raises."""
+    data, layout = dissection.data, dissection.layout
+    try:
+        parse(data)
+    except WireError as error:
+        wrong = dissection.problems[0] if dissection.problems else str(error)
+    else:
+        wrong = ""
+    settings: Mapping[str, int | bool | str] = layout.needs if layout is not None else {}
+    broker = Broker(build(BrokerConfig, settings), ITSELF, Chances.streams(0), now_ms * MILLISECOND - SECOND)
+    broker.receive_datagram(data, ASKER, SECOND)
+    answers = tuple(sent for sent, to in broker.datagrams_to_send() if to == ASKER)
+    counters = broker.counters()
+    needs = _needs(settings)
+    refusal = next((nack for nack in map(_read, answers) if isinstance(nack, Nack) and nack.status in REFUSALS), None)
+    if refusal is not None:
+        why = wrong or ("it is stamped too far in the future" if counters.get("rejected_stamp") else "")
+        sentence = f"NACK {refusal.status} {Status(refusal.status).name} for {refusal.operation}{_because(why)}"
+        return Verdict(Judgement.REFUSED, sentence, refusal.status, answers, needs)
+    if wrong:
+        said = (
+            "Answers are never answered, so it is dropped and counted" if code_of(data) in NEVER_ANSWERED else "Dropped"
+        )
+        return Verdict(Judgement.IGNORED, f"{said}{_because(wrong)}", None, answers, needs)
+    ignored = next((why for name, why in WHY_IGNORED.items() if counters.get(name)), None)
+    if ignored is not None:
+        return Verdict(
+            Judgement.IGNORED, f"It can be read, and is dropped and counted: {ignored}", None, answers, needs
+        )
+    words = "A broker takes it." if answers else "A broker takes it, and says nothing to its sender at once."
+    return Verdict(Judgement.ACCEPTED, words, None, answers, needs)
+
+
+def _read(data: bytes) -> AnyMessage | None:
+    try:
+        return parse(data)
+    except WireError:
+        return None
+
+
+def _because(why: str) -> str:
+    return f": {why}." if why else "."
+
+
+def _needs(settings: Mapping[str, int | bool | str]) -> str:
+    if not settings:
+        return ""
+    wanted = []
+    for name, value in settings.items():
+        told = "on" if value is True else f"above 0, here {value}" if isinstance(value, int) else str(value)
+        wanted.append(f"{name} {told}")
+    return f"Only brokers with {', '.join(wanted)} know this message; others answer NACK 301 for Unknown."

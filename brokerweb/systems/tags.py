@@ -1,0 +1,16 @@
+"""What templates of every page ask of the registry of systems."""
+
+from __future__ import annotations
+
+from django.template import Library
+
+from brokerweb.systems import registry
+from brokerweb.systems.contract import Entry
+
+register = Library()
+
+
+@register.simple_tag
+def system_entries() -> list[Entry]:
+    """Entries of the rail that systems add."""
+    return [entry for entry in registry.entries() if entry.icon]

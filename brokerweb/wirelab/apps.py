@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class WirelabConfig(AppConfig):
-    name = "brokerweb.wirelab"

@@ -1,0 +1,45 @@
+"""The commands of ``python -m telemetry`` that are about seed 000."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from telemetry.systems.context_broker.calibration import command as calibration
+from telemetry.systems.context_broker.claims import page as claims
+from telemetry.systems.context_broker.lab import copies_command as copies
+from telemetry.systems.context_broker.search_table import command as search_table
+from telemetry.systems.contract import Command
+
+Say = Callable[[str], None]
+
+
+def _calibrate(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
+    yield calibration.calibrate(given, say, now)
+
+
+def _claims(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
+    yield claims.write(given, now)
+
+
+def _search_table(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
+    yield search_table.make(given, say, now)
+
+
+def _copies(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
+    yield from copies.table(given)
+
+
+COMMANDS = (
+    Command(
+        "calibrate",
+        "measure what messages cost on this machine, for simulated runs",
+        calibration.add_flags,
+        _calibrate,
+        needs_data=True,
+    ),
+    Command("claims", "judge the published claims by the simulated matrix", claims.add_flags, _claims),
+    Command("search-table", "measure every search strategy on every topology", search_table.add_flags, _search_table),
+    Command("copies", "how many copies each replication strategy leads to", copies.add_flags, _copies),
+)
