@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Token
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.judging import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.pace import pace_of
 from brokerweb.networks.models import Host, Network, NetworkState
@@ -134,6 +135,7 @@ def collected(experiment: Experiment, replicates: int, owner: User) -> Run:
     files = write_run(Path(settings.RUNS) / run.id, script, topology=overlay)
     write_traces(files, furniture.way_of(run))
     run.summary = collect(files, Lake(Path(settings.LAKE)))
+    run.figures = figures_of(run)
     run.verdict, run.verdict_reasons = run.summary["verdict"], run.summary["verdict_reasons"]
     run.save()
     RunEvent.objects.bulk_create(RunEvent(run=run, name=word) for word in COURSE)
@@ -153,6 +155,7 @@ def _runs(experiment: Experiment, pattern: Run, replicates: int, leave_out: Run 
             factor = chance.uniform(0.8, 1.2)
             figures = {key: pattern.summary[key] * factor for key in ("mean", "p50", "p95", "p99")}
             run.summary = {**pattern.summary, **figures}
+            run.figures = figures_of(run)
             run.verdict, run.verdict_reasons = pattern.verdict, pattern.verdict_reasons
         rows.append(run)
     Run.objects.bulk_create(rows, batch_size=500)

@@ -15,6 +15,7 @@ from django.db import transaction
 
 from benchmarks.many_runs import SHAPED, Seeded, collected, row_of
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.judging import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
 from overlay.core.chance import derive_seed
@@ -64,6 +65,7 @@ def _runs(experiment: Experiment, pattern: Run, leave_out: int | None = None) ->
             continue
         run = row_of(experiment, position, configuration, replicate, RunState.DONE)
         run.summary = _summary(pattern.summary, configuration, chance)
+        run.figures = figures_of(run)
         run.verdict = "suspect" if chance.randrange(SUSPECT_ONE_IN) == 0 else "valid"
         rows.append(run)
     Run.objects.bulk_create(rows, batch_size=200)

@@ -13,7 +13,7 @@ from brokerweb.api.shapes import compare as shapes
 from brokerweb.comparison import distribution, exports, services
 from brokerweb.comparison.asked import MOST_BY, MOST_DISTRIBUTIONS, MOST_METRICS, MOST_RUN_IDS, read
 from telemetry.reports.grouping import AGGREGATES
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 
 CHOOSING = [
     OpenApiParameter("q", str, description="Which runs, in the filter language; all where left out"),
@@ -25,7 +25,7 @@ FIGURES = [
     OpenApiParameter(
         "metric",
         str,
-        description=f"At most {MOST_METRICS} of {', '.join(MEASURES)}, with commas; the first is held against the "
+        description=f"At most {MOST_METRICS} of {', '.join(measures())}, with commas; the first is held against the "
         "baseline",
     ),
     OpenApiParameter("aggregate", str, enum=list(AGGREGATES), description="Of the replicates; mean where left out"),

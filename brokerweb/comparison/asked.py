@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from overlay.core.errors import InvalidSetting
+from telemetry.measures import Measure
 from telemetry.reports.grouping import AGGREGATES
-from telemetry.summary.measures import MEASURES, Measure
+from telemetry.systems.registry import measures
 
 CHARTS = {
     "lines": "Lines",
@@ -61,12 +62,12 @@ class Asked:
     @property
     def measure(self) -> Measure:
         """The one that is drawn and held against the baseline."""
-        return MEASURES[self.metrics[0]]
+        return measures()[self.metrics[0]]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the table has of each group: the figures, and behind the first response time the share that has one."""
-        times = [at for at, name in enumerate(self.metrics) if MEASURES[name].is_response]
+        times = [at for at, name in enumerate(self.metrics) if measures()[name].is_response]
         if not times or ANSWERED in self.metrics[: times[0]]:
             return self.metrics
         rest = [name for name in self.metrics[times[0] + 1 :] if name != ANSWERED]
@@ -74,7 +75,7 @@ class Asked:
 
     @property
     def measures(self) -> list[Measure]:
-        return [MEASURES[name] for name in self.columns]
+        return [measures()[name] for name in self.columns]
 
     @property
     def middle(self) -> str:
@@ -112,7 +113,7 @@ def read(query: QueryDict) -> Asked:
 def _metrics(query: QueryDict) -> tuple[str, ...]:
     names = _listed(query, "metric", MOST_METRICS, "figures") or (DEFAULT_METRIC,)
     for name in names:
-        _one_of("metric", name, tuple(MEASURES))
+        _one_of("metric", name, tuple(measures()))
     return names
 
 

@@ -11,7 +11,7 @@ from brokerweb.comparison.services import Comparison, Group, grouped
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import axis
 from telemetry.lake.configurations import in_words
-from telemetry.summary.measures import Measure
+from telemetry.measures import Measure
 
 X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
 UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}

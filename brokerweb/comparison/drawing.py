@@ -20,9 +20,9 @@ from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.lake.configurations import in_words
+from telemetry.measures import Measure
 from telemetry.reports import grouping
 from telemetry.statistics.intervals import LOG
-from telemetry.summary.measures import Measure
 
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000

@@ -16,19 +16,19 @@ from brokerweb.comparison.asked import DEFAULT_METRIC, Asked
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import UNFINISHED
 from overlay.core.errors import InvalidSetting
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures_of
 
 
 @login_required
 def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """A part of its page. A figure or an axis that there is not falls back to the usual one: it stood in an address."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
-    metric = request.GET.get("metric", "")
-    asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in MEASURES else DEFAULT_METRIC,))
+    metric, known = request.GET.get("metric", ""), measures_of(experiment.definition["system"])
+    asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in known else DEFAULT_METRIC,))
     shown = {"q": asked.q, "metric": asked.metrics[0]}
     context: dict[str, Any] = {
         "experiment": experiment,
-        "measures": MEASURES.values(),
+        "measures": known.values(),
         "measure": asked.measure,
         "left": experiment.runs.filter(state__in=UNFINISHED).exists(),
     }

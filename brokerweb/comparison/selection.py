@@ -15,11 +15,9 @@ from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import parse
 from telemetry.reports.grouping import Value
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 
 MOST_RUNS = 20_000
-_COLUMNS = {measure.path: f"figure_{name}" for name, measure in MEASURES.items()}
-"""Where a run has a part of its summary beside it; to look into that costs more."""
 _TOLD = ("pk", "configuration_hash", "seed", "engine", "verdict")
 ASKING_FOR_CHANGED = {"changed", "id", "configuration"}
 """Fields of a filter that choose single runs or single configurations, or changed runs themselves."""
@@ -113,16 +111,18 @@ def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
 
 def columns_of(metrics: Sequence[str]) -> list[str]:
     """What is read of a run for these measures: their figures, and then of how many requests each share is."""
-    of = [MEASURES[name].of_path for name in metrics]
-    requests = [_COLUMNS.get(path) or "__".join(("summary", *path)) for path in of if path]
-    return [*_TOLD, *(f"figure_{name}" for name in metrics), *requests]
+    known = measures()
+    stored = {measure.path: f"figures__{measure.key}" for measure in known.values()}
+    of = [known[name].of_path for name in metrics]
+    requests = [stored.get(path) or "__".join(("summary", *path)) for path in of if path]
+    return [*_TOLD, *(f"figures__{known[name].key}" for name in metrics), *requests]
 
 
 def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
     """A run of which ``columns_of`` these measures were read."""
     run, configuration, seed, engine, verdict = row[: len(_TOLD)]
     values, made = row[len(_TOLD) : len(_TOLD) + len(metrics)], iter(row[len(_TOLD) + len(metrics) :])
-    requests = tuple(next(made) if MEASURES[name].of_path else None for name in metrics)
+    requests = tuple(next(made) if measures()[name].of_path else None for name in metrics)
     return Figures(run, configuration, seed, engine, verdict, tuple(values), requests)
 
 

@@ -20,9 +20,9 @@ from brokerweb.comparison.selection import Figures, Selection
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.lake.configurations import in_words, label_of
+from telemetry.measures import Measure
 from telemetry.reports import grouping
 from telemetry.reports.grouping import Difference, Estimate, Value
-from telemetry.summary.measures import Measure
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 Key = tuple[Any, ...]

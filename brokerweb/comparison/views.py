@@ -27,7 +27,7 @@ from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 from telemetry.reports.grouping import AGGREGATES
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 
 ROWS = 100
 """Groups on a page of the table."""
@@ -83,7 +83,7 @@ def _page(
         "wrong": {error.field: error.sentence} if error else {},
         "dropped": dropped,
         "examples": examples,
-        "measures": MEASURES.values(),
+        "measures": measures().values(),
         "aggregates": AGGREGATES,
         "kept": [(name, value) for name in ("runs", "configuration") for value in request.GET.getlist(name)],
         "without_wrong": _without(request, error.field) if error else "",

@@ -25,8 +25,9 @@ from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import parts
+from telemetry import thresholds
 from telemetry.lake.manifest import usable_cores
-from telemetry.summary import thresholds
+from telemetry.systems.registry import measures_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def checked_body(body: Mapping[str, Any], found: References) -> Checked:
         if error.field == "replicates":  # a number of runs is more than one field's matter
             capacity.check_count({**FIELDS, **{name: value for name, value in resolved.items() if value is not None}})
         raise
-    thresholds.read_all(definition["thresholds"])
+    thresholds.read_all(definition["thresholds"], measures_of(definition["system"]))
     capacity.check(chosen, machine.here(), usable_cores())
     return definition, chosen
 

@@ -7,7 +7,7 @@ judged again then, by the figures of their summaries.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +22,10 @@ from brokerweb.kit import stale
 from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
-from telemetry.summary import thresholds
-from telemetry.summary.measures import MEASURES
-from telemetry.summary.thresholds import Threshold
+from telemetry import thresholds
+from telemetry.measures import Measure, figures_in
+from telemetry.systems.registry import measures_of
+from telemetry.thresholds import Threshold
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +39,20 @@ def measured(run: Run, summary: Mapping[str, Any], *, is_done: bool) -> dict[str
     """
     return {
         "summary": dict(summary),
+        "figures": figures_in(summary, _measures_of(run)),
         "verdict": summary.get("verdict", ""),
         "verdict_reasons": summary.get("verdict_reasons", []),
         **(judged(run, summary) if is_done else {}),
     }
+
+
+def figures_of(run: Run) -> dict[str, float]:
+    """Its measures' values by key, as its summary has them."""
+    return figures_in(run.summary, _measures_of(run))
+
+
+def _measures_of(run: Run) -> Collection[Measure]:
+    return measures_of(run.configuration["system"]).values()
 
 
 def judged(run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +120,7 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
 def tried(experiment: Experiment, texts: Any) -> Outcome:
     """What ``demand`` would come to; nothing is changed. Raises ``InvalidSetting``."""
     demanded = thresholds.read_all(read(texts))
-    done = _read(demanded).unchanged().filter(experiment=experiment, state=RunState.DONE)
+    done = _read().unchanged().filter(experiment=experiment, state=RunState.DONE)
     passed = [thresholds.passed(_found(run, demanded)) for run in done.iterator()]
     return Outcome(kept=passed.count(True), broken=passed.count(False))
 
@@ -138,17 +149,14 @@ def last_change(experiment: Experiment) -> LogEntry | None:
     return entries.select_related("user").order_by("-action_time", "-pk").first()
 
 
-def _read(demanded: Sequence[Threshold]) -> RunQuerySet:
+def _read() -> RunQuerySet:
     """Runs with what it takes to judge them, and not all of their summaries."""
-    names = sorted({*thresholds.COUNTED, *(one.measure.name for one in demanded)})
-    columns = [f"figure_{name}" for name in names]
     runs = Run.objects.order_by().annotate(bounds=F("summary__bounds"))
-    return runs.only("pk", "thresholds", "passed", "change", *columns)
+    return runs.only("pk", "thresholds", "passed", "change", "figures")
 
 
 def _found(run: Run, demanded: Sequence[Threshold]) -> list[thresholds.Judged]:
-    names = {*thresholds.COUNTED, *(one.measure.name for one in demanded)}
-    return thresholds.judge_figures(demanded, {name: _figure(run, name) for name in names}, run.bounds)  # type: ignore[attr-defined]
+    return thresholds.judge_figures(demanded, run.figures, run.bounds)  # type: ignore[attr-defined]
 
 
 def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Outcome:
@@ -164,7 +172,7 @@ def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Ou
 
 def _judge(ids: Sequence[str], demanded: Sequence[Threshold], told: str) -> Outcome:
     """Judges runs that are done; of those of which it comes to something else, their rows and histories say so."""
-    runs = list(_read(demanded).filter(pk__in=ids))
+    runs = list(_read().filter(pk__in=ids))
     changed = []
     for run in runs:
         found: Any = _found(run, demanded)
@@ -177,12 +185,6 @@ def _judge(ids: Sequence[str], demanded: Sequence[Threshold], told: str) -> Outc
     RunEvent.objects.bulk_create(RunEvent(run=run, at=now, name=EVENT, detail=_detail(run, told)) for run in changed)
     passed = [run.passed for run in runs if not run.change]
     return Outcome(passed.count(True), passed.count(False), len(changed))
-
-
-def _figure(run: Run, name: str) -> float | None:
-    """As its summary has it: counts are whole."""
-    value = getattr(run, f"figure_{name}")
-    return int(value) if MEASURES[name].is_count and value is not None else value
 
 
 def _detail(run: Run, told: str) -> str:

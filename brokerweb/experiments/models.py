@@ -5,12 +5,12 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, NullIf
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from brokerweb.kit.ids import new_id
 from overlay.core.engines import SIMULATED
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures_of
 
 
 class Experiment(models.Model):
@@ -125,6 +125,11 @@ class Run(models.Model):
     verdict = models.CharField(max_length=10, blank=True, help_text="valid or suspect")
     verdict_reasons = models.JSONField(default=list, blank=True)
     summary = models.JSONField(default=dict, blank=True)
+    figures = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Values of its measures by key, as its summary has them",
+    )
     thresholds = models.JSONField(
         default=list, blank=True, help_text="What its experiment demanded, judged: [{text, value, held}]"
     )
@@ -167,25 +172,15 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.experiment.name} · {self.id}"
 
+    def figure(self, name: str) -> float | None:
+        """The value of a measure of its system; ``None`` where it was not measured."""
+        return self.figures.get(measures_of(self.system)[name].key)
+
     @classmethod
     def simulating(cls) -> models.QuerySet["Run"]:
         """The simulated runs that a worker has taken up, those that it has not begun included."""
         left = (RunState.QUEUED, RunState.LAUNCHING, RunState.MEASURING, RunState.COLLECTING)
         return cls.objects.filter(engine=SIMULATED, state__in=left, lease_expires__gte=timezone.now())
-
-
-for _measure in MEASURES.values():  # filtered and sorted by thousands at a time, so beside the summary, not in it
-    Run.add_to_class(
-        f"figure_{_measure.name}",
-        models.GeneratedField(
-            # SQLite reads a JSON null as the word.
-            expression=Cast(
-                NullIf(KT("__".join(("summary", *_measure.path))), models.Value("null")), models.FloatField()
-            ),
-            output_field=models.FloatField(null=True),
-            db_persist=True,
-        ),
-    )
 
 
 class RunEvent(models.Model):

@@ -22,8 +22,8 @@ from overlay.core.settings import ENGINE
 from overlay.experiment.sweeps import axes
 from overlay.systems import relevance
 from overlay.systems.registry import SYSTEMS
+from telemetry.measures import COMMON
 from telemetry.statistics.intervals import interval
-from telemetry.summary.measures import MEASURES
 
 SHOWN = 25
 FIGURES = ("p50", "p95", "answer_ratio", "requests")
@@ -100,7 +100,7 @@ class Configuration:
 
     def _estimate(self, name: str) -> dict[str, Any]:
         """As ``telemetry.reports.grouping.estimate`` has it of one configuration."""
-        measure, requests = MEASURES[name], self.figures["requests"] if name == "answer_ratio" else None
+        measure, requests = COMMON[name], self.figures["requests"] if name == "answer_ratio" else None
         return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
 
     @property
@@ -217,7 +217,7 @@ def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> Non
     columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", "replicate", "verdict")
     for names in in_chunks(list(by_name)):
         launched = experiment.runs.unchanged().filter(configuration_hash__in=names).order_by("position")
-        rows = launched.values_list(*columns, *(f"figure_{name}" for name in FIGURES))
+        rows = launched.values_list(*columns, *(f"figures__{name}" for name in FIGURES))
         for pk, name, state, seed, engine, passed, replicate, verdict, *figures in rows:
             one = by_name[name]
             cells[pk] = Cell(pk, replicate, state, verdict, passed)

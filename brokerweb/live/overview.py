@@ -22,8 +22,9 @@ from brokerweb.networks.models import DOWN, Network
 from brokerweb.networks.services import worker_missing
 from brokerweb.reports import schedules
 from brokerweb.reports.models import BEING_MADE, Report, ReportState, Schedule
+from telemetry.measures import Measure
 from telemetry.reports.grouping import Estimate, Value, estimate
-from telemetry.summary.measures import MEASURES, Measure
+from telemetry.systems.registry import measures
 
 LATELY = 6
 FAILED_READ = 200
@@ -141,7 +142,7 @@ def matrix() -> Matrix | None:
     if len(arms) < 2:
         return None
     heads = list(arms)[:ARMS]
-    found = [_row(MEASURES[name], [values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
+    found = [_row(measures()[name], [values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
     _, _, experiment, name, *_ = rows[0]
     return Matrix(experiment, name, heads, found, len(arms) - len(heads))
 

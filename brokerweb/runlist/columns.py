@@ -15,7 +15,7 @@ from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from telemetry.filters import did_you_mean
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 
 Value = str | int | float | bool | None
 Read = Callable[[Run], Value]
@@ -59,11 +59,16 @@ def change_of(run: Run) -> Value:
     return in_words(run.change) if run.change else ""
 
 
-def _whole(name: str) -> Read:
-    """Of a count, which the database keeps as it keeps every figure: with a fraction."""
+def _figure(key: str) -> Read:
+    """Of a measure."""
+    return lambda run: run.figures.get(key)
+
+
+def _whole(key: str) -> Read:
+    """Of a measure that counts things."""
 
     def read(run: Run) -> Value:
-        value: float | None = getattr(run, name)
+        value: float | None = run.figures.get(key)
         return None if value is None else int(value)
 
     return read
@@ -121,8 +126,8 @@ _OWN = (
     Column(
         "answered_of",
         "Answered",
-        (("answered", _whole("figure_answered")), ("requests", _whole("figure_requests"))),
-        "figure_answer_ratio",
+        (("answered", _whole("answered")), ("requests", _whole("requests"))),
+        "figures__answer_ratio",
         is_number=True,
         help="Of how many requests; sorted by the share",
     ),
@@ -148,8 +153,8 @@ _OWN = (
 
 
 def _of_figure(field: Field) -> Column:
-    measure = MEASURES[field.name]
-    value = (_whole if measure.is_count else _attribute)(field.path)
+    measure = measures()[field.name]
+    value = (_whole if measure.is_count else _figure)(measure.key)
     read = ((with_unit(field.name, field.unit), value),)
     shown: Callable[[Any], str] = count if measure.is_count else _SHOWN.get(field.unit, sig3)
     title = _SHORT.get(field.name, measure.title)

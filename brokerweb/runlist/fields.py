@@ -15,7 +15,7 @@ from overlay.core.engines import ENGINES
 from overlay.core.settings import SettingInfo
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.filters.values import EXAMPLES
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 
 What = Literal["number", "text", "choice", "flag", "given", "moment", "tag"]
 
@@ -101,11 +101,11 @@ _OF_RUNS = (
 
 
 def _figures() -> Iterator[Field]:
-    for measure in MEASURES.values():
+    for measure in measures().values():
         example = f"{measure.name} < {EXAMPLES.get(measure.unit, '10')}"
         if measure.better == "higher":
             example = example.replace("<", ">")
-        yield _number(measure.name, f"figure_{measure.name}", measure.title, example, measure.unit)
+        yield _number(measure.name, f"figures__{measure.key}", measure.title, example, measure.unit)
 
 
 def _of_setting(group: str, info: SettingInfo) -> Field:

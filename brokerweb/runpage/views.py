@@ -30,8 +30,7 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
-from telemetry.summary.measures import MEASURES
-from telemetry.systems.registry import telemetry_of
+from telemetry.systems.registry import measures, telemetry_of
 
 LOG_SHOWN = 100
 """Lines of a log on the page, the last ones."""
@@ -106,7 +105,7 @@ def _written(threshold: dict[str, Any]) -> str:
     if threshold["value"] is None and threshold.get("why"):
         return ""
     name = re.match(r"\s*(\w*)", threshold["text"])
-    measure = MEASURES.get(name[1].lower()) if name else None
+    measure = measures().get(name[1].lower()) if name else None
     writers: dict[str, Any] = {"us": us, "bytes": size, "share": share, "ms": lambda ms: us(times_1000(ms))}
     return str(writers.get(measure.unit if measure else "", sig3)(threshold["value"]))
 

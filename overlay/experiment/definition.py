@@ -191,7 +191,7 @@ def _check_simulation(definition: Mapping[str, Any]) -> None:
 
 
 def check_thresholds(texts: Any) -> None:
-    """That they are texts; what they say of figures, ``telemetry.summary.thresholds`` reads. Raises
+    """That they are texts; what they say of figures, ``telemetry.thresholds`` reads. Raises
     ``InvalidSetting``."""
     if not isinstance(texts, list) or len(texts) > MAX_THRESHOLDS:
         raise InvalidSetting("thresholds", f"must be a list of at most {MAX_THRESHOLDS} texts, such as p95 < 2ms")

@@ -18,14 +18,14 @@ from overlay.core.errors import InvalidSetting, describe_os_error
 from overlay.experiment.files import MAX_BYTES, parse_definition
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
+from telemetry import thresholds
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
-from telemetry.summary import thresholds
-from telemetry.summary.thresholds import Threshold
 from telemetry.sweep import costs, page
 from telemetry.sweep.batch import DONE, Batch
 from telemetry.sweep.processes import PLAIN, in_processes
 from telemetry.sweep.simulation import Order, Places
+from telemetry.thresholds import Threshold
 
 Say = Callable[[str], None]
 

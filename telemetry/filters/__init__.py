@@ -2,7 +2,7 @@
 
 ``topology = ring and p95 < 2ms and not (tag = nightly or host in (lab-1, "lab 2"))``; words alone are sought in names.
 Here it becomes a tree; what fields there are and what they mean of a run, ``brokerweb.runlist.filtering`` knows.
-Counterparts: ``telemetry.summary.thresholds`` reads single comparisons, ``docs/filters.md`` tells people.
+Counterparts: ``telemetry.thresholds`` reads single comparisons, ``docs/filters.md`` tells people.
 """
 
 from telemetry.filters.errors import InvalidFilter, did_you_mean, pointed

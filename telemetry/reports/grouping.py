@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any
 
+from telemetry.measures import Measure
 from telemetry.statistics.intervals import SHARE, between, interval, of_median
-from telemetry.summary.measures import Measure
 
 AGGREGATES = ("mean", "median", "min", "max")
 """What may be said of the replicates of a group."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from telemetry.lake.runs import Lake, read_manifest
-from telemetry.summary.thresholds import Judged, Threshold, broken, judge, passed
 from telemetry.sweep.batch import DONE, FAILED, Batch, Told
 from telemetry.sweep.simulation import Order
+from telemetry.thresholds import Judged, Threshold, broken, judge, passed
 
 Row = dict[str, Any]
 

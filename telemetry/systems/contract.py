@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from telemetry.charts.charts import Chart
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND, SOME
 from telemetry.lake.runs import RunFiles
+from telemetry.measures import Measure
 
 
 class Traces(Protocol):
@@ -85,6 +86,9 @@ class Traffic:
 
 class Telemetry:
     """One system. A subclass overrides what it adds; this one adds nothing."""
+
+    measures: ClassVar[tuple[Measure, ...]] = ()
+    """What a run is measured by, beside what runs of every system are."""
 
     def __init__(self, system: System) -> None:
         self.system = system

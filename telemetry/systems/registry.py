@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS, system_of
+from telemetry.measures import COMMON, Measure
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
 
@@ -29,6 +31,34 @@ def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
 def all_telemetry() -> list[Telemetry]:
     """Of every system, in the order of the registry."""
     return [_class_of(system)(system) for system in SYSTEMS.values()]
+
+
+def measures_of(system: str) -> Mapping[str, Measure]:
+    """What runs of a system are measured by, by name. Of one that is not known, what every run is measured by."""
+    return _measures(SYSTEMS.get(system))
+
+
+def measures() -> Mapping[str, Measure]:
+    """All measures, by their names in filters, columns and charts.
+
+    A measure of one system has its bare name, or its key ``SYSTEM.name`` where a measure before it has that.
+    """
+    return _all_measures(tuple(SYSTEMS.values()))
+
+
+@cache
+def _measures(system: System | None) -> Mapping[str, Measure]:
+    own = _class_of(system).measures if system is not None else ()
+    return {**COMMON, **{one.name: replace(one, system=system.name) for one in own if system is not None}}
+
+
+@cache
+def _all_measures(systems: tuple[System, ...]) -> Mapping[str, Measure]:
+    own = [one for system in systems for one in _measures(system).values() if one.system]
+    found = dict(COMMON)
+    for one in own:
+        found.setdefault(one.name, one)
+    return {**found, **{one.key: replace(one, name=one.key) for one in own if found[one.name] is not one}}
 
 
 @cache

@@ -22,16 +22,16 @@ def test_every_run_has_its_figures_and_the_report_tells_of_all(
     monkeypatch.setattr(matrix, "CONSUMERS", [50, 1_000])
     monkeypatch.setattr(matrix, "INTERVALS_S", [1.0])
     made = matrix.seed(User.objects.create_superuser("olga"))
-    assert made.runs == Run.objects.filter(state="done", figure_p95__gt=0).count() == 5 * 2 * 2 + 2
+    assert made.runs == Run.objects.filter(state="done", figures__p95__gt=0).count() == 5 * 2 * 2 + 2
     few, many = (
         Run.objects.filter(configuration__topology__kind="ring", configuration__workload__consumers=consumers)
-        .order_by("figure_p50")
+        .order_by("figures__p50")
         .last()
         for consumers in (50, 1_000)
     )
     assert few is not None
     assert many is not None
-    assert few.figure_p50 < many.figure_p50
+    assert few.figures["p50"] < many.figures["p50"]
     assert len(made.report.result["configurations"]) == 10
     client.force_login(made.owner)
     assert client.get(f"/reports/{made.report.pk}/").status_code == 200

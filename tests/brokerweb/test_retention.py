@@ -24,6 +24,7 @@ from brokerweb.storage.choice import Item, choose
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, simulator_version
+from tests.pages.summed_up import summed_up
 from tests.telemetry.synthetic import Script, write_run
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -41,7 +42,7 @@ def ended(api: APIClient, ring: dict, house: Path) -> Callable[..., Run]:
         written = write_run(house / "runs" / run.id, Script(brokers=topology["brokers"], seconds=2), topology=topology)
         summary = collect(written, Lake(house / "lake"))
         ended_at = timezone.now() - days_ago * DAY
-        Run.objects.filter(pk=run.pk).update(state=RunState.DONE, summary=summary, ended_at=ended_at)
+        Run.objects.filter(pk=run.pk).update(state=RunState.DONE, **summed_up(summary), ended_at=ended_at)
         run.refresh_from_db()
         return run
 

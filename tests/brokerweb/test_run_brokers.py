@@ -15,6 +15,7 @@ from brokerweb.experiments.models import Run, RunState
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.pages.recorded import make_run
+from tests.pages.summed_up import summed_up
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 
@@ -69,7 +70,7 @@ def test_one_broker_is_told_with_neighbours_and_steps(api: APIClient, run: Run) 
 
 def test_of_a_collected_run_memory_is_that_of_its_summary(api: APIClient, run: Run) -> None:
     summary = collect(RunFiles(Path(settings.RUNS) / run.pk), Lake(Path(settings.LAKE)))
-    Run.objects.filter(pk=run.pk).update(state=RunState.DONE, summary=summary)
+    Run.objects.filter(pk=run.pk).update(state=RunState.DONE, **summed_up(summary))
     rows = api.get(f"/api/runs/{run.pk}/brokers/").json()["results"]
     measured = [row["uss_bytes"] for row in summary["memory"]["brokers"]]
     assert [row["uss_bytes"] for row in rows] == measured

@@ -17,6 +17,7 @@ from brokerweb.experiments.models import Experiment, Run, Tag
 from brokerweb.runlist.fields import FIELDS
 from brokerweb.runlist.filtering import runs_matching
 from telemetry.filters import InvalidFilter
+from tests.pages.summed_up import summed_up
 
 NOW = timezone.now()
 
@@ -45,10 +46,10 @@ def runs(operator: User) -> dict[str, Run]:
 
     made = {
         "fast": run("fast", nightly, configuration("ring", 10), seed="7", state="done", verdict="valid", passed=True,
-                    summary={"p95": 1_500.0, "not_found": 0, "answer_ratio": 1.0}, host="lab-1", owner=operator,
+                    **summed_up({"p95": 1_500.0, "not_found": 0, "answer_ratio": 1.0}), host="lab-1", owner=operator,
                     ended_at=NOW - timedelta(hours=1)),
         "slow": run("slow", nightly, configuration("waxman", 100, search="flood"), seed="8", state="done",
-                    verdict="suspect", passed=False, summary={"p95": 9_000.0, "not_found": 4, "answer_ratio": 0.9},
+                    verdict="suspect", passed=False, **summed_up({"p95": 9_000.0, "not_found": 4, "answer_ratio": 0.9}),
                     host="lab-2", note="the room was warm", kept=True, ended_at=NOW - timedelta(days=3)),
         "dht": run("dht", other, configuration("ring", 50, arm="structured", hop_ack=True), seed="9", state="failed",
                    replicate=2, created=NOW - timedelta(days=10)),

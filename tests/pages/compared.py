@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from brokerweb.experiments import services as experiments
+from brokerweb.experiments.judging import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
@@ -49,7 +50,8 @@ def swept(
         took = p95(run.configuration, run.replicate)
         run.state, run.verdict = RunState.DONE, "valid"
         run.summary = {} if took is None else _summary(took)
-    Run.objects.bulk_update(runs, ["state", "verdict", "summary"])
+        run.figures = figures_of(run)
+    Run.objects.bulk_update(runs, ["state", "verdict", "summary", "figures"])
     return experiment
 
 

@@ -28,6 +28,7 @@ from telemetry.lake.configurations import choose, grouped
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.reports.comparison import CURVE, STARTS, Measured, compare
 from telemetry.statistics.metrics import STATISTICS
+from tests.pages.summed_up import summed_up
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 
@@ -121,7 +122,7 @@ def finish(run: Run, number: int = 0) -> Run:
     Run.objects.filter(pk=run.pk).update(
         state=RunState.DONE,
         progress=1,
-        summary=summary,
+        **summed_up(summary),
         verdict=summary["verdict"] if number else "suspect",
         verdict_reasons=summary["verdict_reasons"]
         or (

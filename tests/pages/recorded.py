@@ -22,6 +22,7 @@ from overlay.sim.engine import simulate
 from telemetry.collect import collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import Lake, RunFiles
+from tests.pages.summed_up import summed_up
 
 
 def make_run(owner: User, record_mb: int = 8, faults: Sequence[Mapping[str, Any]] = ()) -> Run:
@@ -61,7 +62,7 @@ def run_it(run: Run) -> Run:
     files.write_manifest(manifest)
     summary = collect(files, Lake(Path(settings.LAKE)))
     Run.objects.filter(pk=run.pk).update(
-        state=RunState.DONE, progress=1, summary=summary, verdict=summary["verdict"], ended_at=timezone.now()
+        state=RunState.DONE, progress=1, **summed_up(summary), verdict=summary["verdict"], ended_at=timezone.now()
     )
     run.refresh_from_db()
     return run

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.experiments import services
+from brokerweb.experiments.judging import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from telemetry.systems.context_broker.claims.matrix import place_of
 from telemetry.systems.context_broker.published import table_b1
@@ -38,8 +39,9 @@ def done(experiment: Experiment, *, keep: int | None = None) -> None:
         over = published[place.config].providers * 1000.0
         memory = {"pss_bytes": 2e6 + over, "rss_bytes": 9e6 + over, "over_idle_bytes": over, "table_bytes": over}
         run.summary = {"mean": us * rare * (1 + run.replicate / 1000), "memory": {"mean": memory}}
+        run.figures = figures_of(run)
         run.state = RunState.DONE
-    Run.objects.bulk_update(runs, ["summary", "state"], batch_size=200)
+    Run.objects.bulk_update(runs, ["summary", "figures", "state"], batch_size=200)
 
 
 def verdicts(browser: Client, experiment: Experiment) -> dict[str, str]:

@@ -27,7 +27,7 @@ from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
 from telemetry.lake.runs import Lake
 from telemetry.statistics.intervals import COUNT, LOG, interval
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 from tests.pages.compared import grows, swept, topology
 from tests.pages.furniture import House
 
@@ -101,7 +101,7 @@ def test_a_point_is_the_geometric_mean_of_its_replicates_with_their_interval(olg
     assert second["figures"]["p95"]["value"] == pytest.approx(geometric_mean([200, 203, 206]))
     assert first["figures"]["p95"]["method"] == "geometric mean, 95 % by Student's t on the logarithm"
     shown = page(olga, "q=")
-    assert of(103.0, MEASURES["p95"]) in shown
+    assert of(103.0, measures()["p95"]) in shown
     assert "geometric mean or mean of the replicates, and its 95 % interval" in shown, (
         "of p95, and of the share answered"
     )
@@ -476,7 +476,7 @@ def test_every_number_is_that_of_the_samples(olga: Client, house: House, var: Pa
             assert figure["value"] == pytest.approx(mean, rel=1e-12), name
             held = interval(replicates, COUNT if is_count else LOG)
             assert figure["low"] == (pytest.approx(held["low"]) if held["low"] else None)
-            assert of(figure["value"], MEASURES[name]) in shown
+            assert of(figure["value"], measures()[name]) in shown
 
 
 def _samples(var: Path, run: str) -> tuple[Any, int]:

@@ -17,8 +17,9 @@ from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
 from telemetry.statistics.intervals import interval
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures
 from tests.pages.furniture import House
+from tests.pages.summed_up import summed_up
 
 
 def home(client: Client) -> str:
@@ -28,7 +29,7 @@ def home(client: Client) -> str:
 
 
 def end(run: Run, state: str, reason: str = "", **summary: float) -> None:
-    Run.objects.filter(pk=run.pk).update(state=state, reason=reason, summary=summary, ended_at=timezone.now())
+    Run.objects.filter(pk=run.pk).update(state=state, reason=reason, **summed_up(summary), ended_at=timezone.now())
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     rows = {measure.name: [(cell.text, cell.is_best) for cell in cells] for measure, cells in found.rows}
     assert rows["p50"] == [("182\u202fµs", True), ("493\u202fµs", False)], "geometric means"
     held = interval([100, 200, 300])
-    p50 = dict(found.rows)[MEASURES["p50"]]
+    p50 = dict(found.rows)[measures()["p50"]]
     assert (p50[0].spread, p50[0].n) == (f"{us(held['low'])} to {us(held['high'])}", 3)
     assert f"{p50[0].spread}, n = 3" in home(olga)
     assert rows["answer_ratio"] == [("100\u202f%", True), ("100\u202f%", True)]

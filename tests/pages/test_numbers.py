@@ -22,8 +22,9 @@ from django.utils import timezone
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.runlist.columns import COLUMNS
 from telemetry.lake.runs import RunFiles
+from telemetry.measures import Measure
 from telemetry.statistics.intervals import LOG, interval
-from telemetry.summary.measures import MEASURES, Measure
+from telemetry.systems.registry import measures
 from tests.pages.furniture import House
 from tests.pages.reading import Number, numbers, read, table
 
@@ -48,7 +49,7 @@ class Told:
 
     def figure(self, name: str) -> float | None:
         """A measure, of REST's summary."""
-        return MEASURES[name].of(self.api["summary"])
+        return measures()[name].of(self.api["summary"])
 
     def requests(self, measure: Measure) -> float:
         """Of how many of them a share is, of REST's summary."""
@@ -90,7 +91,7 @@ def reads(text: str, *true: float | None) -> bool:
 
 def told_in(name: str, *values: float | None) -> list[float | None]:
     """Values of a measure in that in which texts are read: microseconds for whatever is a time."""
-    return [None if value is None else value * (1e3 if MEASURES[name].unit == "ms" else 1) for value in values]
+    return [None if value is None else value * (1e3 if measures()[name].unit == "ms" else 1) for value in values]
 
 
 def runs_of(part: str) -> list[str]:
@@ -174,7 +175,7 @@ def home(browser: Client, house: House, runs: Sequence[Told]) -> None:
         for head, text in zip(sweep.heads[1:], row[1:], strict=True):
             figure = groups[head]["figures"][name]
             replicates = [run.figure(name) for run in runs if run.api["configuration"]["topology"]["name"] == head]
-            mean = geometric_mean if MEASURES[name].scale == LOG else fmean
+            mean = geometric_mean if measures()[name].scale == LOG else fmean
             assert figure["value"] == pytest.approx(mean([value for value in replicates if value is not None]))
             if figure["low"] is None:
                 assert reads(text, figure["value"], figure["n"]), (name, head, text)
@@ -191,7 +192,7 @@ def a_row_of_runs(run: Told, row: Sequence[str]) -> None:
 
 
 def the_list_of_runs(browser: Client, runs: Sequence[Told]) -> None:
-    query = f"q={quote('state = done')}&columns={','.join(MEASURES)}&size=100"
+    query = f"q={quote('state = done')}&columns={','.join(measures())}&size=100"
     page = shown(browser, f"/runs/?{query}")
     found = table(page, "Run")
     ids = runs_of(page[page.index("<tbody>") :])
@@ -200,7 +201,7 @@ def the_list_of_runs(browser: Client, runs: Sequence[Told]) -> None:
     listed = {row["run"]: row for row in browser.get(f"/api/runs/export/?{query}&format=json").json()}
     for name, row in zip(ids, found.rows, strict=True):
         for (measure, true), text in zip(
-            ((measure, by_id[name].figure(measure)) for measure in MEASURES), row[2:], strict=True
+            ((measure, by_id[name].figure(measure)) for measure in measures()), row[2:], strict=True
         ):
             assert reads(text, *told_in(measure, true)), (measure, text, true)
             (exported,) = (listed[name][column] for column, _ in COLUMNS[measure].exported)
@@ -235,7 +236,7 @@ def the_page_of_an_experiment(browser: Client, house: House, runs: Sequence[Told
 def a_comparison(browser: Client, runs: Sequence[Told]) -> None:
     """All measures, six at a time, as many as a table has."""
     known = {run.id: run for run in runs}
-    names = list(MEASURES)
+    names = list(measures())
     for begin in range(0, len(names), 6):
         some = names[begin : begin + 6]
         query = f"q=&metric={','.join(some)}"
@@ -245,11 +246,11 @@ def a_comparison(browser: Client, runs: Sequence[Told]) -> None:
             cells = dict(zip(found.heads, row, strict=True))
             assert reads(cells["Runs"], len(group["runs"]))
             for name in some:
-                measure = MEASURES[name]
+                measure = measures()[name]
                 values = [known[run].figure(name) for run in group["runs"]]
                 made = [known[run].requests(measure) for run in group["runs"]] if measure.of_path else None
                 held = interval(values, measure.scale, requests=made, most=measure.most)
-                figure, text = group["figures"][name], cells[MEASURES[name].title]
+                figure, text = group["figures"][name], cells[measures()[name].title]
                 assert figure["value"] == (None if held["value"] is None else pytest.approx(held["value"])), name
                 assert figure["low"] == (None if held["low"] is None else pytest.approx(held["low"])), name
                 ends = told_in(name, figure["value"], figure["low"], figure["high"])

@@ -16,6 +16,7 @@ from brokerweb.reports import services
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import House
+from tests.pages.summed_up import summed_up
 
 ENDED = {"state": RunState.DONE, "ended_at": timezone.now()}
 
@@ -30,8 +31,8 @@ def many(operator: User) -> list[Experiment]:
     made = [first, *Experiment.objects.bulk_create(others)]
     run = experiments.launch(first, operator).runs[0]
     shared = {"configuration": run.configuration, "configuration_hash": run.configuration_hash, "seed": "1", **ENDED}
-    Run.objects.bulk_create(Run(experiment=one, summary={"mean": 900.0}, **shared) for one in others)
-    Run.objects.filter(pk=run.pk).update(summary={"mean": 5_000.0}, **ENDED)
+    Run.objects.bulk_create(Run(experiment=one, **summed_up({"mean": 900.0}), **shared) for one in others)
+    Run.objects.filter(pk=run.pk).update(**summed_up({"mean": 5_000.0}), **ENDED)
     return made
 
 

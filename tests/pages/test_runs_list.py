@@ -23,6 +23,7 @@ from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
 from telemetry.lake.runs import RunFiles
 from tests.pages.furniture import House, measure
+from tests.pages.summed_up import summed_up
 
 SUMMARY = {"answered": 95, "requests": 100, "answer_ratio": 0.95, "memory": {"mean": {"rss_bytes": 9_100_000.5}}}
 
@@ -44,7 +45,7 @@ def house(operator: User) -> House:
     now = timezone.now()
     for number, run in enumerate(runs[:8]):
         summary = {**SUMMARY, "p95": 900.5 + 700 * (number % 5), "p99": 5_000.0}
-        Run.objects.filter(pk=run.pk).update(state="done", verdict="valid", summary=summary, ended_at=now)
+        Run.objects.filter(pk=run.pk).update(state="done", verdict="valid", **summed_up(summary), ended_at=now)
         (RunFiles(Path(settings.RUNS) / run.pk).journal_directory).mkdir(parents=True)
     for run, state in zip(runs[8:], ("failed", "cancelled", "measuring", "queued"), strict=True):
         Run.objects.filter(pk=run.pk).update(state=state)

@@ -17,6 +17,7 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.kit import ids
 from brokerweb.topologies import services as topologies
+from tests.pages.summed_up import summed_up
 
 P95_US = (900.0, 1_500.0, 2_500.0)
 
@@ -28,8 +29,8 @@ def sweep(operator: User) -> Experiment:
     made = experiments.create({"name": "sweep", "topology": ring.pk, "replicates": 4}, operator)
     runs = sorted(experiments.launch(made, operator).runs, key=lambda run: run.position)
     for run, p95 in zip(runs, P95_US, strict=False):
-        done = {"state": RunState.DONE, "ended_at": timezone.now(), "summary": {"p95": p95, "not_found": 0}}
-        Run.objects.filter(pk=run.pk).update(**done)
+        done = {"state": RunState.DONE, "ended_at": timezone.now()}
+        Run.objects.filter(pk=run.pk).update(**done, **summed_up({"p95": p95, "not_found": 0}))
     return made
 
 
@@ -74,7 +75,7 @@ def test_lost_requests_break_a_threshold_on_time_and_it_says_how_many(olga: Clie
     lossy = sweep.runs.order_by("position")[0]
     outcomes = {"requests": 1_000, "answered": 800, "timed_out": 200, "not_found": 0, "answer_ratio": 0.8}
     bounds = {"requests": 1_000, "unanswered": 200, "mean": None, "p50": 700.0, "p95": None, "p99": None}
-    Run.objects.filter(pk=lossy.pk).update(summary={"p50": 650.0, "p95": 900.0, **outcomes, "bounds": bounds})
+    Run.objects.filter(pk=lossy.pk).update(**summed_up({"p50": 650.0, "p95": 900.0, **outcomes, "bounds": bounds}))
     assert (judging.tried(sweep, ["p95 < 2ms"]).kept, judging.tried(sweep, ["p50 < 2ms"]).broken) == (1, 2)
     came_to = judging.demand(sweep, ["p95 < 2ms"])
     assert (came_to.kept, came_to.broken) == (1, 2)

@@ -12,6 +12,7 @@ from brokerweb.reports.models import Report
 from brokerweb.runpage import truth
 from telemetry.summary.truths import TRUTHS
 from tests.pages.furniture import House
+from tests.pages.summed_up import summed_up
 
 
 def shown(browser: Client, address: str) -> str:
@@ -48,7 +49,7 @@ def test_a_report_compares_truths(viktor: Client, house: House) -> None:
 
 def test_runs_and_reports_from_before_are_shown_without(viktor: Client, house: House) -> None:
     run = house.runs["done"]
-    Run.objects.filter(pk=run.pk).update(summary={k: v for k, v in run.summary.items() if k != "truth"})
+    Run.objects.filter(pk=run.pk).update(**summed_up({k: v for k, v in run.summary.items() if k != "truth"}))
     assert "What the answers were worth" not in shown(viktor, f"/runs/{run.id}/")
     report = house.report
     for row in report.result["configurations"]:

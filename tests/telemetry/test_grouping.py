@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from telemetry.measures import Measure
 from telemetry.reports.grouping import Value, difference, estimate, quartiles, replicates
 from telemetry.statistics.intervals import interval
-from telemetry.summary.measures import MEASURES, Measure
+from telemetry.systems.registry import measures
 
-P95, ANSWERED, REQUESTS = MEASURES["p95"], MEASURES["answer_ratio"], MEASURES["requests"]
+P95, ANSWERED, REQUESTS = measures()["p95"], measures()["answer_ratio"], measures()["requests"]
 
 
 def group(*values: float, configuration: str = "a", first_seed: int = 1) -> list[Value]:
@@ -85,7 +86,7 @@ def test_a_share_is_never_shown_to_be_more_than_all_or_less_than_nothing() -> No
     assert found.value == pytest.approx(0.85)
     assert found.low is not None and found.high is not None
     assert 0 < found.low < 0.5 < 0.9 < found.high < 1
-    per_1000 = estimate(shares(0.0, 1000.0, requests=300), MEASURES["false_not_found"])
+    per_1000 = estimate(shares(0.0, 1000.0, requests=300), measures()["false_not_found"])
     assert per_1000.low is not None and per_1000.high is not None
     assert 0 < per_1000.low < per_1000.value == 500 < per_1000.high < 1000
 
@@ -168,7 +169,7 @@ UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @UNHURRIED
-@given(measured, measured, st.sampled_from(list(MEASURES.values())))
+@given(measured, measured, st.sampled_from(list(measures().values())))
 def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows(
     ours: list[Value], theirs: list[Value], measure: Measure
 ) -> None:

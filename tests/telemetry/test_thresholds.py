@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 from telemetry.statistics import metrics
-from telemetry.summary.thresholds import broken, judge, passed, read, read_all
+from telemetry.thresholds import broken, judge, passed, read, read_all
 
 SUMMARY = {
     "p95": 1_800.0,

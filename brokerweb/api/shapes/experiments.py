@@ -18,7 +18,7 @@ from brokerweb.experiments.services import runs_by_state
 from brokerweb.kit import stale
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
-from telemetry.summary.measures import MEASURES
+from telemetry.systems.registry import measures_of
 
 JUDGED = ("passed", "broken", "left")
 
@@ -207,7 +207,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number", "nullable": True}})
     def get_figures(self, run: Run) -> dict[str, float | None]:
-        return {name: getattr(run, f"figure_{name}") for name in MEASURES}
+        return {name: run.figures.get(measure.key) for name, measure in measures_of(run.system).items()}
 
     def get_tags(self, run: Run) -> list[str]:
         return labels.tags_of(run)

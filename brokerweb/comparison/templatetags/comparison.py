@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 
 from brokerweb.comparison.parameters import said
 from brokerweb.kit.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
+from telemetry.measures import Measure
 from telemetry.reports.grouping import Difference, Estimate
-from telemetry.summary.measures import Measure
 
 register = template.Library()
 register.filter("shown", said)

@@ -46,7 +46,7 @@ class Published:
         return not self.note
 
     def measures(self) -> dict[str, float]:
-        """By the names of ``telemetry.summary.measures``, in their units; nothing of a row that is not whole."""
+        """By the names of ``telemetry.measures``, in their units; nothing of a row that is not whole."""
         memory = None if self.memory_kb is None else self.memory_kb * 1000.0
         found = {"mean": self.response_us, "rss": memory, "uss": memory} if self.is_whole else {}
         return {name: value for name, value in found.items() if value is not None}

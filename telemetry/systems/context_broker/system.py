@@ -20,6 +20,7 @@ from telemetry.statistics import metrics
 from telemetry.statistics.metrics import Numbers
 from telemetry.summary.truths import TRUTHS, account
 from telemetry.systems.context_broker import captures, figures, holdings, messages, oracle, tracefile, traffic
+from telemetry.systems.context_broker.measures import MEASURES
 from telemetry.systems.context_broker.oracle import Columns, Conditions
 from telemetry.systems.context_broker.published import nearest, same
 from telemetry.systems.context_broker.schedule import due_in_measuring
@@ -37,6 +38,7 @@ class ContextBrokerTelemetry(Telemetry):
     """Judges each answer by what had been provided, keeps traces and messages, and counts copies."""
 
     name = SYSTEM.name
+    measures = MEASURES
 
     def commands(self) -> Sequence[Command]:
         from telemetry.systems.context_broker.commands import COMMANDS

@@ -26,7 +26,7 @@ from brokerweb.networks.services import worker_missing
 from overlay.core.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
 from telemetry.cli.sweep import BROKEN, FAILED, WENT_WELL
-from telemetry.summary.thresholds import broken
+from telemetry.thresholds import broken
 
 
 class Command(BaseCommand):

@@ -29,7 +29,7 @@ from telemetry.systems.context_broker.claims.matrix import FOUR, LONG, LONG_S, P
 LOOKED_THROUGH = 300
 """Experiments, newest first, in which the parts are looked for that this one has no runs of."""
 _SIZES = (1, FOUR, TEN)
-_FIGURES = ("figure_mean", "figure_pss", "figure_over_idle", "figure_rss", "figure_table")
+_FIGURES = tuple(f"figures__{name}" for name in ("mean", "pss", "over_idle", "rss", "table"))
 
 
 @dataclass(frozen=True, slots=True)

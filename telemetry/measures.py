@@ -1,12 +1,13 @@
-"""What a run is measured by: every figure that is filtered by, compared, charted or held to a threshold. Pure.
+"""What a run of any system is measured by: figures that are filtered by, compared, charted or held to thresholds. Pure.
 
-Each thing has one name and one unit on every surface. Counterparts: ``telemetry.summary.summary`` computes the figures,
-``docs/measures.md`` says how; ``telemetry.filters`` names them in queries and thresholds.
+Each thing has one name and one unit on every surface. ``telemetry.systems.registry`` adds the measures of each system,
+which are qualified by its name wherever two systems could meet. Counterparts: ``telemetry.summary.summary`` computes
+the figures, ``docs/measures.md`` says how; ``telemetry.filters`` names them in queries and thresholds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,6 +41,14 @@ class Measure:
     """Of a share, what stands for all of them."""
     is_response: bool = False
     """A time that only answered requests have: whatever bounds it has to count the others, too."""
+    system: str = ""
+    """The system that alone has it; empty for those of every system."""
+
+    @property
+    def key(self) -> str:
+        """Its name among those of all systems: ``p95``, ``SYSTEM.hops``. Figures are stored by it."""
+        prefix = f"{self.system}." if self.system else ""
+        return prefix + self.name.removeprefix(prefix)
 
     @property
     def mean(self) -> str:
@@ -58,11 +67,13 @@ def _count(name: str, title: str, better: Better = "lower") -> Measure:
     return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT)
 
 
-def _cost(name: str, title: str) -> Measure:
+def cost(name: str, title: str) -> Measure:
+    """A mean number of things for one request, at the top of the summary."""
     return Measure(name, title, "", (name,), "lower", scale=COUNT)
 
 
-def _share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = ()) -> Measure:
+def share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = ()) -> Measure:
+    """A share of the requests that the summary counts at ``of``."""
     return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of)
 
 
@@ -74,7 +85,7 @@ def _response(name: str, title: str) -> Measure:
     return Measure(name, title, "us", (name,), "lower", is_response=True)
 
 
-MEASURES: dict[str, Measure] = {
+COMMON: dict[str, Measure] = {
     measure.name: measure
     for measure in (
         _response("mean", "Mean response time"),
@@ -86,25 +97,8 @@ MEASURES: dict[str, Measure] = {
         _count("not_found", "Not found"),
         _count("timed_out", "Timed out"),
         _count("refused", "Refused"),
-        _share("answer_ratio", "Share of requests answered", ("requests",)),
+        share("answer_ratio", "Share of requests answered", ("requests",)),
         Measure("per_s", "Requests answered per second", "per_s", ("per_s",), "higher"),
-        _cost("hops", "Hops per answer"),
-        _cost("messages_per_query", "Messages per query"),
-        _cost("datagrams_per_query", "Datagrams per query"),
-        _cost("messages_per_update", "Messages per update"),
-        _share("success", "Share found of what existed", ("truth", "existed"), ("truth", "success")),
-        _share("fresh_share", "Share of answers that were fresh", ("answered",), ("truth", "fresh_share")),
-        Measure(
-            "false_not_found",
-            "Falsely not found per 1,000",
-            "",
-            ("truth", "false_not_found_per_1000"),
-            "lower",
-            scale=SHARE,
-            of_path=("requests",),
-            most=1000.0,
-        ),
-        Measure("age_ms", "Age of an answer, median", "ms", ("age_ms", "p50"), "lower"),
         Measure("late_p99", "Lateness of the load generator, p99", "us", ("lateness", "p99"), "lower"),
         _memory("rss", "Memory of a broker, RSS"),
         _memory("pss", "Memory of a broker, PSS"),
@@ -114,4 +108,10 @@ MEASURES: dict[str, Measure] = {
         Measure("cores_used", "Cores kept busy", "cores", ("processor", "cores_used"), "lower"),
     )
 }
-"""By name."""
+"""Of every system, by name."""
+
+
+def figures_in(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[str, float]:
+    """The value of each measure that ``summary`` has, by key."""
+    found = {measure.key: measure.of(summary) for measure in measures}
+    return {key: value for key, value in found.items() if value is not None}

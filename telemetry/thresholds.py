@@ -1,6 +1,6 @@
 """What a run must keep to be called passed: ``p95 < 2ms``, ``not_found = 0``. Pure.
 
-A threshold is one comparison of ``telemetry.filters`` whose field is one of ``telemetry.summary.measures``. Where it is
+A threshold is one comparison of ``telemetry.filters`` whose field is a measure. Where it is
 about a response time, a request that got no answer is beyond every bound (``bounds`` of ``telemetry.summary.summary``):
 those that are left when others are lost are the quick ones, and prove nothing.
 """
@@ -17,8 +17,9 @@ from overlay.core.errors import InvalidSetting
 from telemetry.filters import Comparison, InvalidFilter, did_you_mean, parse
 from telemetry.filters.errors import InvalidValue
 from telemetry.filters.values import quantity, written
+from telemetry.measures import COMMON, Measure, figures_in
 from telemetry.statistics.metrics import PERCENTILES, STATISTICS
-from telemetry.summary.measures import MEASURES, Measure
+from telemetry.systems.registry import measures
 
 _HOLDS = {
     "=": operator.eq,
@@ -61,14 +62,15 @@ COUNTED = ("requests", "answered")
 """Figures that it takes, beside its own, to judge a run that was collected before ``bounds`` were."""
 
 
-def read(text: str) -> Threshold:
-    """The threshold that ``text`` says. Raises ``InvalidFilter``."""
+def read(text: str, known: Mapping[str, Measure] | None = None) -> Threshold:
+    """The threshold that ``text`` says, of the ``known`` measures or else of any. Raises ``InvalidFilter``."""
+    known = measures() if known is None else known
     tree = parse(text)
     if not isinstance(tree, Comparison):
         raise InvalidFilter(0, "a threshold is one comparison, such as p95 < 2ms or not_found = 0")
-    measure = MEASURES.get(tree.field.lower())
+    measure = known.get(tree.field.lower())
     if measure is None:
-        raise InvalidFilter(tree.at, f"there is no figure “{tree.field:.40}”{did_you_mean(tree.field, MEASURES)}")
+        raise InvalidFilter(tree.at, f"there is no figure “{tree.field:.40}”{did_you_mean(tree.field, known)}")
     if tree.op not in _HOLDS:
         raise InvalidFilter(tree.at, f"a figure is compared by one of {' '.join(_HOLDS)}, not by {tree.op}")
     try:
@@ -78,12 +80,12 @@ def read(text: str) -> Threshold:
     return Threshold(text, measure, tree.op, limit)
 
 
-def read_all(texts: Iterable[str]) -> list[Threshold]:
+def read_all(texts: Iterable[str], known: Mapping[str, Measure] | None = None) -> list[Threshold]:
     """Those of a definition. Raises ``InvalidSetting`` that names ``thresholds.0``, or whichever it is."""
     found = []
     for index, text in enumerate(texts):
         try:
-            found.append(read(text))
+            found.append(read(text, known))
         except InvalidFilter as error:
             raise InvalidSetting(f"thresholds.{index}", error.sentence) from None
     return found
@@ -103,21 +105,21 @@ def _measured(one: Judged) -> str:
 def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[Judged]:
     """Each of them held against a run's summary."""
     thresholds = list(thresholds)
-    names = {*COUNTED, *(one.measure.name for one in thresholds)}
-    return judge_figures(thresholds, {name: MEASURES[name].of(summary) for name in names}, summary.get("bounds"))
+    wanted = [*(COMMON[name] for name in COUNTED), *(one.measure for one in thresholds)]
+    return judge_figures(thresholds, figures_in(summary, wanted), summary.get("bounds"))
 
 
 def judge_figures(
     thresholds: Iterable[Threshold], figures: Mapping[str, float | None], bounds: Mapping[str, Any] | None
 ) -> list[Judged]:
-    """Each of them held against a run's figures, by name and in their units, and its summary's ``bounds``."""
+    """Each of them held against a run's figures, by key and in their units, and its summary's ``bounds``."""
     return [_judged(one, figures, bounds or _assumed(figures)) for one in thresholds]
 
 
 def _judged(threshold: Threshold, figures: Mapping[str, float | None], bounds: Mapping[str, Any]) -> Judged:
     name = threshold.measure.name
     if not threshold.measure.is_response or not bounds["unanswered"]:
-        value = figures.get(name)
+        value = figures.get(threshold.measure.key)
         return Judged(text=threshold.text, value=value, held=threshold.holds(value), why="")
     why = f"{bounds['unanswered']:,} of {bounds['requests']:,} requests got no answer"
     if (bound := bounds[name]) is None:
