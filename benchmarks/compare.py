@@ -38,8 +38,6 @@ UNCHANGING = ("peers",)
 NEEDED = ("overlay/__init__.py", "telemetry/intervals.py")
 """What the benchmark itself imports of a tree from before the packages had rooms, first of all."""
 ENDS_WITHIN_S = 20.0
-TODAY, OLDER = "today", "older"
-"""Where the benchmark lies by the names of this tree, and by those of before."""
 
 
 class CannotCompare(Exception):
@@ -84,9 +82,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = record.ROOT) -> in
     try:
         with tempfile.TemporaryDirectory(prefix="waxwing-compare-") as directory:
             scratch = Path(directory)
-            (scratch / TODAY).mkdir()
-            (scratch / TODAY / "benchmarks").symlink_to(root / "benchmarks")
-            older.copy_for_older(root / "benchmarks", scratch / OLDER / "benchmarks")
+            (scratch / older.NAME).symlink_to(root / older.NAME)
             if options.baseline:
                 changes = against_baseline(new, sections, options.rounds * ROUNDS, scratch)
             else:
@@ -115,7 +111,7 @@ def checked_out(root: Path, revision: str) -> Iterator[Tree]:
     try:
         if _git(root, "worktree", "add", "--quiet", "--detach", str(tree), found) is None:
             raise CannotCompare(f"git could not check out {revision} to {tree}")
-        if not older.has_rooms(tree) and not all((tree / name).exists() for name in NEEDED):
+        if not (tree / "overlay" / "core").is_dir() and not all((tree / name).exists() for name in NEEDED):
             raise CannotCompare(f"{revision} is too old to be measured: it has no {' and '.join(NEEDED)}")
         if (tree / "overlay" / "runtime" / "_datagrams.c").exists():
             build_accelerator(Path(sys.executable), tree)
@@ -193,7 +189,7 @@ def _measured(section: str, tree: Tree, rounds: int, scratch: Path) -> dict[str,
 
     Raises ``CannotCompare`` with its last words.
     """
-    told, package = scratch / "figures.json", scratch / (TODAY if older.has_rooms(tree.path) else OLDER)
+    told, package = scratch / "figures.json", older.package_for(tree.path, scratch)
     told.unlink(missing_ok=True)
     # Safe path: neither the working directory nor a script's own may stand before the tree that is measured. What the
     # section starts inherits both, and so measures the same tree.

@@ -28,7 +28,7 @@ from overlay.core.node import SECOND
 from overlay.journal.facts import Sample, Tick
 from overlay.journal.journal import read_journal
 from overlay.load.windows import measured_between
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.load_generator import run_fleet
 from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload, entity_name, make_payload, plan_clients

@@ -1,7 +1,7 @@
-"""This benchmark for revisions from before the packages had rooms (2026-11-24): the same, by the names of then.
+"""This benchmark with the names of older revisions, so that ``compare`` measures every tree with today's benchmark.
 
-``compare`` measures an older tree with today's benchmark. What that imports of the tree is found by ``BEFORE`` in a
-revision that has no ``overlay/core`` yet; a copy of the benchmark with the old names is what measures it.
+Modules moved into folders in November 2026. A copy of the benchmark imports each module by its old name where the
+older tree does not have the new one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+NAME = "benchmarks"
 BEFORE = {
     "brokerweb.experiments.pace": "brokerweb.experiments.estimates",
     "overlay.core.addresses": "overlay.addresses",
@@ -22,6 +23,7 @@ BEFORE = {
     "overlay.load.response_times": "overlay.clients.response_times",
     "overlay.load.windows": "overlay.workload",
     "overlay.runtime.load_generator": "overlay.runtime.loadgen",
+    "overlay.programs.context_broker.client": "overlay.runtime.client",
     "overlay.systems.context_broker.broker": "overlay.broker",
     "overlay.systems.context_broker.workload": "overlay.workload",
     "telemetry.systems.context_broker.lab.overlay": "overlay.sim.harness",
@@ -35,19 +37,32 @@ THEN = {
     "run_fleet(\n            SYSTEM,": "run_fleet(",
 }
 """What else was otherwise when there was one system: old text by new."""
-_NAMES = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(BEFORE, key=len, reverse=True))})\b")
 
 
-def has_rooms(tree: Path) -> bool:
-    """Whether the benchmark as it is finds there what it imports."""
-    return (tree / "overlay" / "core").is_dir()
-
-
-def copy_for_older(benchmarks: Path, to: Path) -> None:
-    """The package at ``benchmarks``, copied to ``to`` with the names of before."""
-    shutil.copytree(benchmarks, to, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in to.rglob("*.py"):
+def package_for(tree: Path, scratch: Path) -> Path:
+    """The directory of a benchmark that finds its imports in ``tree``: ``scratch``, which has today's, or a copy."""
+    old = _old_names(tree)
+    directory = scratch / f"for-{tree.name}"
+    if not old:
+        return scratch
+    if directory.exists():
+        return directory
+    shutil.copytree(scratch / NAME, directory / NAME, ignore=shutil.ignore_patterns("__pycache__"))
+    pattern = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(old, key=len, reverse=True))})\b")
+    replaced = {} if (tree / "overlay" / "systems").is_dir() else THEN
+    for path in directory.rglob("*.py"):
         text = path.read_text()
-        for today, then in THEN.items():
+        for today, then in replaced.items():
             text = text.replace(today, then)
-        path.write_text(_NAMES.sub(lambda found: BEFORE[found[0]], text))
+        path.write_text(pattern.sub(lambda found: old[found[0]], text))
+    return directory
+
+
+def _old_names(tree: Path) -> dict[str, str]:
+    """Of ``BEFORE``, what the tree has by its old name alone."""
+    return {new: old for new, old in BEFORE.items() if _has(tree, old) and not _has(tree, new)}
+
+
+def _has(tree: Path, module: str) -> bool:
+    path = tree / module.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()

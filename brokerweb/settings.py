@@ -360,7 +360,7 @@ REST_FRAMEWORK = {
 DRF_STANDARDIZED_ERRORS = {"EXCEPTION_FORMATTER_CLASS": "brokerweb.api.errors.Formatter"}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Waxwing",
-    "DESCRIPTION": "A decentralised context-broker network and the lab that measures it.",
+    "DESCRIPTION": "Networks of context brokers and the lab that measures it.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -1,6 +1,4 @@
-"""``python -m overlay``: the door to both drivers, which know nothing of each other; the commands are in
-``overlay.cli``.
-"""
+"""``python -m overlay``: systems of other packages are registered first, then ``overlay.cli`` runs the command."""
 
 import os
 import sys
@@ -17,14 +15,6 @@ def main(argv: list[str]) -> int:
         except InvalidSetting as error:
             sys.stderr.write(f"overlay: {error}\n")
             return 2
-    if argv[:1] == ["replay"]:
-        from overlay.cli import replay
-
-        return replay.main(argv[1:])
-    if argv[:1] == ["simulate"]:
-        from overlay.cli import simulate
-
-        return simulate.main(argv[1:])
     from overlay.cli import commands
 
     return commands.main(argv)

@@ -30,7 +30,7 @@ from benchmarks.peers.processes import STARTS_WITHIN_S, Failed, Load, Process, T
 from benchmarks.programs import program
 from benchmarks.record import ROOT
 from benchmarks.servers import brokers
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 
 KEYS = 1000
 VALUE = b"value=" + b"v" * 994

@@ -11,7 +11,7 @@ from random import Random
 from time import perf_counter_ns
 
 from benchmarks.peers.programs.bursts import Burst, wanted
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 
 
 def main(port: int, outstanding: int, keys: int) -> None:

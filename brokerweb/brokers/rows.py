@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from telemetry.live.loads import PASSED
-
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes")
-_RATES = tuple(f"{name}_per_s" for name in PASSED)
 
 
 def merged(
@@ -18,6 +15,5 @@ def merged(
     for row in memories:
         rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})
     for row in loads:
-        load = {**row, "load_per_s": sum(row[name] for name in _RATES)} if _RATES[0] in row else row
-        rows.setdefault(row["index"], {"index": row["index"]}).update(load)
+        rows.setdefault(row["index"], {"index": row["index"]}).update(row)
     return [rows[index] for index in sorted(rows)]

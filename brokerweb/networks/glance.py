@@ -21,7 +21,9 @@ from overlay.core.addresses import parse_address
 from overlay.journal.counters import growth
 from overlay.runtime.usage import sizes_in
 from overlay.systems.registry import SYSTEMS
-from telemetry.live.loads import PASSED
+from telemetry.live.loads import Load, rates
+from telemetry.systems.contract import Counters
+from telemetry.systems.registry import telemetry_of
 
 AGE_S = 1.5
 """Nobody is asked more often, however many look."""
@@ -63,30 +65,31 @@ class Glance:
             SYSTEMS[network.system], {index: parse_address(row["address"]) for index, row in up.items()}
         )
         is_here = network.host == settings.HOST_NAME
+        shown = telemetry_of({"system": network.system}).counters
         loads: list[dict[str, Any]] = []
         memories: list[dict[str, Any]] = []
         seen: dict[int, _Seen] = {}
         for index in sorted(said):
             pid = up[index].get("pid") if is_here else None
             seen[index] = _Seen(time.monotonic(), said[index], _cpu_s(pid))
-            loads.append({"index": index, **_load(self._seen.get(index), seen[index])})
+            loads.append({"index": index, **_load(self._seen.get(index), seen[index], shown)})
             memories.append({"index": index, **_memory(pid), "table_bytes": said[index].get("bytes")})
         self._seen = seen
         totals = {
-            "load_per_s": _sum(row[f"{name}_per_s"] for row in loads for name in PASSED if f"{name}_per_s" in row),
+            "load_per_s": _sum(row.get("load_per_s") for row in loads),
             "cores": _sum(row.get("cores") for row in loads),
-            "entries": _sum(row.get("entries") for row in loads),
+            **{name: _sum(row.get(name) for row in loads) for name in shown.totals},
             "private_bytes": _sum(row.get("uss_bytes") for row in memories),
         }
         return {"memory": {"brokers": memories}, "load": {"brokers": loads}, "totals": totals}
 
 
-def _load(before: _Seen | None, now: _Seen) -> dict[str, float | None]:
-    row: dict[str, float | None] = {"entries": now.counters.get("entries")}
+def _load(before: _Seen | None, now: _Seen, shown: Counters) -> Load:
+    row: Load = {name: now.counters[name] for name in shown.gauges if name in now.counters}
     if before is not None:
         elapsed_s = now.at_s - before.at_s
-        for name in PASSED:
-            row[f"{name}_per_s"] = growth([before.counters.get(name, 0), now.counters.get(name, 0)]) / elapsed_s
+        grown = {name: growth([before.counters.get(name, 0), count]) for name, count in now.counters.items()}
+        row |= rates(grown, elapsed_s, shown)
         if now.cpu_s is not None and before.cpu_s is not None:
             row["cores"] = max(0.0, now.cpu_s - before.cpu_s) / elapsed_s
     return row

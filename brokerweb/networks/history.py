@@ -17,7 +17,9 @@ from brokerweb.kit.moments import moment
 from brokerweb.networks.models import Network
 from overlay.journal.facts import Event, Start
 from overlay.journal.journal import JournalTail
-from telemetry.live.event_words import happened
+from telemetry.live.event_words import EventWords
+from telemetry.summary.processes import Servers
+from telemetry.systems.registry import telemetry_of
 
 KEPT = 8
 """Networks whose journals are followed at a time."""
@@ -28,7 +30,8 @@ MOST = 50
 class _History:
     """The newest events of one journal, which may have been begun several times."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, words: EventWords) -> None:
+        self._words = words
         self._tail = JournalTail(path, (Start, Event))
         self._zero_us = 0
         self._events: deque[dict[str, Any]] = deque(maxlen=MOST)
@@ -40,7 +43,7 @@ class _History:
             elif isinstance(fact, Event):
                 at_s = (self._zero_us + fact.at_us) / 1e6
                 self._events.append({"t_s": at_s, "process": fact.process, "name": fact.name, "detail": fact.detail})
-        return happened(self._events, {})
+        return self._words.happened(self._events)
 
 
 _histories: Following[str, _History] = Following(KEPT)
@@ -49,5 +52,10 @@ _histories: Following[str, _History] = Following(KEPT)
 def newest(network: Network) -> list[dict[str, Any]]:
     """``[{at, words, count, kind}]``, the newest first; empty where nothing was written down."""
     path = Path(settings.VAR) / "networks" / network.pk / "journal" / "supervisor.journal"
-    found = _histories.look(network.pk, lambda: _History(path), _History.read)
+    found = _histories.look(network.pk, lambda: _History(path, _words(network)), _History.read)
     return [{**one, "at": moment(one["t_s"] * 1000)} for one in reversed(found)]
+
+
+def _words(network: Network) -> EventWords:
+    telemetry = telemetry_of({"system": network.system})
+    return EventWords(telemetry, Servers.of({"topology": {"brokers": len(network.brokers)}}, telemetry.system))

@@ -30,7 +30,6 @@ from overlay.core.addresses import Address, parse_address
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
-from telemetry.live.loads import PASSED
 
 log = logging.getLogger(__name__)
 
@@ -117,8 +116,7 @@ class _Followed:
         seen = self._glance.look(network)
         memories = {row["index"]: row["uss_bytes"] for row in seen["memory"]["brokers"]}
         for row in seen["load"]["brokers"]:
-            passed = [row[f"{name}_per_s"] for name in PASSED if f"{name}_per_s" in row]
-            load = {"load_per_s": sum(passed) if passed else None, "cores": row.get("cores")}
+            load = {"load_per_s": row.get("load_per_s"), "cores": row.get("cores")}
             for step in self._steps.values():
                 step.take_look(row["index"], {**load, "private_bytes": memories.get(row["index"])})
 

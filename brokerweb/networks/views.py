@@ -81,7 +81,7 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
     """The parts of the page that move: state, reason, brokers; or what is beside the picture while none is open."""
     network = get_object_or_404(Network, pk=network_id)
     if request.GET.get("part") == "totals":
-        return render(request, "brokers/totals.html")
+        return render(request, "brokers/totals.html", {"system": network.system})
     return render(request, "networks/brokers.html", {**_shown(network), "is_part": True})
 
 

@@ -1,7 +1,7 @@
 """What the answers of a run were worth, as its page shows it: a bar of seven parts, each with a word and a share.
 
-Counterpart: ``telemetry.systems.context_broker.oracle``, whose ``account`` is the summary's ``truth``. A run from
-before that has none.
+Counterpart: ``telemetry.summary.truths.account``, the summary's ``truth``. A system's oracle judges each request. Older
+runs have none.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ def _written(threshold: dict[str, Any]) -> str:
 @login_required
 def totals(request: HttpRequest, run_id: str) -> HttpResponse:
     """The part beside the overlay while no broker is open."""
-    get_object_or_404(Run, pk=run_id)
-    return render(request, "brokers/totals.html")
+    run = get_object_or_404(Run, pk=run_id)
+    return render(request, "brokers/totals.html", {"system": run.system})
 
 
 @login_required

@@ -2,5 +2,5 @@
 
 - ``contract``   what a system may add to pages, and what it adds where it says nothing
 - ``registry``   what each system adds, by its name
-- ``context_broker``   seed 000: its queries, messages, context, claims and wire lab
+- one folder per system: its pages, panels and addresses
 """

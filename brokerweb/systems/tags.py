@@ -6,6 +6,8 @@ from django.template import Library
 
 from brokerweb.systems import registry
 from brokerweb.systems.contract import Entry
+from telemetry.systems.contract import Counters
+from telemetry.systems.registry import telemetry_of
 
 register = Library()
 
@@ -14,3 +16,9 @@ register = Library()
 def system_entries() -> list[Entry]:
     """Entries of the rail that systems add."""
     return [entry for entry in registry.entries() if entry.icon]
+
+
+@register.simple_tag
+def counters_of(system: str) -> Counters:
+    """Which counters of its servers are shown."""
+    return telemetry_of({"system": system}).counters

@@ -19,7 +19,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from overlay.cli.commands import OneLineParser
 from overlay.core.chance import derive_seed
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting, describe_os_error
@@ -30,6 +29,7 @@ from overlay.experiment.files import MAX_BYTES
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
 from overlay.journal.journal import read_journal
+from overlay.programs.arguments import OneLineParser
 from overlay.runtime.calibrated import data_directory, services_of
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
 from overlay.sim.summary import Summary, summarise

@@ -1,7 +1,7 @@
 """The seam between pure cores and drivers.
 
-Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``;
-``overlay.systems.context_broker.broker`` and ``overlay.systems.context_broker.clients`` are nodes. The rules:
+Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``; servers and clients of
+``overlay.systems`` are nodes. The rules:
 
 - ``now`` is integer monotonic nanoseconds. The wall clock is an offset that the driver sets (``set_wall_clock``), so a
   step of the clock touches validity and never a time-out.

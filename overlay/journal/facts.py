@@ -108,8 +108,7 @@ class Trace:
     entity: str
     """``type|id|scope`` as asked."""
     steps: list[list[Any]]
-    """``[at_us, step, peer, detail]`` each; the peer is ``host:port``, or empty.
-    ``overlay.systems.context_broker.broker.tracing.STEPS``."""
+    """``[at_us, step, peer, detail]`` each; the peer is ``host:port``, or empty. The system names its steps."""
 
 
 @dataclass(frozen=True, slots=True)

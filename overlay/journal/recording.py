@@ -1,7 +1,7 @@
 """All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
 
 Counterparts: ``overlay.journal.recorded`` writes it around a server, in either driver; ``overlay.sim.replay`` feeds it
-to a fresh broker; ``telemetry.systems.context_broker.messages`` makes a run's messages of it. One file for each life of
+to a fresh server; a system's telemetry makes a run's messages of it. One file for each life of
 a broker, in frames (``overlay.journal.frames``) of what was written between two flushes::
 
     body   = records, one after the other

@@ -1,6 +1,6 @@
 """Which broker each client talks to, by named ways of assigning them. Pure.
 
-Counterpart: ``overlay.systems.context_broker.workload`` asks for it when it plans clients. A new way is one function of
+Systems ask for it when they plan clients. A new way is one function of
 ``(Demand, Chance)`` and its line in ``ASSIGNMENTS``; forms, the API and the check at saving learn of it there. Each
 returns the brokers of the providers and those of the consumers, client by client, and lets providers use at most
 ``holders`` brokers.

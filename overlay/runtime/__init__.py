@@ -6,7 +6,6 @@
     datagrams        how it receives and sends: one by one, or (``batched``, ``_datagrams.c``) many in one system call
     ports            many clients, each with sockets       load_generator   a fleet of clients as a process
     ready            which of those sockets have something
-    client           one question at a time to a context broker, for programs
     calibrated       which service-time model holds on this machine
     usage, clock, reporting, tracelog   what a process uses, when it is, and what it writes of itself
 

@@ -238,7 +238,7 @@ class System(ABC):
     """One system. A subclass says who it is in class attributes, and how it is made in methods."""
 
     name: ClassVar[str]
-    """As documents name it: ``context-broker``."""
+    """As documents name it: lower case, words joined by hyphens."""
     title: ClassVar[str]
     seed: ClassVar[str]
     """Number of the document that describes it."""

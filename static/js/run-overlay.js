@@ -4,16 +4,12 @@ import { colour, perSecond, size } from "./format.js";
 import { Graph, graphData } from "./graph.js";
 
 const THIN = 1, THICK = 7;
-// A broker's load is what came in for searching and storing: updates, requests, answers and refusals of its neighbours.
-const PASSED = ["in_2_per_s", "in_3_per_s", "in_4_per_s", "in_6_per_s"];
-const loadOf = (row) => PASSED.reduce((sum, name) => sum + (row[name] || 0), 0);
-
 // By broker, from a frame.
 export function looksOf(frame) {
   const looks = new Map();
   const add = (index, more) => looks.set(index, { ...looks.get(index), ...more });
   for (const row of frame.memory?.brokers || []) add(row.index, { memory: row.uss_bytes || row.rss_bytes || undefined });
-  for (const row of frame.load?.brokers || []) if (PASSED[0] in row) add(row.index, { load: loadOf(row) });
+  for (const row of frame.load?.brokers || []) if ("load_per_s" in row) add(row.index, { load: row.load_per_s });
   for (const row of frame.brokers || []) add(row.index, { state: row.state });
   return looks;
 }

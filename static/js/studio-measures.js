@@ -46,7 +46,7 @@ export class Measures {
       : "One broker alone answers by itself or not at all.";
     this.warn(warnings);
     $("cycle").textContent = structure.cycle.length
-      ? `A cycle: ${names(this.drawing, structure.cycle)}${structure.cycle.length < 12 ? ` – ${names(this.drawing, structure.cycle.slice(0, 1))}` : " …"}. Searches of the context broker do not mind cycles; brokers that pass every message on to all others need a tree, which has none.`
+      ? `A cycle: ${names(this.drawing, structure.cycle)}${structure.cycle.length < 12 ? ` – ${names(this.drawing, structure.cycle.slice(0, 1))}` : " …"}. Searches do not mind cycles; brokers that pass every message on to all others need a tree, which has none.`
       : "No cycles: it is a tree, and each link that fails parts it.";
     $("cycle").hidden = measures.components > 1;
     $("bridge").textContent = structure.bridges && structure.cycles ? `Links that alone hold it together: ${structure.bridge_ends.map((ends) => names(this.drawing, ends)).join(", ")}${structure.bridges > structure.bridge_ends.length ? " …" : "."}` : "";

@@ -1,8 +1,8 @@
-"""What happened in a run, in words: its events as sentences, and what a chart writes beside those that it marks. Pure.
+"""The events of a run or network as sentences, and the labels of those that charts mark. Pure.
 
-Counterparts: ``overlay.runtime.deployment_runner`` and ``overlay.systems.context_broker.broker.events`` report events,
-``telemetry.live.marks`` chooses what charts mark. What falls together is told together: ten brokers that leave are one
-sentence.
+Counterparts: ``overlay.runtime.deployment_runner`` reports phases, faults and processes, which every system has;
+servers report others, worded by ``Telemetry.wordings``. ``telemetry.live.marks`` chooses what charts mark. Events
+at about the same time share a sentence: ten brokers that leave are one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
-from telemetry.summary.processes import server_number
+from telemetry.summary.processes import Servers, server_number
+from telemetry.systems.contract import Telemetry, Wording
 
 TOGETHER_S = 1.0
 """Events alike that begin within this time of the first are told as one."""
@@ -28,89 +29,49 @@ Names = Mapping[str, int]
 """The index of the broker that has an address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """Sentences for one process and for several, and what a chart writes beside its mark; without one there is none."""
+def _process(one: str, many: str, label: str = "") -> Wording:
+    return Wording(one, many, label, "process")
 
-    one: str
-    many: str
-    label: str = ""
+
+def _phase(words: str, label: str = "") -> Wording:
+    return Wording(words, "", label, "phase")
 
 
 WORDINGS = {
-    "started": Wording("{who} started", "{who} started"),
-    "ended": Wording("{who} ended", "{who} ended"),
-    "restarted": Wording("{who} was started again", "{who} were started again", "{who} back"),
-    "killed": Wording("{who} was {reason}", "{who} were {reason}", "{who} down"),
-    "broke": Wording("{who} ended with {reason}", "{who} ended with {reason}", "{who} down"),
-    "gave_up": Wording("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
-    "fault_injected": Wording("{who} was ordered to be killed", "{who} were ordered to be killed"),
-    "restart_asked": Wording("{who}: {reason}", "{who}: {reason}"),
-    "churn_left": Wording("{who} left gracefully (churn)", "{who} left gracefully (churn)", "{who} away"),
-    "churn_crashed": Wording("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
-    "churn_returned": Wording("{who} came back by churn", "{who} came back by churn", "{who} back"),
-    "fault_began": Wording("fault: {reason}", "", "{reason}"),
-    "fault_ended": Wording("fault over: {reason}", "", "{reason}"),
-    "digest": Wording("the digest of all that was delivered is {reason}", ""),
+    "started": _process("{who} started", "{who} started"),
+    "ended": _process("{who} ended", "{who} ended"),
+    "restarted": _process("{who} was started again", "{who} were started again", "{who} back"),
+    "killed": _process("{who} was {reason}", "{who} were {reason}", "{who} down"),
+    "broke": _process("{who} ended with {reason}", "{who} ended with {reason}", "{who} down"),
+    "gave_up": _process("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
+    "restart_asked": _process("{who}: {reason}", "{who}: {reason}"),
+    "churn_left": _process("{who} left gracefully (churn)", "{who} left gracefully (churn)", "{who} away"),
+    "churn_crashed": _process("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
+    "churn_returned": _process("{who} came back by churn", "{who} came back by churn", "{who} back"),
+    "fault_injected": Wording("{who} was ordered to be killed", "{who} were ordered to be killed", family="fault"),
+    "fault_began": Wording("fault: {reason}", "", "{reason}", "fault"),
+    "fault_ended": Wording("fault over: {reason}", "", "{reason}", "fault"),
+    "digest": Wording("digest of all deliveries: {reason}", ""),
     "noted": Wording("{reason}", "{reason}"),
-    "MonitoringStarted": Wording("{who} began to watch its neighbours", "{who} began to watch their neighbours"),
-    "NeighbourJoined": Wording("{who} is now a neighbour of {other}", "{who} have new neighbours"),
-    "NeighbourLeft": Wording("{who} was left by its neighbour {other}", "neighbours of {who} left"),
-    "NeighbourLost": Wording("{who} lost its neighbour {other}", "{who} lost {other}", "{other} lost"),
-    "NeighbourReturned": Wording("{who} has its neighbour {other} back", "{who} have {other} back", "{other} back"),
-    "NeighbourRefused": Wording("{who}–{other}: link not mutual, dropped", "{who} dropped links that were not mutual"),
-    "NetworkLeft": Wording("{who} left", "{who} left"),
-    "JoinFailed": Wording("{who} could not join: nobody it was told of answered", "{who} could not join"),
-    "NeighboursFound": Wording("{who} found enough neighbours", "{who} found enough neighbours"),
-    "NeighboursAwaited": Wording("{who} waits for more neighbours", "{who} wait for more neighbours"),
-    "LimitReached": Wording("{who} reached the bound of its {limit}", "{who} reached the bound of their {limit}"),
-    "launching": Wording("brokers are launched", ""),
-    "warming": Wording("clients begin, one after the other", "", "warming"),
-    "measuring": Wording("measuring began", "", "measuring"),
-    "draining": Wording("measuring ended; the last answers are awaited", "", "draining"),
-    "finished": Wording("all requests have ended", ""),
-    "running": Wording("all brokers are up", "", "all up"),
-    "degraded": Wording("not all brokers are up: {reason}", "", "degraded"),
-    "stopping": Wording("stopping: {reason}", "", "stopping"),
-    "stopped": Wording("stopped: {reason}", "", "stopped"),
-    "failed": Wording("failed: {reason}", "", "failed"),
+    phases.LAUNCHING: _phase("servers are launched"),
+    "warming": _phase("clients start one after another", "warming"),
+    "measuring": _phase("measuring began", "measuring"),
+    "draining": _phase("measuring ended; waiting for the last answers", "draining"),
+    "finished": _phase("all requests have ended"),
+    "running": _phase("all servers are up", "all up"),
+    "degraded": _phase("not all servers are up: {reason}", "degraded"),
+    "stopping": _phase("stopping: {reason}", "stopping"),
+    "stopped": _phase("stopped: {reason}", "stopped"),
+    "failed": _phase("failed: {reason}", "failed"),
 }
 """By kind; a kind is an event's name, a phase, or one of the ways in which a process begins and ends."""
-LIMITS = {
-    "table": "data table",
-    "table share": "share of the data table for one provider or sender",
-    "pending": "pending requests",
-    "pending share": "share of the pending requests for one sender",
-    "neighbours": "neighbours",
-    "favours": "pings for others",
-    "budget": "strangers' bytes",
-}
-
-
 FAMILIES = ("phase", "fault", "process", "neighbour", "limit", "other")
 """Kinds of events by which a timeline is filtered."""
-_FAULTS = frozenset({"fault_injected", "fault_began", "fault_ended"})
-_PROCESSES = frozenset({"started", "ended", "restarted", "killed", "broke", "gave_up", "restart_asked"})
-_PHASES = frozenset({*phases.TRANSITIONS.values(), phases.LAUNCHING})
-
-
-def family_of(kind: str) -> str:
-    """One of ``FAMILIES`` for a kind of ``WORDINGS``, or for one that has no wording."""
-    if kind in _PHASES:
-        return "phase"
-    if kind in _FAULTS:
-        return "fault"
-    if kind in _PROCESSES or kind.startswith("churn_"):
-        return "process"
-    if kind == "LimitReached":
-        return "limit"
-    is_of_members = kind.startswith("Neighbour") or kind in ("MonitoringStarted", "NetworkLeft", "JoinFailed")
-    return "neighbour" if is_of_members else "other"
 
 
 @dataclass(slots=True)
 class Group:
-    """Events alike that fell together."""
+    """Events of one kind at about the same time."""
 
     kind: str
     t_s: float
@@ -118,20 +79,74 @@ class Group:
     limit: str = ""
     processes: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
-    """The neighbours that are spoken of, as a process or an address."""
+    """The neighbours concerned, as a process or an address."""
 
-    def words(self) -> str:
-        wording = WORDINGS.get(self.kind) or Wording(f"{{who}}: {_plain(self.kind)}", f"{{who}}: {_plain(self.kind)}")
+    def words(self, wording: Wording) -> str:
         sentence = wording.many if wording.many and len(set(self.processes)) > 1 else wording.one
-        return self._filled(sentence).removesuffix(": ")
-
-    def _filled(self, text: str) -> str:
         who, other = together(self.processes), together(self.others)
-        return text.format(who=who, other=other, reason=self.reason, limit=LIMITS.get(self.limit, self.limit))
+        return sentence.format(who=who, other=other, reason=self.reason, limit=self.limit).removesuffix(": ")
+
+
+class EventWords:
+    """Words for the events of one run or network."""
+
+    def __init__(self, telemetry: Telemetry, servers: Servers, names: Names | None = None) -> None:
+        """``names`` may grow later."""
+        self._telemetry, self._servers = telemetry, servers
+        self._names = {} if names is None else names
+
+    def wording(self, kind: str) -> Wording:
+        """Of an event that has none, its name as words."""
+        plain = f"{{who}}: {_plain(kind)}"
+        return WORDINGS.get(kind) or self._telemetry.wordings.get(kind) or Wording(plain, plain)
+
+    def is_marked(self, name: str, detail: Mapping[str, Any]) -> bool:
+        """Whether charts mark it."""
+        return bool(self.wording(kind_of(name, detail)).label)
+
+    def happened(self, events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """``[{t_s, words, count, kind}]`` in the order of time, for a list of events; kinds are of ``FAMILIES``."""
+        found = []
+        for group in self._grouped(events):
+            wording = self.wording(group.kind)
+            count = len(group.processes)
+            found.append({"t_s": group.t_s, "words": group.words(wording), "count": count, "kind": wording.family})
+        return found
+
+    def subject_of(self, process: str, detail: Mapping[str, Any]) -> str:
+        """The process that an event of ``process`` is about: the supervisor reports events of others."""
+        if "broker" in detail:
+            return self._servers.name(int(detail["broker"]))
+        return str(detail.get("process") or process)
+
+    def process_at(self, address: str) -> str:
+        """The server that has an address; an unknown address as it is."""
+        return self._servers.name(self._names[address]) if address in self._names else address
+
+    def _grouped(self, events: Iterable[Mapping[str, Any]]) -> list[Group]:
+        found: list[Group] = []
+        newest: dict[tuple[Any, ...], Group] = {}
+        for event in sorted(events, key=lambda one: one["t_s"]):
+            detail = event["detail"]
+            kind, reason, limit = kind_of(event["name"], detail), _reason(detail), self._limit(detail)
+            subject = self.subject_of(event["process"], detail)
+            key = kind, reason, limit, server_number(subject) is None
+            group = newest.get(key)
+            if group is None or event["t_s"] - group.t_s > TOGETHER_S:
+                group = newest[key] = Group(kind, event["t_s"], reason, limit)
+                found.append(group)
+            group.processes.append(subject)
+            if neighbour := detail.get("neighbour"):
+                group.others.append(self.process_at(str(neighbour)))
+        return found
+
+    def _limit(self, detail: Mapping[str, Any]) -> str:
+        limit = str(detail.get("limit") or "")
+        return self._telemetry.limits.get(limit, limit)
 
 
 def kind_of(name: str, detail: Mapping[str, Any]) -> str:
-    """Under which wording an event is told."""
+    """Which wording an event has."""
     reason = str(detail.get("reason") or "")
     if name == "phase":
         return str(detail.get("phase") or "")
@@ -143,50 +158,9 @@ def kind_of(name: str, detail: Mapping[str, Any]) -> str:
     return name
 
 
-def is_marked(name: str, detail: Mapping[str, Any]) -> bool:
-    """Whether charts mark it: a phase, a fault, or a neighbour lost or returned."""
-    wording = WORDINGS.get(kind_of(name, detail))
-    return bool(wording and wording.label)
-
-
-def happened(events: Iterable[Mapping[str, Any]], names: Names) -> list[dict[str, Any]]:
-    """``[{t_s, words, count, kind}]`` in the order of time, for a list of events; kinds are of ``FAMILIES``."""
-    return [
-        {"t_s": one.t_s, "words": one.words(), "count": len(one.processes), "kind": family_of(one.kind)}
-        for one in grouped(events, names)
-    ]
-
-
-def grouped(events: Iterable[Mapping[str, Any]], names: Names) -> list[Group]:
-    """``events`` as a snapshot carries them: ``{t_s, process, name, detail}``."""
-    found: list[Group] = []
-    newest: dict[tuple[Any, ...], Group] = {}
-    for event in sorted(events, key=lambda one: one["t_s"]):
-        detail = event["detail"]
-        kind = kind_of(event["name"], detail)
-        reason, limit = _reason(detail), str(detail.get("limit") or "")
-        subject = subject_of(event["process"], detail)
-        alike = kind, reason, limit, server_number(subject) is None
-        group = newest.get(alike)
-        if group is None or event["t_s"] - group.t_s > TOGETHER_S:
-            group = newest[alike] = Group(kind, event["t_s"], reason, limit)
-            found.append(group)
-        group.processes.append(subject)
-        if neighbour := detail.get("neighbour"):
-            group.others.append(f"broker-{names[neighbour]}" if neighbour in names else str(neighbour))
-    return found
-
-
 def _reason(detail: Mapping[str, Any]) -> str:
     """What else is said of an event: why, which fault, or which digest."""
     return next((str(detail[name]) for name in ("reason", "label", "digest") if detail.get(name)), "")
-
-
-def subject_of(process: str, detail: Mapping[str, Any]) -> str:
-    """Whom an event is about that ``process`` told: the supervisor reports of others."""
-    if "broker" in detail:
-        return f"broker-{detail['broker']}"
-    return str(detail.get("process") or process)
 
 
 def together(processes: Sequence[str]) -> str:

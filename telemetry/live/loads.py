@@ -1,4 +1,4 @@
-"""How busy one broker of a run is, from its ticks: in the last second, and over measuring once that has ended. Pure.
+"""How busy one server of a run is, from its ticks: in the last second, and over measuring once that has ended. Pure.
 
 A process writes a last tick when it ends, which may be a tenth of a second after the one before. What was counted
 between those two says nothing of a second, so a rate spans whole seconds or all of measuring, and is never scaled up.
@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from overlay.journal.counters import growth
 from overlay.journal.facts import Tick
 from telemetry.summary.series import SECOND_US
-
-PASSED = ("in_2", "in_3", "in_4", "in_6")
-"""What came in for searching and storing, a broker's load: updates, requests, answers and refusals."""
-SHOWN = (*PASSED, "forwards", "hits", "replicas", "not_found")
-"""Counters whose rate is told."""
-GAUGES = ("entries", "neighbours", "pending")
+from telemetry.systems.contract import Counters
 
 WHOLE_US = SECOND_US * 9 // 10
 """The shortest time that a rate is taken over: live processes tick once a second, give or take some milliseconds."""
@@ -39,11 +34,24 @@ class _Stand:
     gauges: Mapping[str, int]
 
 
-class BrokerLoad:
-    """Follows the ticks of one broker."""
+def rates(counts: Mapping[str, int], elapsed_s: float, shown: Counters) -> Load:
+    """What counters that grew by ``counts`` come to per second: ``NAME_per_s`` of those shown, and ``load_per_s``."""
+    per_s = {name: count / elapsed_s for name, count in counts.items()}
+    received = sum(rate for name, rate in per_s.items() if name.startswith("in_"))
+    return {
+        "load_per_s": sum(per_s.get(name, 0.0) for name in shown.load) if shown.load else received,
+        "received_per_s": received,
+        "sent_per_s": sum(rate for name, rate in per_s.items() if name.startswith("out_")),
+        **{f"{name}_per_s": per_s.get(name, 0.0) for name in (*shown.load, *shown.rates)},
+    }
 
-    def __init__(self, since_us: int | None = None) -> None:
+
+class ServerLoad:
+    """Follows the ticks of one server."""
+
+    def __init__(self, shown: Counters, since_us: int | None = None) -> None:
         """``since_us`` is when measuring began, if it has."""
+        self._shown = shown
         self._since_us = since_us
         self._until_us: int | None = None
         self._begin: _Stand | None = None
@@ -58,7 +66,7 @@ class BrokerLoad:
             return  # a broker that waits for its end is not loaded
         self._counts.update(grown)
         self._cpu_us += growth([before.cpu_us if before else 0, tick.cpu_us])
-        gauges = {name: tick.counters[name] for name in GAUGES if name in tick.counters}
+        gauges = {name: tick.counters[name] for name in self._shown.gauges if name in tick.counters}
         stand = _Stand(tick.at_us, self._counts.copy(), self._cpu_us if tick.cpu_us else None, gauges)
         self._stands.append(stand)
         if self._since_us is not None and (self._begin is None or tick.at_us <= self._since_us):
@@ -80,24 +88,21 @@ class BrokerLoad:
         if not stands:
             return {}
         earlier = [stand for stand in stands if stand.at_us <= stands[-1].at_us - WHOLE_US]
-        return _between(earlier[-1], stands[-1]) if earlier else {}
+        return _between(earlier[-1], stands[-1], self._shown) if earlier else {}
 
     def _of_measuring(self, begin: _Stand, until_us: int) -> Load:
         """Up to the last tick in it, or the first one after it where that is less than a second."""
         later = [stand for stand in self._stands if stand.at_us >= begin.at_us + WHOLE_US]
         inside = [stand for stand in later if stand.at_us <= until_us]
         end = next(iter([*inside[-1:], *later]), None)
-        return _between(begin, end) if end else {}
+        return _between(begin, end, self._shown) if end else {}
 
 
-def _between(begin: _Stand, end: _Stand) -> Load:
+def _between(begin: _Stand, end: _Stand, shown: Counters) -> Load:
     elapsed_us = end.at_us - begin.at_us
     counts = {name: end.counts[name] - begin.counts.get(name, 0) for name in end.counts}
-    rates = {name: count * SECOND_US / elapsed_us for name, count in counts.items()}
     return {
         "cores": None if begin.cpu_us is None or end.cpu_us is None else (end.cpu_us - begin.cpu_us) / elapsed_us,
-        "received_per_s": sum(rate for name, rate in rates.items() if name.startswith("in_")),
-        "sent_per_s": sum(rate for name, rate in rates.items() if name.startswith("out_")),
-        **{f"{name}_per_s": rates.get(name, 0.0) for name in SHOWN},
+        **rates(counts, elapsed_us / SECOND_US, shown),
         **end.gauges,
     }

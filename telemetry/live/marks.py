@@ -14,8 +14,9 @@ from typing import Any
 
 from overlay.faults.faults import BEGAN, ENDED, MAX_FAULTS, RESTART
 from overlay.journal.facts import Event
-from telemetry.live.event_words import WORDINGS, Names, kind_of, subject_of, together
+from telemetry.live.event_words import EventWords, kind_of, together
 from telemetry.summary.series import SECOND_US
+from telemetry.systems.contract import Wording
 
 PHASE, FAULT, MEMBERSHIP = "phase", "fault", "membership"
 MOST = 40
@@ -51,8 +52,8 @@ class _Changes:
 class Marks:
     """The marks of one run, from its events in about the order of time."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self, words: EventWords, most: int = MOST) -> None:
+        self._words, self._most = words, most
         self._phases: list[Mark] = []
         self._faults: list[_Fault] = []
         self._step_s = 1
@@ -63,26 +64,26 @@ class Marks:
 
     def take(self, event: Event) -> None:
         kind, at_s = kind_of(event.name, event.detail), event.at_us / SECOND_US
+        wording = self._words.wording(kind)
         if event.name == BEGAN:
             if len(self._faults) < MAX_FAULTS:
                 self._faults.append(_Fault(event.detail, at_s))
         elif event.name == ENDED:
             self._end(event.detail, at_s)
         elif event.name == "phase":
-            self._enter(kind, at_s)
-        elif (neighbour := str(event.detail.get("neighbour") or "")) and self._is_known(event.name, neighbour):
+            self._enter(wording.label, at_s)
+        elif (neighbour := str(event.detail.get("neighbour") or "")) and self._is_known(wording, neighbour):
             return
-        elif kind in WORDINGS and WORDINGS[kind].label:
-            label = WORDINGS[kind].label.replace("{other}", "{who}")
-            self._change(label, at_s, neighbour or subject_of(event.process, event.detail))
+        elif wording.label:
+            label = wording.label.replace("{other}", "{who}")
+            self._change(label, at_s, neighbour or self._words.subject_of(event.process, event.detail))
 
-    def shown(self, now_s: float, names: Names) -> list[Mark]:
-        """All of them in the order of time; ``names`` has the index of the broker that has an address."""
-        marks = [*self._phases, *(_of_fault(fault, now_s) for fault in self._faults), *self._memberships(names)]
+    def shown(self, now_s: float) -> list[Mark]:
+        """All of them in the order of time."""
+        marks = [*self._phases, *(_of_fault(fault, now_s) for fault in self._faults), *self._memberships()]
         return sorted(marks, key=lambda mark: mark["at_s"])
 
-    def _enter(self, phase: str, at_s: float) -> None:
-        label = WORDINGS[phase].label if phase in WORDINGS else ""
+    def _enter(self, label: str, at_s: float) -> None:
         if label and len(self._phases) < self._most:
             self._phases.append(_mark(at_s, None, label, PHASE))
 
@@ -91,8 +92,8 @@ class Marks:
         if fault is not None:
             fault.until_s = at_s
 
-    def _is_known(self, name: str, neighbour: str) -> bool:
-        was_lost, is_lost = neighbour in self._lost, name == "NeighbourLost"
+    def _is_known(self, wording: Wording, neighbour: str) -> bool:
+        was_lost, is_lost = neighbour in self._lost, wording.is_loss
         (self._lost.add if is_lost else self._lost.discard)(neighbour)
         return was_lost == is_lost
 
@@ -108,7 +109,7 @@ class Marks:
         key = label, int(changes.at_s // self._step_s)
         self._changes[key] = self._changes[key].absorb(changes) if key in self._changes else changes
 
-    def _memberships(self, names: Names) -> list[Mark]:
+    def _memberships(self) -> list[Mark]:
         merged: list[tuple[str, _Changes]] = []
         newest: dict[str, int] = {}
         for (label, _), changes in sorted(self._changes.items(), key=lambda item: item[1].at_s):
@@ -118,29 +119,27 @@ class Marks:
             else:
                 newest[label] = len(merged)
                 merged.append((label, changes))
-        return [_of_changes(label, changes, names) for label, changes in merged]
+        return [self._of_changes(label, changes) for label, changes in merged]
+
+    def _of_changes(self, label: str, changes: _Changes) -> Mark:
+        text = label.format(who=together([self._words.process_at(one) for one in changes.brokers]))
+        if changes.count > len(changes.brokers):
+            text += f", {changes.count} times"
+        return _mark(changes.at_s, changes.until_s if changes.until_s - changes.at_s > 1 else None, text, MEMBERSHIP)
 
 
-def marks_of(events: Iterable[Event], names: Names) -> list[Mark]:
+def marks_of(events: Iterable[Event], words: EventWords) -> list[Mark]:
     """The marks of a run that has ended, from all of its events in any order."""
-    marks, last_us = Marks(), 0
+    marks, last_us = Marks(words), 0
     for event in sorted(events, key=lambda one: one.at_us):
         marks.take(event)
         last_us = event.at_us
-    return marks.shown(last_us / SECOND_US, names)
+    return marks.shown(last_us / SECOND_US)
 
 
 def _of_fault(fault: _Fault, now_s: float) -> Mark:
     until_s = None if fault.detail.get("what") == RESTART else fault.until_s or max(now_s, fault.at_s)
     return _mark(fault.at_s, until_s, str(fault.detail.get("label", "")), FAULT)
-
-
-def _of_changes(label: str, changes: _Changes, names: Names) -> Mark:
-    brokers = together([f"broker-{names[one]}" if one in names else one for one in changes.brokers])
-    said = label.format(who=brokers)
-    if changes.count > len(changes.brokers):
-        said += f", {changes.count} times"
-    return _mark(changes.at_s, changes.until_s if changes.until_s - changes.at_s > 1 else None, said, MEMBERSHIP)
 
 
 def _mark(at_s: float, until_s: float | None, label: str, kind: str) -> Mark:

@@ -21,8 +21,8 @@ from overlay.journal.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, T
 from overlay.journal.journal import JournalTail
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import plain
-from telemetry.live import event_words
-from telemetry.live.loads import PASSED, BrokerLoad
+from telemetry.live.event_words import EventWords
+from telemetry.live.loads import ServerLoad
 from telemetry.live.marks import Marks
 from telemetry.statistics import histograms
 from telemetry.statistics.metrics import answer_ratio, outcome_counts, rate
@@ -89,22 +89,24 @@ class LiveWindow:
     def __init__(self, files: RunFiles) -> None:
         self._files = files
         manifest = files.read_manifest()
-        self._system = telemetry_of(manifest).system
+        telemetry = telemetry_of(manifest)
+        self._system, self._counters = telemetry.system, telemetry.counters
         self._servers = processes.Servers.of(manifest, self._system)
+        self._names: dict[str, int] = {}
+        """The index of the server that has an address."""
+        self._words = EventWords(telemetry, self._servers, self._names)
         self._tails: dict[Path, JournalTail] = {}
         self._seq = 0
         self._last: dict[str, Tick] = {}
         self._early: dict[str, deque[Tick]] = {}
         self._clients_began_us: int | None = None
-        self._loads: dict[str, BrokerLoad] = {}
+        self._loads: dict[str, ServerLoad] = {}
         self._phase = ""
         self._measured_since_us: int | None = None
         self._measured_until_us: int | None = None
         self._events: deque[Event] = deque(maxlen=EVENTS)
         self._marked: deque[Event] = deque(maxlen=EVENTS)
-        self._marks = Marks()
-        self._names: dict[str, int] = {}
-        """The index of the broker that has an address."""
+        self._marks = Marks(self._words)
         self._undecided: deque[Contribution] = deque(maxlen=UNDECIDED)
         self._totals = Totals()
         self._series = Series()
@@ -135,7 +137,7 @@ class LiveWindow:
             self._names[start.address] = index
 
     def _take_event(self, event: Event) -> None:
-        (self._marked if event_words.is_marked(event.name, event.detail) else self._events).append(event)
+        (self._marked if self._words.is_marked(event.name, event.detail) else self._events).append(event)
         self._marks.take(event)
         if event.name != "phase":
             return
@@ -176,7 +178,7 @@ class LiveWindow:
         if self._clients_began_us is None:
             self._early.setdefault(tick.process, deque(maxlen=EARLY)).append(tick)
         if tick.process not in self._loads:
-            self._loads[tick.process] = BrokerLoad(self._measured_since_us)
+            self._loads[tick.process] = ServerLoad(self._counters, self._measured_since_us)
         self._loads[tick.process].take(before, tick, grown)
 
     def _take_generator(self, tick: Tick, grown: dict[str, int]) -> None:
@@ -226,8 +228,8 @@ class LiveWindow:
             "load": {"brokers": [{"index": index, **self._loads[name].told()} for index, name in self._brokers()]},
             "totals": self._all_brokers(),
             "events": events,
-            "happened": event_words.happened(events, self._names),
-            "marks": self._marks.shown(newest / SECOND_US, self._names),
+            "happened": self._words.happened(events),
+            "marks": self._marks.shown(newest / SECOND_US),
             "series": {"step_s": self._series.step_s, **self._columns()},
             "unreadable_bytes": sum(tail.bad_bytes for tail in self._tails.values()),
         }
@@ -242,9 +244,9 @@ class LiveWindow:
         loads = [load for _, name in self._brokers() if (load := self._loads[name].told())]
         memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
         return {
-            "load_per_s": _sum(load[f"{name}_per_s"] for load in loads for name in PASSED),
+            "load_per_s": _sum(load["load_per_s"] for load in loads),
             "cores": _sum(load["cores"] for load in loads),
-            "entries": _sum(load.get("entries") for load in loads),
+            **{name: _sum(load.get(name) for load in loads) for name in self._counters.totals},
             "private_bytes": _sum(processes.private(memory) for memory in memories),
         }
 

@@ -49,6 +49,10 @@ class Servers:
         role, _, number = process.rpartition("-")
         return int(number) if role in self.system.role_names and number.isdigit() else None
 
+    def name(self, index: int) -> str:
+        """The process of one server."""
+        return next(iter(self.names(index)), str(index))
+
     def names(self, *indices: int | None) -> set[str]:
         """The processes of these servers."""
         if self._names:

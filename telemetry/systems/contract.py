@@ -84,11 +84,49 @@ class Traffic:
     counts: Mapping[tuple[int, int], int]
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """An event in words. ``{who}`` is the process, ``{other}`` its neighbour; ``{reason}`` and ``{limit}``: details."""
+
+    one: str
+    """Of one process."""
+    many: str
+    """Of several at about the same time; empty: each is worded alone."""
+    label: str = ""
+    """Next to a mark on charts; empty: there is no mark."""
+    family: str = "other"
+    """By which the timeline is filtered: ``phase``, ``fault``, ``process``, ``neighbour``, ``limit`` or ``other``."""
+    is_loss: bool = False
+    """Whether ``{other}`` is gone. Charts mark the first such event of each neighbour, and the first after it that is
+    no loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Which counters of a server's ticks pages show while it runs. Every server has ``in_*`` and ``out_*`` as well."""
+
+    load: tuple[str, ...] = ()
+    """Messages whose rate, added up, is a server's load; empty: all that it received."""
+    load_help: str = "all messages that arrived"
+    """In words, what ``load`` counts."""
+    rates: tuple[str, ...] = ()
+    """Others that are shown per second."""
+    gauges: tuple[str, ...] = ()
+    """Those that say how much there is now."""
+    totals: Mapping[str, str] = field(default_factory=dict)
+    """Gauges that are added up over all servers, and the title of each sum."""
+
+
 class Telemetry:
     """One system. A subclass overrides what it adds; this one adds nothing."""
 
     measures: ClassVar[tuple[Measure, ...]] = ()
-    """What a run is measured by, beside what runs of every system are."""
+    """What a run is measured by, in addition to ``telemetry.measures.COMMON``."""
+    wordings: ClassVar[Mapping[str, Wording]] = {}
+    """Its events in words, by the event's name. Phases, faults and processes have theirs in ``telemetry.live``."""
+    limits: ClassVar[Mapping[str, str]] = {}
+    """By the detail ``limit`` of an event, what was limited, in words."""
+    counters: ClassVar[Counters] = Counters()
 
     def __init__(self, system: System) -> None:
         self.system = system

@@ -19,7 +19,7 @@ from brokerweb.control.reconcile import reconcile_host
 from brokerweb.networks.models import Host, Network
 from brokerweb.systems.context_broker.queries.told import is_whole
 from overlay.core.addresses import parse_address
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.systems.context_broker.clients.questions import LONGEST_VALID_MS
 from tests.waiting import wait_for

@@ -15,7 +15,7 @@ from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.wirelab import sending
 from brokerweb.topologies import services as topologies
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from tests.pages.recorded import make_run
 from tests.pages.test_wire_lab import REQUEST
 from tests.runtime.daemons import Daemon

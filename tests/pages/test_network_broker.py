@@ -14,7 +14,7 @@ from django.test import Client
 from brokerweb.control import host
 from brokerweb.networks import glance
 from brokerweb.networks.models import Network
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from tests.pages.furniture import House
 from tests.runtime.daemons import Daemon
 

@@ -12,7 +12,7 @@ from overlay.core.addresses import parse_address
 from overlay.core.links import LinkShape
 from overlay.journal.facts import Event, Holdings, Start, Tick
 from overlay.journal.journal import read_journal
-from overlay.runtime.client import ContextClient, NoAnswer
+from overlay.programs.context_broker.client import ContextClient, NoAnswer
 from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.system import SYSTEM

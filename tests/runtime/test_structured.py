@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from overlay.runtime.client import ContextClient, NotFound
+from overlay.programs.context_broker.client import ContextClient, NotFound
 from tests.runtime.daemons import Daemon, ring
 from tests.waiting import wait_for
 

@@ -19,7 +19,7 @@ from overlay.core.addresses import parse_address
 from overlay.faults.churn import CRASHED
 from overlay.journal.facts import Event, Tick
 from overlay.journal.journal import read_journal
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles

@@ -24,7 +24,7 @@ from overlay.deployment.deployment import Deployment
 from overlay.journal.frames import HEAD
 from overlay.journal.recorded import RecordedServer
 from overlay.journal.recording import BadRecording, Begin, Recorder, Recording, What, recordings_in
-from overlay.runtime.client import ContextClient, NotFound
+from overlay.programs.context_broker.client import ContextClient, NotFound
 from overlay.sim.engine import simulate
 from overlay.sim.recorders import Recorders
 from overlay.sim.replay import replay

@@ -83,6 +83,7 @@ def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
     assert "8 callers" in page
     assert "Repeats" in page
     assert "240 duplicates" in page
+    assert "Load counts calls that arrived" in page
     for word in ("provider", "consumer", "Queries", "Hops"):
         assert word not in page, f"{word} is of another system"
     for path in ("brokers", "events", "samples", "series", "traces"):

@@ -7,9 +7,13 @@ import pytest
 
 from overlay.core.node import Event as BrokerEvent
 from overlay.systems.context_broker.broker import events as broker_events
-from telemetry.live.event_words import happened, is_marked, together
+from telemetry.live.event_words import EventWords, together
+from telemetry.summary.processes import Servers
+from telemetry.systems.registry import telemetry_of
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
+TELEMETRY = telemetry_of({})
+WORDS = EventWords(TELEMETRY, Servers(TELEMETRY.system), NAMES)
 KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, BrokerEvent)]
 
 
@@ -22,7 +26,7 @@ def ended(t_s, process, reason="exit 0"):
 
 
 def told(*events):
-    return [row["words"] for row in happened(events, NAMES)]
+    return [row["words"] for row in WORDS.happened(events)]
 
 
 def ended_by(process, reason):
@@ -55,15 +59,15 @@ def ended_by(process, reason):
         ),
         (event(1, "NeighboursFound", "broker-5", count=4), "broker 5 found enough neighbours"),
         (event(1, "NeighboursAwaited", "broker-5", count=0), "broker 5 waits for more neighbours"),
-        (event(1, "LimitReached", "broker-0", limit="favours"), "broker 0 reached the bound of its pings for others"),
+        (event(1, "LimitReached", "broker-0", limit="favours"), "broker 0 reached the limit of its pings for others"),
         (event(1, "churn_left", broker=2), "broker 2 left gracefully (churn)"),
         (event(1, "churn_crashed", broker=2), "broker 2 crashed by churn"),
         (event(1, "churn_returned", broker=2), "broker 2 came back by churn"),
         (event(1, "fault_injected", broker=2, kind="kill"), "broker 2 was ordered to be killed"),
-        (event(1, "LimitReached", "broker-0", limit="table"), "broker 0 reached the bound of its data table"),
+        (event(1, "LimitReached", "broker-0", limit="table"), "broker 0 reached the limit of its data table"),
         (
             event(1, "LimitReached", "broker-0", limit="pending share"),
-            "broker 0 reached the bound of its share of the pending requests for one sender",
+            "broker 0 reached the limit of its share of the pending requests for one sender",
         ),
         (event(1, "phase", phase="measuring", reason=""), "measuring began"),
         (event(1, "phase", phase="failed", reason="lease expired"), "failed: lease expired"),
@@ -131,6 +135,6 @@ def test_processes_are_named_until_they_are_many(processes, words):
 
 
 def test_routine_is_not_marked():
-    assert not is_marked("process_ended", {"reason": "exit 0"})
-    assert not is_marked("process_started", {"after": ""})
-    assert not is_marked("NeighbourJoined", {"neighbour": "127.0.0.1:4001"})
+    assert not WORDS.is_marked("process_ended", {"reason": "exit 0"})
+    assert not WORDS.is_marked("process_started", {"after": ""})
+    assert not WORDS.is_marked("NeighbourJoined", {"neighbour": "127.0.0.1:4001"})

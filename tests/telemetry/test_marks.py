@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 
 from overlay.faults.churn import CRASHED
 from overlay.journal.facts import Event
+from telemetry.live.event_words import EventWords
 from telemetry.live.marks import FAULT, MEMBERSHIP, MOST, PHASE, Marks
+from telemetry.summary.processes import Servers
+from telemetry.systems.registry import telemetry_of
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
+TELEMETRY = telemetry_of({})
+WORDS = EventWords(TELEMETRY, Servers(TELEMETRY.system), NAMES)
 CHURN = ("churn_left", "churn_crashed", "churn_returned")
 
 
@@ -28,10 +33,10 @@ def over(t_s: float, label: str, **detail: Any) -> Event:
 
 
 def shown(*events: Event, now_s: float = 100.0) -> list[dict[str, Any]]:
-    marks = Marks()
+    marks = Marks(WORDS)
     for one in events:
         marks.take(one)
-    return marks.shown(now_s, NAMES)
+    return marks.shown(now_s)
 
 
 def labels(*events: Event) -> list[str]:

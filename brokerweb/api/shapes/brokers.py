@@ -19,7 +19,7 @@ class RunBrokerRowSerializer(serializers.Serializer):
     reason = serializers.CharField(required=False)
     load_per_s = serializers.FloatField(
         required=False,
-        help_text="Updates, requests, answers and refusals that came in, per second: of the last second, and over "
+        help_text="Messages that make up the load of this system's servers, per second: of the last second, and over "
         "measuring once that has ended",
     )
     cores = serializers.FloatField(

@@ -86,7 +86,7 @@ class NetworkSeriesSerializer(serializers.Serializer):
     answered = _column(serializers.IntegerField, "Of these within 0.9 s")
     p50_us = _column(serializers.FloatField, "Median of the times of answered probes; null where none was")
     p95_us = _column(serializers.FloatField, "95th percentile of them")
-    load_per_s = _column(serializers.FloatField, "Updates, requests, answers and refusals that came in")
+    load_per_s = _column(serializers.FloatField, "Messages that make up the load of this system's servers, per second")
     cores = _column(serializers.FloatField, "1 is one core kept busy")
     private_bytes = _column(serializers.FloatField, "Memory of its own (USS); of all brokers the sum")
 

@@ -25,6 +25,7 @@ from telemetry.systems.context_broker.oracle import Columns, Conditions
 from telemetry.systems.context_broker.published import nearest, same
 from telemetry.systems.context_broker.schedule import due_in_measuring
 from telemetry.systems.context_broker.traces import Gathered
+from telemetry.systems.context_broker.words import COUNTERS, LIMITS, WORDINGS
 from telemetry.systems.contract import Command, Journalled, Telemetry, Traffic
 
 AT_ONCE_US = 1_000_000
@@ -38,7 +39,7 @@ class ContextBrokerTelemetry(Telemetry):
     """Judges each answer by what had been provided, keeps traces and messages, and counts copies."""
 
     name = SYSTEM.name
-    measures = MEASURES
+    measures, wordings, limits, counters = MEASURES, WORDINGS, LIMITS, COUNTERS
 
     def commands(self) -> Sequence[Command]:
         from telemetry.systems.context_broker.commands import COMMANDS

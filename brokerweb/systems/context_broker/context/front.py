@@ -1,8 +1,8 @@
 """The REST front of a network: an application provides and asks context through any of its brokers.
 
-Counterpart: ``overlay.runtime.client.ContextClient`` speaks the protocol. An entity has its own order of brokers (by
-highest random weight), so that load spreads, a newer value replaces the older one where it lies instead of lying beside
-it at another broker, and one that is down costs a try and not the answer.
+Counterpart: ``overlay.programs.context_broker.client.ContextClient`` speaks the protocol. Each entity has its own order
+of brokers (highest random weight). Load spreads, a newer value replaces the older one at the same broker, and a broker
+that is down costs one more try, not the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from brokerweb.systems.context_broker.context.latest import Latest
 from brokerweb.systems.context_broker.queries.of_networks import trace_of, traced_one_in
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.errors import InvalidSetting
-from overlay.runtime.client import Answer, ContextClient, NoAnswer, NotFound, QueryName, Refused, Unanswered
+from overlay.programs.context_broker.client import (
+    Answer,
+    ContextClient,
+    NoAnswer,
+    NotFound,
+    QueryName,
+    Refused,
+    Unanswered,
+)
 from overlay.systems.context_broker.broker.fields import MAX_NAME, MAX_PAYLOAD
 from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.context_broker.clients.payload import format_pairs

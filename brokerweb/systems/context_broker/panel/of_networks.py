@@ -16,7 +16,7 @@ from brokerweb.systems.context_broker.panel.words import Said, detail
 from brokerweb.systems.contract import ServerDetail
 from overlay.core.addresses import format_address, parse_address
 from overlay.journal.facts import GAUGES
-from overlay.runtime.client import ContextClient, NoAnswer, Refused
+from overlay.programs.context_broker.client import ContextClient, NoAnswer, Refused
 
 DEADLINE_S = 0.5
 """For both questions: who looks at a broker that is gone waits no longer."""

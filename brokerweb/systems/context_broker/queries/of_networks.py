@@ -17,7 +17,7 @@ from brokerweb.systems.context_broker.queries import told
 from brokerweb.systems.context_broker.queries.trace_files import TraceFiles
 from overlay.core.addresses import format_address
 from overlay.journal.facts import Start
-from overlay.runtime.client import QueryName
+from overlay.programs.context_broker.client import QueryName
 from overlay.systems.registry import SYSTEMS
 from telemetry.systems.context_broker.sequence import Sequence, sequence_of
 from telemetry.systems.context_broker.traces import Gathered, Query, id_of

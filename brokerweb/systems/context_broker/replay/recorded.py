@@ -11,9 +11,12 @@ from django.conf import settings
 from brokerweb.experiments.models import Run
 from telemetry.lake import history
 from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.event_words import EventWords
 from telemetry.live.marks import Mark, marks_of
+from telemetry.summary.processes import Servers
 from telemetry.systems.context_broker import messages
 from telemetry.systems.context_broker.messages import Overview
+from telemetry.systems.registry import telemetry_of
 
 
 def overview(run: Run) -> Overview | None:
@@ -28,7 +31,9 @@ def path_of(run: Run) -> Path:
 
 def marks(run: Run, names: Mapping[str, int]) -> list[Mark]:
     """Those of the run's charts; ``names`` are the brokers' indices by address."""
-    return marks_of(history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)), names)
+    telemetry = telemetry_of(run.configuration)
+    words = EventWords(telemetry, Servers.of(run.configuration, telemetry.system), names)
+    return marks_of(history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)), words)
 
 
 def page(

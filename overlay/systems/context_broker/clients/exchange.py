@@ -1,6 +1,7 @@
 """One question to one broker until it ends: answered, refused, not found, or given up.
 
-Counterparts: ``questions`` says what is asked; ``lanes`` and ``overlay.runtime.client`` give each exchange a port::
+Counterparts: ``questions`` builds the request; ``lanes`` and ``overlay.programs.context_broker.client`` give each
+exchange a port::
 
     0         1 s       2 s                 4 s                           10 s
     ask ───── again ─── again ───────────── again ─────────────────────── give up     (each with a new timestamp)

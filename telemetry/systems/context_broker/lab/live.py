@@ -36,7 +36,7 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.errors import WaxwingError
 from overlay.core.links import LinkShape, Shaper
 from overlay.core.node import MILLISECOND, SECOND, Event
-from overlay.runtime.client import ContextClient
+from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.processes import Child, Ready, Work, fork, last_words
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket

@@ -8,10 +8,10 @@ import sys
 from ipaddress import ip_address
 from pathlib import Path
 
-from overlay.cli.commands import OneLineParser, address
 from overlay.core.addresses import Address, format_address, is_loopback, parse_host
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.settings import SettingInfo, build, describe
+from overlay.programs.arguments import OneLineParser, address
 from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.runtime.udp import CannotBind
 from overlay.systems.context_broker.broker.config import BrokerConfig

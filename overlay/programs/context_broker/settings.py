@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from overlay.cli.commands import OneLineParser
 from overlay.core.settings import SettingInfo, Value, help_lines
+from overlay.programs.arguments import OneLineParser
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, SUMMARIES
 from overlay.systems.context_broker.system import SYSTEM
 

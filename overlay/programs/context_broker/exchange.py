@@ -11,10 +11,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from overlay.cli.commands import OneLineParser, address
 from overlay.core.addresses import format_address
 from overlay.core.errors import InvalidSetting, WireError
-from overlay.runtime.client import ContextClient, NoAnswer, NotFound, Refused
+from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.context_broker.client import ContextClient, NoAnswer, NotFound, Refused
 
 DONE, REFUSED, USAGE, NO_ANSWER = 0, 1, 2, 3
 

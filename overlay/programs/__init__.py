@@ -1,0 +1,42 @@
+"""What people and programs run against a network of one system: servers, single exchanges, a client library.
+
+A system's cores are pure; its programs open sockets, and have a folder here under the system's name. ``overlay.cli``
+dispatches to them:
+
+    python -m overlay context-broker get 127.0.0.1:4000 --type room --id r1 --scope climate
+
+Commands of the first system need no name: ``python -m overlay get …``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """One command of a system."""
+
+    help: str
+    """A line of the usage."""
+    load: Callable[[], Callable[[list[str]], int]]
+    """Imports the command; what it returns takes the arguments and returns the exit code."""
+
+
+PROGRAMS: Mapping[str, str] = {"context-broker": "overlay.programs.context_broker"}
+"""By name of the system, the module with its ``COMMANDS``; the first system is the first."""
+
+
+def commands_of(system: str) -> Mapping[str, Command]:
+    """Of a system in ``PROGRAMS``. Imports names and help texts only: a broker's process stays small."""
+    found: Mapping[str, Command] = import_module(PROGRAMS[system]).COMMANDS
+    return found
+
+
+def find(arguments: Sequence[str]) -> tuple[Command | None, list[str]]:
+    """The command that ``arguments`` begin with, with or without the system's name, and the arguments after it."""
+    system, rest = next(iter(PROGRAMS)), list(arguments)
+    if rest and rest[0] in PROGRAMS:
+        system, rest = rest[0], rest[1:]
+    return commands_of(system).get(rest[0]) if rest else None, rest[1:]

@@ -1,0 +1,27 @@
+"""Arguments that commands of every system share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from overlay.core.addresses import Address, parse_address
+from overlay.core.errors import WireError
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says in one line what was wrong, and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{self.prog}: {message}\n")
+        raise SystemExit(2)
+
+
+def address(text: str) -> Address:
+    """An argument ``HOST:PORT``; ``localhost`` is understood, other names are not looked up."""
+    host, colon, port = text.rpartition(":")
+    try:
+        return parse_address(f"127.0.0.1:{port}" if host == "localhost" and colon else text)
+    except WireError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,54 @@
+"""Seed 000 on the command line and for programs.
+
+- ``client``     a blocking client: provide, ask, join, leave, statistics
+- ``exchange``   the same as commands, one exchange each
+- ``broker``     one broker in the foreground
+- ``settings``   what can be set on a broker, by profile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from overlay.programs import Command
+
+
+def _broker() -> Callable[[list[str]], int]:
+    from overlay.programs.context_broker import broker
+
+    return broker.main
+
+
+def _settings() -> Callable[[list[str]], int]:
+    from overlay.programs.context_broker import settings
+
+    return settings.main
+
+
+def _exchange(name: str) -> Callable[[], Callable[[list[str]], int]]:
+    def load() -> Callable[[list[str]], int]:
+        from overlay.programs.context_broker import exchange
+
+        return lambda arguments: exchange.main(name, arguments)
+
+    return load
+
+
+COMMANDS = {
+    "broker": Command("one broker in the foreground", _broker),
+    **{
+        name: Command(help, _exchange(name))
+        for name, help in {
+            "ping": "whether a broker answers",
+            "put": "store data",
+            "get": "ask for data",
+            "join": "make a broker a neighbour of others",
+            "leave": "make a broker leave the network",
+            "monitor": "make a broker watch its neighbours",
+            "neighbors": "list a broker's neighbours",
+            "stats": "a broker's counters",
+        }.items()
+    },
+    "settings": Command("what can be set on a broker, and what each profile sets", _settings),
+}
+"""Imported only when used: a broker in a process of its own would carry the rest."""
