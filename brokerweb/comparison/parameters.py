@@ -10,16 +10,12 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.formatting import words
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
-from overlay.systems.registry import RECORD, SYSTEMS
+from overlay.systems.registry import RECORD, settings_by_name
 from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 
 MOST_KEPT = 5_000
 """Configurations, of about 3 kB each."""
-_UNITS = {
-    **{info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)},
-    RECORD.name: RECORD.unit,
-}
 _TITLES = {RECORD.name: "Recording of a broker"}
 """Of names that do not read as words."""
 _PLAIN_UNITS = ("fraction", "hops", "brokers", "walks", "requests", "entries", "questions", "pings", "rounds", "tries")
@@ -97,7 +93,8 @@ def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
     values = {one.factors.get(name) for one in configurations}
     told = [value for value in values if value is not None]
     is_number = bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
-    unit = _UNITS.get(name, "")
+    info = {RECORD.name: RECORD, **settings_by_name()}.get(name)
+    unit = info.unit if info is not None else ""
     title = _TITLES.get(name) or words(name)
     ordered = tuple(sorted(values, key=order))
     return Parameter(name, title, "" if unit in _PLAIN_UNITS else unit, ordered, is_number)

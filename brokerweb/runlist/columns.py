@@ -14,6 +14,7 @@ from brokerweb.kit.formatting import count, share, sig3, size, us, words
 from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
+from overlay.systems.registry import SYSTEMS
 from telemetry.filters import did_you_mean
 from telemetry.systems.registry import measures
 
@@ -192,13 +193,20 @@ _SHORT = {
 
 
 def _of_setting(field: Field) -> Column:
-    name = field.name.partition(".")[2]
+    name = field.name.rpartition(".")[2]
     unit = "" if field.unit in ("", "fraction") or name.endswith(f"_{field.unit}") else f", {field.unit}"
     title = f"{words(name)}{f', {field.unit}' if name.endswith(f'_{field.unit}') else unit}"
+    if field.system:
+        title = f"{title} ({SYSTEMS[field.system].title})"
     is_number = field.what == "number"
-    read = ((field.name, _of_document(field.path)),)
+    read = ((field.name, _of_system(field.system, _of_document(field.path))),)
     shown = _yes_or_no if field.what == "flag" else sig3 if is_number else None
     return Column(field.name, title, read, field.path, is_number, needs=(field.path,), shown=shown, help=field.help)
+
+
+def _of_system(system: str, read: Read) -> Read:
+    """``read`` for runs of one system, or of any; another's run has nothing of it."""
+    return read if not system else lambda run: read(run) if run.system == system else None
 
 
 def _yes_or_no(value: Any) -> str:
@@ -212,8 +220,8 @@ DEFAULT = ("state", "topology", "clients", "mean", "p95", "answered_of", "verdic
 GROUPS: Mapping[str, tuple[Column, ...]] = {
     "Runs": _OWN,
     "Figures": tuple(COLUMNS[name] for name in FIGURES),
-    "Workload": tuple(COLUMNS[name] for name in SETTINGS if name.startswith("workload.")),
-    "Settings": tuple(COLUMNS[name] for name in SETTINGS if name.startswith("settings.")),
+    "Workload": tuple(COLUMNS[name] for name in SETTINGS if ".workload." in f".{name}"),
+    "Settings": tuple(COLUMNS[name] for name in SETTINGS if ".settings." in f".{name}"),
 }
 """As the picker lists them."""
 MOST = 40

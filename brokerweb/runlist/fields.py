@@ -13,7 +13,7 @@ from typing import Literal
 from brokerweb.experiments.models import RunState
 from overlay.core.engines import ENGINES
 from overlay.core.settings import SettingInfo
-from overlay.systems.registry import RECORD, SYSTEMS
+from overlay.systems.registry import RECORD, SYSTEMS, name_among_all
 from telemetry.filters.values import EXAMPLES
 from telemetry.systems.registry import measures
 
@@ -35,6 +35,8 @@ class Field:
     choices: tuple[str, ...] = ()
     is_nullable: bool = True
     """Whether a run may lack it, so that ``none`` asks for something."""
+    system: str = ""
+    """The system whose runs alone have it; empty: any."""
 
     @property
     def path(self) -> str:
@@ -108,16 +110,16 @@ def _figures() -> Iterator[Field]:
         yield _number(measure.name, f"figures__{measure.key}", measure.title, example, measure.unit)
 
 
-def _of_setting(group: str, info: SettingInfo) -> Field:
-    name, paths = f"{group}.{info.name}", (f"configuration__{group}__{info.name}",)
+def _of_setting(name: str, group: str, info: SettingInfo, system: str) -> Field:
+    paths = (f"configuration__{group}__{info.name}",)
     help = info.help.partition(". ")[0].rstrip(".")
     if info.kind == "boolean":
-        return Field(name, "flag", paths, help, f"{name} = yes")
+        return Field(name, "flag", paths, help, f"{name} = yes", system=system)
     if info.kind == "text" and info.choices:
-        return Field(name, "choice", paths, help, f"{name} = {info.choices[0]}", choices=info.choices)
+        return Field(name, "choice", paths, help, f"{name} = {info.choices[0]}", choices=info.choices, system=system)
     if info.kind == "text":
-        return Field(name, "text", paths, help, f"{name} ~ 10")
-    return Field(name, "number", paths, help, f"{name} = {info.default}", info.unit)
+        return Field(name, "text", paths, help, f"{name} ~ 10", system=system)
+    return Field(name, "number", paths, help, f"{name} = {info.default}", info.unit, system=system)
 
 
 def _settings() -> dict[str, Field]:
@@ -125,24 +127,26 @@ def _settings() -> dict[str, Field]:
     for system in SYSTEMS.values():
         for group, described in (("workload", system.workload), ("settings", system.settings)):
             for info in described:
-                found.setdefault(f"{group}.{info.name}", _of_setting(group, info))
+                is_shared = name_among_all(system.name, info.name) == info.name
+                name = f"{group}.{info.name}" if is_shared else f"{system.name}.{group}.{info.name}"
+                found.setdefault(name, _of_setting(name, group, info, "" if is_shared else system.name))
     return found
 
 
 RUN_FIELDS: Mapping[str, Field] = {field.name: field for field in _OF_RUNS}
 FIGURES: Mapping[str, Field] = {field.name: field for field in _figures()}
 SETTINGS: Mapping[str, Field] = _settings()
-"""``workload.X`` and ``settings.X`` of every system."""
+"""``workload.X`` and ``settings.X`` of every system; ``SYSTEM.workload.X`` where systems mean different things by X."""
 
 
 def _alone() -> dict[str, Field]:
     """Settings by their last name, where that names one thing only."""
-    names = [name.partition(".")[2] for name in SETTINGS]
+    names = [name.rpartition(".")[2] for name in SETTINGS]
     taken = {*RUN_FIELDS, *FIGURES}
     return {
-        name.partition(".")[2]: field
+        short: field
         for name, field in SETTINGS.items()
-        if (short := name.partition(".")[2]) not in taken and names.count(short) == 1
+        if (short := name.rpartition(".")[2]) not in taken and names.count(short) == 1
     }
 
 
@@ -153,7 +157,7 @@ FIELDS: Mapping[str, Field] = {**RUN_FIELDS, **FIGURES, **SETTINGS, **ALONE}
 GROUPS: Mapping[str, Mapping[str, Field]] = {
     "Runs": RUN_FIELDS,
     "Figures": FIGURES,
-    "Workload": {name: field for name, field in SETTINGS.items() if name.startswith("workload.")},
-    "Settings": {name: field for name, field in SETTINGS.items() if name.startswith("settings.")},
+    "Workload": {name: field for name, field in SETTINGS.items() if ".workload." in f".{name}"},
+    "Settings": {name: field for name, field in SETTINGS.items() if ".settings." in f".{name}"},
 }
 """As the help lists them."""

@@ -71,6 +71,11 @@ def _comparison(asked: Comparison, now: datetime) -> Q:
     if field is None:
         raise InvalidFilter(asked.at, f"there is no field “{asked.field:.40}”{did_you_mean(asked.field, FIELDS)}")
     _check_operator(field, asked)
+    found = _condition(field, asked, now)
+    return found & Q(system=field.system) if field.system else found
+
+
+def _condition(field: Field, asked: Comparison, now: datetime) -> Q:
     if asked.value.lower() in (NONE, ANY) and asked.op in ("=", "!=") and field.is_nullable:
         is_absent = (asked.value.lower() == NONE) == (asked.op == "=")
         return _absent(field) if is_absent else ~_absent(field)

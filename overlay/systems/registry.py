@@ -5,6 +5,9 @@ What belongs to a whole run, whatever its system, is here as well: how much of i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
@@ -16,6 +19,29 @@ SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,
 
 FIRST = next(iter(SYSTEMS))
 """The system of a document that names none."""
+
+
+def name_among_all(system: str, name: str) -> str:
+    """The name of a setting or workload field among those of all systems.
+
+    ``name`` where every system that has it means the same by it, else ``SYSTEM.name``.
+    """
+    bare = settings_by_name().get(name)
+    return name if bare is not None or system not in SYSTEMS else f"{system}.{name}"
+
+
+def settings_by_name() -> Mapping[str, SettingInfo]:
+    """All settings and workload fields of all systems, by ``name_among_all``."""
+    return _settings_by_name(tuple(SYSTEMS.values()))
+
+
+@cache
+def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
+    found = [(system.name, info) for system in systems for info in (*system.workload, *system.settings)]
+    meanings: dict[str, set[object]] = {}
+    for _, info in found:
+        meanings.setdefault(info.name, set()).add((info.kind, info.unit, info.choices))
+    return {info.name if len(meanings[info.name]) == 1 else f"{system}.{info.name}": info for system, info in found}
 
 
 def asking_roles() -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from overlay.core.engines import SIMULATED
 from overlay.core.links import LINK_SETTINGS
 from overlay.systems.contract import PROFILE
-from overlay.systems.registry import RECORD, SYSTEMS
+from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, settings_by_name
 from telemetry.errors import TelemetryError
 from telemetry.lake.runs import checked_run_id
 
@@ -28,8 +28,6 @@ WORDS = {
     "record_mb": "MB recorded",
 }
 """How a factor reads behind its value."""
-
-_UNITS = {info.name: info.unit for system in SYSTEMS.values() for info in (*system.settings, *system.workload)}
 
 ONE = {"brokers": "broker", "providers": "provider", "consumers": "consumer", "entities": "entity", "holders": "holder"}
 """The same behind 1, where that is another word."""
@@ -77,7 +75,8 @@ class ChosenRun:
         return int(self.topology.get("brokers") or 0)
 
     def factors(self) -> dict[str, Any]:
-        """Everything that can differ between configurations, by name."""
+        """Everything that can differ between configurations, by name; settings by their name among all systems'."""
+        chosen = {**self.settings, **self.workload}
         return {
             "topology": self.topology.get("name") or self.kind,
             "kind": self.kind,
@@ -85,8 +84,7 @@ class ChosenRun:
             "links": links_in_words(self.topology.get("links") or ()),
             "system": self.system,
             "engine": self.engine,
-            **self.settings,
-            **self.workload,
+            **{name_among_all(self.system, name): value for name, value in chosen.items()},
             "faults": faults_in_words(self.faults),
             **self.simulation,
             RECORD.name: self.record_mb,
@@ -105,7 +103,8 @@ class ChosenRun:
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
     def is_said_by_profile(self, name: str) -> bool:
-        """Whether a setting is what this run's profile has it to be, so that the profile's name says it."""
+        """Whether a factor is a setting as this run's profile has it, so that the profile's name says it."""
+        name = name.removeprefix(f"{self.system}.")
         profile = self.settings.get(PROFILE)
         if self.system not in SYSTEMS or profile is None or name == PROFILE:
             return False
@@ -235,5 +234,6 @@ def in_words(name: str, value: Any) -> str:
     word = ONE[name] if name in ONE and value == 1 else WORDS.get(name, "")
     if word or name == "brokers":
         return f"{shown} {word or name}"
-    bare, unit = _words(name, _UNITS.get(name, ""))
+    info = settings_by_name().get(name)
+    bare, unit = _words(name, info.unit if info is not None else "")
     return f"{bare} {shown}{unit}"

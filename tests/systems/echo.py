@@ -33,6 +33,7 @@ class Settings:
 class Workload:
     callers: int = setting(3, low=1, high=1000, help="Clients that call.")
     interval_ms: float = setting(100.0, unit="ms", low=1, high=60_000, help="Between two calls of a client.")
+    holders: float = setting(0.5, unit="share", low=0, high=1, help="Means something else than a word of seed 000.")
     duration_s: float = setting(2.0, unit="s", low=1, high=3600, help="How long is measured.")
 
     def __post_init__(self):

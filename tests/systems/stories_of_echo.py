@@ -62,7 +62,7 @@ def runs(api, experiment):
 def test_it_is_listed_with_what_can_be_set(api):
     (echo,) = [row for row in api.get("/api/systems/").json()["results"] if row["name"] == "echo"]
     assert [row["name"] for row in echo["settings"]] == ["repeats"]
-    assert [row["name"] for row in echo["workload"]] == ["callers", "interval_ms", "duration_s"]
+    assert [row["name"] for row in echo["workload"]] == ["callers", "interval_ms", "holders", "duration_s"]
 
 
 def test_what_is_wrong_in_it_is_refused_by_its_own_check(api, ring):
@@ -138,6 +138,21 @@ def test_its_runs_are_filtered_and_compared(api, looking, runs):
     answer = api.get("/api/compare/?by=repeats")
     assert answer.status_code == 200, answer.content
     assert looking.get("/compare/?by=repeats").status_code == 200
+
+
+def test_a_setting_that_another_system_has_with_another_meaning_is_named_by_system(api, looking, runs):
+    assert api.get("/api/runs/?q=echo.workload.holders = 0.5").json()["count"] == 4
+    assert api.get("/api/runs/?q=context-broker.workload.holders = 0").json()["count"] == 0
+    refused = api.get("/api/runs/?q=workload.holders = 1")
+    assert refused.status_code == 400
+    assert "echo.workload.holders" in refused.json()["sentence"]
+    assert api.get("/api/runs/?q=workload.duration_s = 3").json()["count"] == 4, "both mean seconds"
+    names = "echo.workload.holders,context-broker.workload.holders"
+    exported = looking.get(f"/runs/export/?format=csv&columns={names}").content.decode()
+    assert "0.5" in exported
+    page = looking.get(f"/runs/?columns={names}").content.decode()
+    assert "Holders, share (Echo)" in page
+    assert page.count("0.500") == 4, "one for each run"
 
 
 def test_no_link_of_its_pages_is_broken(looking, experiment, runs):

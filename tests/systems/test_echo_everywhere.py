@@ -12,7 +12,7 @@ from overlay.plugins import VARIABLE
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_toy_system_is_at_home_in_every_interface():
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/systems/stories_of_echo.py"],
@@ -20,7 +20,7 @@ def test_the_toy_system_is_at_home_in_every_interface():
         env={**os.environ, VARIABLE: "tests.systems.echo:SYSTEM"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert told.returncode == 0, told.stdout[-6000:]
