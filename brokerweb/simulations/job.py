@@ -222,9 +222,9 @@ def _brokers(run: Run) -> list[dict[str, Any]]:
     for path in RunFiles(Path(settings.RUNS) / run.pk).journals():
         for fact in read_journal(path):
             if isinstance(fact, Start) and (index := servers.index(fact.process)) is not None:
-                row = {"index": index, "address": fact.address, "state": "stopped", "restarts": 0, "reason": ""}
-                found.setdefault(index, row)
-                if len(found) == run.configuration["topology"]["brokers"]:
+                row = {"index": index, "name": fact.process, "address": fact.address}
+                found.setdefault(index, {**row, "state": "stopped", "restarts": 0, "reason": ""})
+                if len(found) == len(servers):
                     break  # they start first, between what else happens then; the rest may be long
     return [found[index] for index in sorted(found)]
 

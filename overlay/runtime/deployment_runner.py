@@ -361,7 +361,12 @@ class DeploymentRunner:
             "ends_unix_ms": None,
             **self._times,
             "brokers": [
-                {"index": index, "address": format_address(self.addresses[index]), **self._broker_status(index, name)}
+                {
+                    "index": index,
+                    "name": name,
+                    "address": format_address(self.addresses[index]),
+                    **self._broker_status(index, name),
+                }
                 for index, name in enumerate(names)
             ],
             "clients": [

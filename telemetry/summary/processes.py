@@ -49,6 +49,10 @@ class Servers:
         role, _, number = process.rpartition("-")
         return int(number) if role in self.system.role_names and number.isdigit() else None
 
+    def __len__(self) -> int:
+        """How many there are; 0 where that is not known."""
+        return len(self._names)
+
     def name(self, index: int) -> str:
         """The process of one server."""
         return next(iter(self.names(index)), str(index))
