@@ -1,12 +1,16 @@
-"""Common code names no system: what is special about one is in its own folders, and the registries know where."""
+"""Common code names no system, and every room has its place in the order of rooms."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
+import pytest
+
 from overlay.systems.registry import SYSTEMS
+from tests.rooms import PACKAGES, rooms_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = ("overlay", "telemetry", "brokerweb", "templates", "static", "docker", "Makefile", "manage.py")
@@ -34,3 +38,18 @@ def test_no_line_of_common_code_names_a_system() -> None:
 
 def test_a_name_in_common_code_would_be_found() -> None:
     assert places("supervisor"), "a word that common code does have"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_room_is_in_the_import_contract_of_its_package(package: str) -> None:
+    """What a contract does not list, it does not check."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    listed = {
+        name.strip().split(".")[1]
+        for contract in settings["contracts"]
+        if contract["type"] == "layers"
+        for layer in contract["layers"]
+        for name in layer.split("|")
+        if name.strip().startswith(f"{package}.")
+    }
+    assert set(rooms_of(ROOT, package)) - {"__main__"} == listed
