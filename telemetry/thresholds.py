@@ -91,15 +91,15 @@ def read_all(texts: Iterable[str], known: Mapping[str, Measure] | None = None) -
     return found
 
 
-def broken(judged: Iterable[Judged]) -> str:
+def broken(judged: Iterable[Judged], known: Mapping[str, Measure] | None = None) -> str:
     """Those that did not hold, with what was measured: ``p95 < 2ms (3.1ms)``; empty where all did."""
-    return ", ".join(f"{one['text']} ({_measured(one)})" for one in judged if not one["held"])
+    return ", ".join(f"{one['text']} ({_measured(one, known)})" for one in judged if not one["held"])
 
 
-def _measured(one: Judged) -> str:
+def _measured(one: Judged, known: Mapping[str, Measure] | None) -> str:
     value, why = one["value"], one.get("why", "")
-    known = "" if value is None and why else written(value, read(one["text"]).measure.unit)
-    return "; ".join(filter(None, (known, why)))
+    measured = "" if value is None and why else written(value, read(one["text"], known).measure.unit)
+    return "; ".join(filter(None, (measured, why)))
 
 
 def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[Judged]:
@@ -122,7 +122,7 @@ def _judged(threshold: Threshold, figures: Mapping[str, float | None], bounds: M
         value = figures.get(threshold.measure.key)
         return Judged(text=threshold.text, value=value, held=threshold.holds(value), why="")
     why = f"{bounds['unanswered']:,} of {bounds['requests']:,} requests got no answer"
-    if (bound := bounds[name]) is None:
+    if (bound := bounds.get(name)) is None:
         return Judged(text=threshold.text, value=None, held=threshold.holds(inf), why=f"{why}, so {name} is unbounded")
     held = threshold.holds(bound)
     return Judged(text=threshold.text, value=bound, held=held, why=f"{why} and count as slower than the others")

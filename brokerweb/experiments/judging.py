@@ -58,12 +58,16 @@ def _measures_of(run: Run) -> Collection[Measure]:
 def judged(run: Run, summary: Mapping[str, Any]) -> dict[str, Any]:
     """What its experiment demands now, held against its summary."""
     try:
-        demanded = thresholds.read_all(demands(_locked(run.experiment_id)))
+        demanded = thresholds.read_all(demands(_locked(run.experiment_id)), measures_of(run.configuration["system"]))
     except InvalidSetting:  # they were read when it was made: a figure has gone since
         log.exception("run %s: its thresholds cannot be read", run.pk)
         return {}
     found = thresholds.judge(demanded, summary)
     return {"thresholds": found, "passed": thresholds.passed(found)}
+
+
+def _system(experiment: Experiment) -> str:
+    return str(experiment.definition["system"])
 
 
 def demands(experiment: Experiment) -> list[str]:
@@ -76,11 +80,13 @@ def stored(experiment: Experiment) -> dict[str, Any]:
     return {"thresholds": demands(experiment)}
 
 
-def read(texts: Any) -> list[str]:
+def read(texts: Any, system: str) -> list[str]:
     """Thresholds as an experiment keeps them. Raises ``InvalidSetting`` that names the one that is wrong."""
     check_thresholds(texts)
     found = [text.strip() for text in texts]
-    thresholds.read_all(found)  # before what stands there twice goes: the one that is wrong is named by its place
+    thresholds.read_all(
+        found, measures_of(system)
+    )  # before what stands there twice goes: the one that is wrong is named by its place
     return list(dict.fromkeys(found))
 
 
@@ -104,7 +110,7 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
     They are judged in chunks, each a transaction of its own; should that end in between, the same call goes on.
     Raises ``InvalidSetting``, and ``Outdated`` where others stand there than those ``seen``.
     """
-    wanted = read(texts)
+    wanted = read(texts, _system(experiment))
     with transaction.atomic():
         row = _locked(experiment.pk)
         stale.check(seen, stored(row))
@@ -119,7 +125,8 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
 
 def tried(experiment: Experiment, texts: Any) -> Outcome:
     """What ``demand`` would come to; nothing is changed. Raises ``InvalidSetting``."""
-    demanded = thresholds.read_all(read(texts))
+    system = _system(experiment)
+    demanded = thresholds.read_all(read(texts, system), measures_of(system))
     done = _read().unchanged().filter(experiment=experiment, state=RunState.DONE)
     passed = [thresholds.passed(_found(run, demanded)) for run in done.iterator()]
     return Outcome(kept=passed.count(True), broken=passed.count(False))
@@ -152,7 +159,7 @@ def last_change(experiment: Experiment) -> LogEntry | None:
 def _read() -> RunQuerySet:
     """Runs with what it takes to judge them, and not all of their summaries."""
     runs = Run.objects.order_by().annotate(bounds=F("summary__bounds"))
-    return runs.only("pk", "thresholds", "passed", "change", "figures")
+    return runs.only("pk", "thresholds", "passed", "change", "figures", "system")
 
 
 def _found(run: Run, demanded: Sequence[Threshold]) -> list[thresholds.Judged]:
@@ -161,7 +168,7 @@ def _found(run: Run, demanded: Sequence[Threshold]) -> list[thresholds.Judged]:
 
 def _judge_again(experiment: Experiment, wanted: Sequence[str], told: str) -> Outcome:
     ids = list(experiment.runs.filter(state=RunState.DONE).order_by("pk").values_list("pk", flat=True))
-    demanded, chunks = thresholds.read_all(wanted), []
+    demanded, chunks = thresholds.read_all(wanted, measures_of(_system(experiment))), []
     for chunk in in_chunks(ids):
         with transaction.atomic():
             if demands(_locked(experiment.pk)) != list(wanted):
@@ -190,5 +197,5 @@ def _judge(ids: Sequence[str], demanded: Sequence[Threshold], told: str) -> Outc
 def _detail(run: Run, told: str) -> str:
     if run.passed is None:
         return f"{told}."
-    broke = thresholds.broken(run.thresholds)
+    broke = thresholds.broken(run.thresholds, measures_of(run.system))
     return f"{told}. " + (f"It broke {broke}." if broke else "It kept them.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
-from telemetry.systems.registry import measures, telemetry_of
+from telemetry.measures import Measure
+from telemetry.systems.registry import measures_of, telemetry_of
 
 LOG_SHOWN = 100
 """Lines of a log on the page, the last ones."""
@@ -69,7 +71,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "history": run.events.all()[:200],
         "kinds": KINDS,
         "remark": SYSTEMS[run.configuration["system"]].remark(run.summary),
-        "thresholds": [{**one, "was": _written(one)} for one in run.thresholds],
+        "thresholds": [{**one, "was": _written(one, measures_of(run.system))} for one in run.thresholds],
         "truth": truth.of_summary(run.summary),
         "rows": rows[:ROWS],
         "rows_left_out": max(0, len(rows) - ROWS),
@@ -100,12 +102,12 @@ def _opened(run: Run, asked: str) -> dict[str, Any]:
     return {} if found is None else panel.of_run(run, found)
 
 
-def _written(threshold: dict[str, Any]) -> str:
+def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
     """What a threshold's figure was, with its unit: its text begins with the figure's name. Empty if ``why`` has it."""
     if threshold["value"] is None and threshold.get("why"):
         return ""
     name = re.match(r"\s*(\w*)", threshold["text"])
-    measure = measures().get(name[1].lower()) if name else None
+    measure = known.get(name[1].lower()) if name else None
     writers: dict[str, Any] = {"us": us, "bytes": size, "share": share, "ms": lambda ms: us(times_1000(ms))}
     return str(writers.get(measure.unit if measure else "", sig3)(threshold["value"]))
 

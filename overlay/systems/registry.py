@@ -35,10 +35,14 @@ def settings_by_name() -> Mapping[str, SettingInfo]:
     return _settings_by_name(tuple(SYSTEMS.values()))
 
 
+RESERVED = ("topology", "kind", "brokers", "links", "system", "engine", "faults", "seed", "replicates")
+"""Parts of every configuration: a setting of such a name is always named by its system."""
+
+
 @cache
 def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
     found = [(system.name, info) for system in systems for info in (*system.workload, *system.settings)]
-    meanings: dict[str, set[object]] = {}
+    meanings: dict[str, set[object]] = {name: {None} for name in RESERVED}
     for _, info in found:
         meanings.setdefault(info.name, set()).add((info.kind, info.unit, info.choices))
     return {info.name if len(meanings[info.name]) == 1 else f"{system}.{info.name}": info for system, info in found}

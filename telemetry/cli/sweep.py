@@ -18,6 +18,7 @@ from overlay.core.errors import InvalidSetting, describe_os_error
 from overlay.experiment.files import MAX_BYTES, parse_definition
 from overlay.experiment.inline import simulated
 from overlay.experiment.sweeps import configuration_hash
+from overlay.systems.registry import FIRST
 from telemetry import thresholds
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
@@ -25,6 +26,7 @@ from telemetry.sweep import costs, page
 from telemetry.sweep.batch import DONE, Batch
 from telemetry.sweep.processes import PLAIN, in_processes
 from telemetry.sweep.simulation import Order, Places
+from telemetry.systems.registry import measures_of
 from telemetry.thresholds import Threshold
 
 Say = Callable[[str], None]
@@ -103,7 +105,7 @@ def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:
 def _demanded_by(spec: Path) -> list[Threshold]:
     """Raises ``InvalidSetting``."""
     body = parse_definition(_read(spec), is_json=spec.suffix == ".json")
-    return thresholds.read_all(body.get("thresholds") or [])
+    return thresholds.read_all(body.get("thresholds") or [], measures_of(str(body.get("system") or FIRST)))
 
 
 def _read(spec: Path) -> bytes:

@@ -26,6 +26,7 @@ from brokerweb.networks.services import worker_missing
 from overlay.core.errors import InvalidSetting
 from overlay.runtime.lifeline import LIFELINE_FD
 from telemetry.cli.sweep import BROKEN, FAILED, WENT_WELL
+from telemetry.systems.registry import measures_of
 from telemetry.thresholds import broken
 
 
@@ -84,7 +85,7 @@ class Command(BaseCommand):
         topology = run.configuration["topology"]["name"]
         mean = run.summary.get("mean_us")
         measured = f", mean {mean:.0f} µs, {run.verdict}" if mean is not None else ""
-        broke = f", broke {broken(run.thresholds)}" if run.passed is False else ""
+        broke = f", broke {broken(run.thresholds, measures_of(run.system))}" if run.passed is False else ""
         return f"{topology}, replicate {run.replicate}{measured}{broke} {run.reason}".rstrip()
 
 
