@@ -15,8 +15,8 @@ from random import Random
 from time import perf_counter_ns
 
 from benchmarks.peers.programs.bursts import Burst, wanted
-from overlay.systems.context_broker.broker.messages import ContextResponse
-from overlay.systems.context_broker.broker.wire import parse
+from overlay.systems.context_broker.wire.codec import parse
+from overlay.systems.context_broker.wire.messages import ContextResponse
 
 LOST_US = 200_000
 """A datagram that is away for so long is asked for again."""

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.wire.extensions import (
     BrokerGone,
     ClosestBrokers,
     DataFound,
@@ -19,8 +19,7 @@ from overlay.systems.context_broker.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     BrokerJoining,
     BrokerLeaving,
@@ -36,6 +35,7 @@ from overlay.systems.context_broker.broker.messages import (
     StatsRequest,
     StatsResponse,
 )
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 stamps = st.integers(0, 10**19 - 1)
 names = st.text(st.characters(codec="utf-8", exclude_characters="|"), min_size=1, max_size=60)

@@ -13,7 +13,7 @@ from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.wire import encode
+from overlay.systems.context_broker.wire.codec import encode
 from tests.broker.strategies import damaged, messages
 from tests.broker.transcript import STRANGER, WALL, A, B, C, D, E, K, hop
 

@@ -7,8 +7,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.linear import Linear, djb2
-from overlay.systems.context_broker.broker.messages import ContextUpdateAdvertisement, raw_key
 from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
+from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, raw_key
 
 MOST_ENTRIES, MOST_BYTES = 4, 220
 

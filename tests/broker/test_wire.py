@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
-from overlay.systems.context_broker.broker.wire import CODES, MAX_DATAGRAM, code_of, encode, parse, timestamp_of
+from overlay.systems.context_broker.wire.codec import code_of, encode, parse, timestamp_of
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.wire.table import CODES
 from tests.broker.strategies import damaged, messages
 
 encoded = messages.map(encode)

@@ -15,7 +15,7 @@ from brokerweb.accounts.services import make_token
 from brokerweb.asgi import application
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
-from overlay.systems.context_broker.broker.fields import MAX_NAME
+from overlay.systems.context_broker.wire.kinds import MAX_NAME
 from tests.runtime.daemons import Daemon, overlay
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from brokerweb.systems.context_broker.wirelab import composing, hexview, pasted
 from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, dissect
-from brokerweb.systems.context_broker.wirelab.kinds import Kind, Tail
-from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
 from brokerweb.systems.context_broker.wirelab.verdicts import Judgement, judge
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.wire import CODES, encode, parse
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.kinds import Field, Kind, Tail
+from overlay.systems.context_broker.wire.table import CODES, LAYOUTS
 from tests.broker.strategies import damaged, messages
 
 NOW = 1_795_338_000_000
@@ -295,7 +295,7 @@ def test_a_message_is_composed_again_from_its_fields(data: bytes) -> None:
         elif one.kind == Kind.STAR or (one.kind == Kind.ADDRESS and one.name.startswith("Address ")):
             tail.append(one.text)
         else:
-            given_[composing.key_of(one.name)] = re.sub("^(Status:|Operation |Requested by )", "", one.text)
+            given_[Field(one.name, one.kind).key] = re.sub("^(Status:|Operation |Requested by )", "", one.text)
     if found.layout.code == 22:  # what is within may be no text
         return
     if found.layout.tail != Tail.NONE:
@@ -343,7 +343,7 @@ def test_the_dissector_for_wireshark_knows_the_same_messages() -> None:
     assert told == {
         code: (
             layout.name,
-            tuple(f"{composing.key_of(one.name)}:{one.kind.value.replace(' ', '_')}" for one in layout.fields),
+            tuple(f"{one.key}:{one.kind.value.replace(' ', '_')}" for one in layout.fields),
             layout.tail.value,
         )
         for code, layout in LAYOUTS.items()

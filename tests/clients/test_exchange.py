@@ -4,11 +4,11 @@ import pytest
 
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.node import SECOND
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.messages import Ack, ContextResponse, Message, Nack, PingResponse
-from overlay.systems.context_broker.broker.wire import encode, parse
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import Ack, ContextResponse, Message, Nack, PingResponse
 
 BROKER = ("127.0.0.1", 9000)
 ME = ("127.0.0.1", 5000)

@@ -12,11 +12,11 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.journal.facts import Sample
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.messages import Ack, ContextRequest, ContextResponse, Message, Nack
-from overlay.systems.context_broker.broker.wire import encode, parse
 from overlay.systems.context_broker.clients.exchange import Retry, WallClock
 from overlay.systems.context_broker.clients.scheduled import Fleet, make_clients
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import Ack, ContextRequest, ContextResponse, Message, Nack
 from overlay.systems.context_broker.workload import ClientPlan, Workload
 
 BROKER = ("127.0.0.1", 9000)

@@ -13,11 +13,11 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import NeighbourLost
-from overlay.systems.context_broker.broker.extensions import BrokerGone
-from overlay.systems.context_broker.broker.wire import parse
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Retry
 from overlay.systems.context_broker.profiles import resolved
+from overlay.systems.context_broker.wire.codec import parse
+from overlay.systems.context_broker.wire.extensions import BrokerGone
 from overlay.topologies import KINDS, Graph, generate
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness

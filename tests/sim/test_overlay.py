@@ -6,10 +6,10 @@ from overlay.core.links import PROFILES, LinkShape
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import NeighbourLost, NeighbourReturned
-from overlay.systems.context_broker.broker.messages import ContextResponse
 from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Retry
+from overlay.systems.context_broker.wire.messages import ContextResponse
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import KINDS, Graph, generate
 from telemetry.systems.context_broker.lab.overlay import Overlay

@@ -22,15 +22,15 @@ from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.system import SYSTEM
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     ContextRequest,
     ContextUpdateAdvertisement,
     Ping,
     StartNeighborsMonitoring,
 )
-from overlay.systems.context_broker.broker.wire import encode
-from overlay.systems.context_broker.system import SYSTEM
 
 BROKER, CLIENT, OTHER = ("127.1.0.1", 7000), ("127.3.0.1", 1025), ("127.1.0.2", 7000)
 WALL_MS = WALL_OFFSET_NS // MILLISECOND

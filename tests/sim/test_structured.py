@@ -18,10 +18,10 @@ from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import key_of
 from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry
+from overlay.systems.context_broker.wire.messages import key_of
 from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness

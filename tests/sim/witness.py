@@ -12,7 +12,8 @@ from ipaddress import ip_address
 
 from overlay.core.addresses import Address, parse_networks
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.broker.search import STRATEGIES
+from overlay.systems.context_broker.wire.extensions import (
     ClosestBrokers,
     DataFound,
     DataStored,
@@ -24,7 +25,8 @@ from overlay.systems.context_broker.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     ContextRequest,
     ContextResponse,
@@ -33,8 +35,6 @@ from overlay.systems.context_broker.broker.messages import (
     NeighborsResponse,
     Status,
 )
-from overlay.systems.context_broker.broker.search import STRATEGIES
-from overlay.systems.context_broker.broker.wire import MAX_DATAGRAM
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher

@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.wire.codec import code_of
+from overlay.systems.context_broker.wire.extensions import (
     ClosestBrokers,
     DataFound,
     DataStored,
@@ -21,8 +22,7 @@ from overlay.systems.context_broker.broker.extensions import (
     Lookahead,
     StoreData,
 )
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     ContextRequest,
     ContextResponse,
@@ -35,7 +35,7 @@ from overlay.systems.context_broker.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of
+from overlay.systems.context_broker.wire.table import CODES, OPERATIONS, AnyMessage
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher

@@ -5,7 +5,7 @@ from collections import Counter
 from overlay.core.addresses import Address
 from overlay.sim.actors import NodeActor
 from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.wire import CODES
+from overlay.systems.context_broker.wire.table import CODES
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.watcher import Readers, Watcher
 

@@ -15,15 +15,13 @@ from overlay.core.node import SECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.departures import Departures
 from overlay.systems.context_broker.broker.hops import Delivery, Window
-from overlay.systems.context_broker.broker.lanes import Lanes
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import OPERATIONS, Nack, Status
 from overlay.systems.context_broker.broker.mutual import Mutual
 from overlay.systems.context_broker.broker.opennet import Ledger
 from overlay.systems.context_broker.broker.pending import Pending
 from overlay.systems.context_broker.broker.pings import Monitor
+from overlay.systems.context_broker.broker.queries import Answer
 from overlay.systems.context_broker.broker.searching import Searching
-from overlay.systems.context_broker.broker.sliced import Answer
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.structured.arm import Structured
@@ -31,6 +29,9 @@ from overlay.systems.context_broker.broker.structured.getting import Getting
 from overlay.systems.context_broker.broker.structured.putting import Putting
 from overlay.systems.context_broker.broker.suspicion import Suspecting
 from overlay.systems.context_broker.broker.table import Stored, Table
+from overlay.systems.context_broker.fast.lanes import Lanes
+from overlay.systems.context_broker.wire.messages import Nack, Status
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 Function = Callable[..., Any]
 

@@ -13,15 +13,9 @@ from overlay.systems.context_broker.broker.events import (
     NeighbourReturned,
     NetworkLeft,
 )
-from overlay.systems.context_broker.broker.extensions import BrokerGone, HopData, Lookahead
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
-    Ack,
-    BrokerJoining,
-    BrokerLeaving,
-    ContextRequest,
-    PingResponse,
-)
+from overlay.systems.context_broker.wire.extensions import BrokerGone, HopData, Lookahead
+from overlay.systems.context_broker.wire.messages import Ack, BrokerJoining, BrokerLeaving, ContextRequest, PingResponse
+from overlay.systems.context_broker.wire.table import OPERATIONS
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher

@@ -7,9 +7,8 @@ from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.sim.actors import NodeActor
 from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.extensions import DataStored, Record
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.wire.extensions import DataStored, Record
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     ContextResponse,
     ContextUpdateAdvertisement,
@@ -17,6 +16,7 @@ from overlay.systems.context_broker.broker.messages import (
     Status,
     raw_key,
 )
+from overlay.systems.context_broker.wire.table import OPERATIONS
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.swarm import stranger
 from tests.swarm.reading import read, unwrapped

@@ -3,8 +3,9 @@
 from functools import lru_cache
 
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.extensions import HopData
-from overlay.systems.context_broker.broker.wire import AnyMessage, parse
+from overlay.systems.context_broker.wire.codec import parse
+from overlay.systems.context_broker.wire.extensions import HopData
+from overlay.systems.context_broker.wire.table import AnyMessage
 
 
 @lru_cache(maxsize=1024)

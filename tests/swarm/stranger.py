@@ -7,7 +7,8 @@ from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing
 from overlay.sim.world import server_address
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.extensions import (
     BrokerGone,
     FindBrokers,
     HopAck,
@@ -19,8 +20,7 @@ from overlay.systems.context_broker.broker.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     BrokerJoining,
     BrokerLeaving,
@@ -34,7 +34,7 @@ from overlay.systems.context_broker.broker.messages import (
     StartNeighborsMonitoring,
     Status,
 )
-from overlay.systems.context_broker.broker.wire import AnyMessage, encode
+from overlay.systems.context_broker.wire.table import OPERATIONS, AnyMessage
 from telemetry.systems.context_broker.lab.overlay import Overlay
 
 HOST = "192.0.2.66"

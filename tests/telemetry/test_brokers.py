@@ -10,8 +10,8 @@ import pytest
 from overlay.journal.facts import Event, Holdings, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.journal.recording import Begin, Recorder, What, recording_path
-from overlay.systems.context_broker.broker.messages import ContextResponse, ContextUpdateAdvertisement, Ping
-from overlay.systems.context_broker.broker.wire import encode
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import ContextResponse, ContextUpdateAdvertisement, Ping
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.brokers import KEYS, BrokerWindow, linked_to
 from telemetry.systems.context_broker.recent_messages import lately

@@ -18,18 +18,18 @@ from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.payload import parse_pairs
+from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.wire.messages import (
     ContextResponse,
     Nack,
     NeighborsResponse,
     PingResponse,
     StatsResponse,
 )
-from overlay.systems.context_broker.broker.wire import AnyMessage
-from overlay.systems.context_broker.clients import questions
-from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
-from overlay.systems.context_broker.clients.payload import parse_pairs
-from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.wire.table import AnyMessage
 
 
 @dataclass(frozen=True, slots=True)

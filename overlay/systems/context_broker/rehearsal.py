@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     ContextRequest,
     ContextUpdateAdvertisement,
     Ping,
     StartNeighborsMonitoring,
 )
-from overlay.systems.context_broker.broker.wire import encode
 
 TIMES = 20
 """Bytecode is specialised after some eight times."""

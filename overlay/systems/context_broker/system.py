@@ -20,11 +20,12 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.systems.context_broker.broker.membership import GIVEN
-from overlay.systems.context_broker.broker.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
 from overlay.systems.context_broker.broker.walks import POLICIES
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, encode, parse
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
+from overlay.systems.context_broker.wire.table import CODES, AnyMessage
 from overlay.systems.contract import UNKNOWN, Figure, Meter, Place, Role, System
 
 if TYPE_CHECKING:

@@ -29,9 +29,11 @@ import pyarrow.parquet as pq
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WireError
 from overlay.journal.recording import BadRecording, Recording, What, recordings_in
-from overlay.systems.context_broker.broker.extensions import HopData, Lookahead
-from overlay.systems.context_broker.broker.messages import Ack, ContextRequest, ContextResponse, Nack
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of, parse
+from overlay.systems.context_broker.wire.codec import code_of, parse
+from overlay.systems.context_broker.wire.extensions import HopData, Lookahead
+from overlay.systems.context_broker.wire.kinds import Family
+from overlay.systems.context_broker.wire.messages import Ack, ContextRequest, ContextResponse, Nack
+from overlay.systems.context_broker.wire.table import CODES, LAYOUTS, AnyMessage
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
 from telemetry.systems.context_broker.names import broker_index
@@ -46,41 +48,10 @@ ROW_GROUP = 16_384
 OUTSIDE = -1
 """What an end of a message is where it is no broker of the run: a client, or the launcher."""
 
-KINDS: dict[int, tuple[str, str]] = {
-    0: ("start monitoring", "upkeep"),
-    1: ("ping", "upkeep"),
-    2: ("update", "update"),
-    3: ("request", "request"),
-    4: ("answer", "answer"),
-    5: ("acknowledgement", "acknowledgement"),
-    6: ("refusal", "refusal"),
-    7: ("leaving", "upkeep"),
-    8: ("joining", "upkeep"),
-    9: ("answer to a ping", "upkeep"),
-    16: ("lookahead", "request"),
-    17: ("broker gone", "upkeep"),
-    18: ("question for neighbours", "upkeep"),
-    19: ("neighbours", "upkeep"),
-    20: ("question for statistics", "upkeep"),
-    21: ("statistics", "upkeep"),
-    22: ("wrapped message", "upkeep"),
-    23: ("acknowledgement of a hop", "acknowledgement"),
-    24: ("indirect ping", "upkeep"),
-    25: ("answer to an indirect ping", "upkeep"),
-    26: ("question for brokers", "upkeep"),
-    27: ("closest brokers", "upkeep"),
-    28: ("question for data", "request"),
-    29: ("data found", "answer"),
-    30: ("data to keep", "update"),
-    31: ("data kept", "acknowledgement"),
-    32: ("quiet request", "request"),
-    33: ("replica refresh", "update"),
-}
-"""By message code what it is called, and its family; what a broker wrapped is told as what is in it."""
-FAMILIES = ("request", "answer", "refusal", "update", "acknowledgement", "upkeep")
+FAMILIES = tuple(family.value for family in Family)
 UNREADABLE = -1
 """The code of a datagram that claims none that is known."""
-UNREADABLE_KIND = ("unreadable", "upkeep")
+UNREADABLE_KIND = ("unreadable", Family.UPKEEP.value)
 
 SCHEMA = pa.schema(
     [
@@ -211,7 +182,7 @@ class _Joined:
         self._arrivals.append(-1)
         self._ends.extend((self._index.get(source, OUTSIDE), self._index.get(to, OUTSIDE)))
         code = code_of(data) if message is None else CODES[type(message)]
-        self._codes.append(code if code in KINDS else UNREADABLE)
+        self._codes.append(code if code in LAYOUTS else UNREADABLE)
         self._sizes.append(len(data))
         self._queries.append(self._names.query_of(message, source, to) if message is not None else None)
         self._texts.append(data[:TEXT_BYTES].decode(errors="replace"))
@@ -300,8 +271,9 @@ def unwrapped(data: bytes) -> AnyMessage | None:
 
 
 def kind_of(code: int) -> tuple[str, str]:
-    """What a message with this code is called, and its family."""
-    return KINDS.get(code, UNREADABLE_KIND)
+    """What a message with this code is called, and its family; of a wrapped one those of what is in it."""
+    layout = LAYOUTS.get(code)
+    return UNREADABLE_KIND if layout is None else (layout.short, layout.family.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import msgpack
 from overlay.core.addresses import Address, format_address
 from overlay.journal.frames import HEAD, MAX_FRAME_BYTES
 from overlay.journal.recording import SUFFIX, BadRecording, Begin, Record, Recording, What
-from overlay.systems.context_broker.broker.messages import ContextResponse, ContextUpdateAdvertisement
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, code_of
+from overlay.systems.context_broker.wire.codec import code_of
+from overlay.systems.context_broker.wire.messages import ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.wire.table import CODES, AnyMessage
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.messages import TEXT_BYTES, UNREADABLE, kind_of, unwrapped
 

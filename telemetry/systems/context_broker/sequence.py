@@ -18,13 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from overlay.systems.context_broker.wire.extensions import Lookahead
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Nack
+from overlay.systems.context_broker.wire.table import BY_CLASS
 from telemetry.systems.context_broker.traces import CONSUMER, Query, Step
 
 MOST = 300
 """Messages drawn; the picture of more could not be read, and the table has them all."""
 
-CODES = {"request": 3, "lookahead": 16, "answer": 4, "refusal": 6}
-"""Of the wire protocol, by the kind of what went between brokers."""
+CODES = {
+    BY_CLASS[message].short: BY_CLASS[message].code for message in (ContextRequest, Lookahead, ContextResponse, Nack)
+}
+"""Of the messages of a query, by what they are called."""
 _TO_CONSUMER = {"found": "answer", "replied": "answer", "turned away": "refusal", "passed back": "refusal"}
 
 

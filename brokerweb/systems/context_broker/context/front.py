@@ -34,9 +34,9 @@ from overlay.programs.context_broker.client import (
     Refused,
     Unanswered,
 )
-from overlay.systems.context_broker.broker.fields import MAX_NAME, MAX_PAYLOAD
 from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.context_broker.clients.payload import format_pairs
+from overlay.systems.context_broker.wire.kinds import MAX_NAME, MAX_PAYLOAD
 
 TRIED = 5
 """Brokers asked at most for one answer."""

@@ -6,6 +6,7 @@
     a form ── composing ───┼── one datagram ──┼── verdicts: what a broker makes of it
     a recorded run ────────┘                  └── sending: to a live broker, and its answers
 
-``layouts`` describes every message once, in the terms of ``kinds``; forms, fields, examples and the dissector for
-Wireshark are held to it. All of these are pure but ``sending``; ``services`` and ``recorded`` serve the pages and REST.
+``overlay.systems.context_broker.wire.table`` describes every message; forms, fields and examples are made from it, and
+by ``generated`` the dissector for Wireshark and ``docs/wire.md``. All of these are pure but ``sending``; ``services``
+and ``recorded`` serve the pages and REST.
 """

@@ -1,8 +1,8 @@
 """A datagram put together from the texts of a form, wrong ones included. Pure.
 
-Counterpart: ``overlay.systems.context_broker.broker.wire.encode`` writes what is right and refuses the rest; here
-everything goes, so that one can see what a broker says to it. Two things are worked out: a time may be told from now,
-and an open size is counted.
+Counterpart: ``overlay.systems.context_broker.wire.codec.encode`` writes what is right and refuses the rest. Here
+everything is written as typed, to see what a broker answers. Two things are computed: a time relative to now, and a
+size that is left empty.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from brokerweb.systems.context_broker.wirelab.fieldkinds import ACKS, NACKS, OPERATION_NAMES, PREFIXES
-from brokerweb.systems.context_broker.wirelab.kinds import Field, Kind, Layout, Tail
-from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
 from brokerweb.systems.context_broker.wirelab.pasted import MOST_BYTES
 from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.wire.kinds import FORMATS, MAX_DATAGRAM, Field, Kind, Layout, Tail
+from overlay.systems.context_broker.wire.table import LAYOUTS
+from overlay.systems.context_broker.wire.values import ACKS, FLAGS, NACKS, OPERATION_NAMES
 
 TAIL = "tail"
 EXTRA = "extra"
@@ -38,11 +38,6 @@ class Blank:
     """Values that are right, to choose from; others may be typed."""
 
 
-def key_of(name: str) -> str:
-    """The name of a field in a form and in REST: ``EntityType`` → ``entity_type``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|\s+", "_", name).lower()
-
-
 def layout_of(code: int) -> Layout:
     """Raises ``InvalidSetting`` for a code that no message has."""
     layout = LAYOUTS.get(code)
@@ -55,10 +50,10 @@ def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
     """The form of a message: what was given, else the defaults."""
     made = [
         Blank(
-            key=key_of(one.name),
+            key=one.key,
             label=one.name,
-            text=given.get(key_of(one.name), one.default),
-            help=one.help,
+            text=given.get(one.key, one.example),
+            help=one.meaning,
             lines=3 if one.kind in (Kind.PAYLOAD, Kind.MESSAGE) else 1,
             choices=_choices(one),
         )
@@ -67,7 +62,7 @@ def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
     if layout.tail != Tail.NONE:
         lines = 1 if layout.tail == Tail.STAR else 3
         label = "Mark" if layout.tail == Tail.STAR else "Hops" if "hops" in layout.tail else "Addresses"
-        made.append(Blank(TAIL, label, given.get(TAIL, layout.tail_default), layout.tail_help, lines))
+        made.append(Blank(TAIL, label, given.get(TAIL, layout.tail_example), layout.tail_meaning, lines))
     made.append(Blank(EXTRA, "Behind it", given.get(EXTRA, ""), "Put behind the message as it is, to make it wrong."))
     return made
 
@@ -82,19 +77,19 @@ def compose(code: int, given: Mapping[str, str], now_ms: int) -> bytes:
     if unknown := [name for name in given if name not in {blank.key for blank in form}]:
         raise InvalidSetting(unknown[0][:60], f"{layout.name} has no such field")
     texts = {blank.key: blank.text for blank in form}
-    payload = _bytes(texts.get(key_of("Payload"), ""), key_of("Payload"))
+    payload = _bytes(texts.get("payload", ""), "payload")
     data = str(code).encode()
     for one in layout.fields:
-        key = key_of(one.name)
+        key = one.key
         text = texts[key]
         if one.kind == Kind.TIME:
             text = str(_time(text, now_ms))
         elif one.kind == Kind.SIZE and not text:
             text = str(len(payload))
-        data += b"|" + _bytes(PREFIXES.get(one.kind, "") + text, key)
+        data += b"|" + _bytes(FORMATS[one.kind].prefix + text, key)
     data += _bytes(_tail(layout.tail, texts.get(TAIL, "")), TAIL) + _bytes(texts[EXTRA], EXTRA)
     if len(data) > MOST_BYTES:
-        raise InvalidSetting("payload", f"makes {len(data):,} bytes of it; a datagram holds at most 65,507")
+        raise InvalidSetting("payload", f"makes {len(data):,} bytes of it; a datagram holds at most {MAX_DATAGRAM:,}")
     return data
 
 
@@ -104,7 +99,7 @@ def example(layout: Layout, now_ms: int) -> bytes:
 
 
 def _choices(one: Field) -> tuple[str, ...]:
-    known = {Kind.FLAG: ("A", "U"), Kind.ACK_STATUS: tuple(ACKS), Kind.NACK_STATUS: tuple(NACKS)}
+    known = {Kind.FLAG: FLAGS, Kind.ACK_STATUS: tuple(ACKS), Kind.NACK_STATUS: tuple(NACKS)}
     return OPERATION_NAMES if one.kind == Kind.OPERATION else known.get(one.kind, ())
 
 

@@ -1,6 +1,6 @@
 """A datagram taken apart into fields with their offsets, however wrong it is. Pure.
 
-Counterparts: ``layouts`` says what to expect, ``fieldkinds`` what a field says. Segments follow each other without a
+Counterparts: ``wire.table`` says what to expect, ``fieldkinds`` what a field says. Segments follow each other without a
 gap from the first byte to the last; the codec reads a datagram exactly if nothing here is wrong with it.
 """
 
@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from brokerweb.systems.context_broker.wirelab.fieldkinds import words_of
-from brokerweb.systems.context_broker.wirelab.kinds import Field, Kind, Layout, Tail
-from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM, MAX_PAYLOAD
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM, MAX_PAYLOAD, Field, Kind, Layout, Tail
+from overlay.systems.context_broker.wire.table import LAYOUTS
 
 MOST_SEGMENTS = 1_000
 """Told apart, separators included; what is behind them is one more."""
 MOST_DEPTH = 3
 """Messages within messages that are taken apart."""
-_CODE = Field("MessageType", Kind.CODE)
-_MARK = Field("Mark", Kind.STAR, help="Said by a broker to a broker.")
+_CODE = Field("MessageType", Kind.CODE, meaning="Which message it is.")
+_MARK = Field("Mark", Kind.STAR, meaning="Sent by a broker to a broker.")
 _BAR = ord("|")
 
 
@@ -111,7 +110,7 @@ class _Reader:
                 segment = self._field(one)
                 if one.kind == Kind.SIZE and not segment.problem:
                     size = int(segment.text)
-        self._check_validity()
+        self._check_order(layout)
 
     def _payload(self, one: Field, size: int | None) -> None:
         start, there = self._at, len(self._data) - self._at
@@ -138,14 +137,15 @@ class _Reader:
             self.segments.append(replace(segment, offset=segment.offset + start))
         self._at = len(self._data)
 
-    def _check_validity(self) -> None:
+    def _check_order(self, layout: Layout) -> None:
         """The one rule that needs two fields."""
-        found = {one.name: at for at, one in enumerate(self.segments) if one.name in ("ValidBegin", "ValidEnd")}
-        if len(found) < 2:
-            return
-        begin, end = (self.segments[found[name]] for name in ("ValidBegin", "ValidEnd"))
-        if not begin.problem and not end.problem and int(begin.text) >= int(end.text):
-            self.segments[found["ValidEnd"]] = replace(end, problem="ValidBegin is not before ValidEnd")
+        found = {one.name: at for at, one in enumerate(self.segments)}
+        for one in layout.fields:
+            if one.after in found and one.name in found:
+                first, second = (self.segments[found[name]] for name in (one.after, one.name))
+                if not first.problem and not second.problem and int(first.text) >= int(second.text):
+                    wrong = f"{one.after} is not before {one.name}"
+                    self.segments[found[one.name]] = replace(second, problem=wrong)
 
     # ---- what may follow
 
@@ -161,11 +161,11 @@ class _Reader:
         hop, may_mark = 0, False
         while self._is_more() and self._separator():
             if is_marked and may_mark and self._text() == "*":
-                self._field(Field(f"Mark of hop {hop}", Kind.STAR, help="Its broker keeps a replica."))
+                self._field(Field(f"Mark of hop {hop}", Kind.STAR, meaning="Its broker keeps a replica."))
                 may_mark = False
                 continue
             hop += 1
-            self._field(Field(f"Hop {hop} host", Kind.HOST, help="The consumer." if hop == 1 else ""))
+            self._field(Field(f"Hop {hop} host", Kind.HOST, meaning="The consumer." if hop == 1 else ""))
             if self._separator():
                 self._field(Field(f"Hop {hop} port", Kind.PORT))
                 may_mark = True
@@ -189,7 +189,7 @@ class _Reader:
                 Field("Surplus", Kind.SURPLUS), self._at, self._next_bar(self._at), "more than this message has"
             )
         if self._at < len(self._data):
-            rest = Field("Rest", Kind.UNKNOWN, help=f"Beyond {MOST_SEGMENTS} fields nothing is told apart.")
+            rest = Field("Rest", Kind.UNKNOWN, meaning=f"Beyond {MOST_SEGMENTS} fields nothing is told apart.")
             self._segment(rest, self._at, len(self._data))
 
     def _is_more(self) -> bool:
@@ -228,7 +228,7 @@ class _Reader:
         try:
             text = raw.decode()
             if not problem:
-                words = words_of(one.kind, text, one.default, self._now_ms)
+                words = words_of(one.kind, text, one.example, self._now_ms)
         except UnicodeDecodeError as error:
             text = raw.decode(errors="replace")
             if one.kind not in (Kind.UNKNOWN, Kind.MESSAGE):
@@ -237,7 +237,7 @@ class _Reader:
             problem = str(error)
         if not raw and not problem and one.kind in (Kind.PAYLOAD, Kind.UNKNOWN):
             problem = "is empty"
-        segment = Segment(one.name, one.kind, start, end - start, text, words, problem, one.help, self._depth)
+        segment = Segment(one.name, one.kind, start, end - start, text, words, problem, one.meaning, self._depth)
         self.segments.append(segment)
         self._at = end
         return segment

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brokerweb.systems.context_broker.wirelab.dissecting import Dissection
-from brokerweb.systems.context_broker.wirelab.kinds import Kind
+from overlay.systems.context_broker.wire.kinds import Kind
 
 ROW = 16
 HALF = 8

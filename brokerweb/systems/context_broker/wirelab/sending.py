@@ -25,9 +25,9 @@ from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.wire.codec import code_of, parse
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     ContextResponse,
     Nack,
@@ -36,7 +36,7 @@ from overlay.systems.context_broker.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.systems.context_broker.broker.wire import AnyMessage, code_of, parse
+from overlay.systems.context_broker.wire.table import OPERATIONS, AnyMessage
 
 log = logging.getLogger(__name__)
 

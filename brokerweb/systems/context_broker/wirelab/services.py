@@ -10,9 +10,9 @@ from django.utils import timezone
 from brokerweb.systems.context_broker.wirelab import composing, sending
 from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, Segment, dissect
 from brokerweb.systems.context_broker.wirelab.hexview import TINTS, Row, rows
-from brokerweb.systems.context_broker.wirelab.kinds import Layout
-from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
 from brokerweb.systems.context_broker.wirelab.verdicts import Verdict, judge
+from overlay.systems.context_broker.wire.kinds import Layout
+from overlay.systems.context_broker.wire.table import LAYOUTS
 
 LONGEST_LINK = 2_000
 """Bytes of a datagram that an address carries."""

@@ -18,8 +18,9 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.settings import build
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import Nack, Status
-from overlay.systems.context_broker.broker.wire import NEVER_ANSWERED, AnyMessage, code_of, parse
+from overlay.systems.context_broker.wire.codec import code_of, parse
+from overlay.systems.context_broker.wire.messages import Nack, Status
+from overlay.systems.context_broker.wire.table import NEVER_ANSWERED, AnyMessage
 
 ITSELF: Address = ("127.0.0.1", 7000)
 ASKER: Address = ("127.0.0.1", 40000)

@@ -14,10 +14,9 @@ from brokerweb.kit.doors import changes, entered, person, posted
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.streams import download
 from brokerweb.systems.context_broker.wirelab import composing, pasted, recorded, sending, services
-from brokerweb.systems.context_broker.wirelab.layouts import LAYOUTS
 from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.wire.table import LAYOUTS
 from telemetry.lake import pcapng
-from telemetry.systems.context_broker.messages import KINDS
 
 WIRE = "context_broker/wire"
 """Folder of the templates."""
@@ -159,7 +158,7 @@ def messages(request: HttpRequest) -> HttpResponse:
         listed = {"runs": recorded.recent(), "recorded_runs": recorded.runs().count()}
         return render(request, f"{WIRE}/runs.html", {"tab": "recorded", **listed})
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
-    context: dict[str, Any] = {"tab": "recorded", "run": run, "kinds": KINDS.items(), "sent": request.GET}
+    context: dict[str, Any] = {"tab": "recorded", "run": run, "layouts": LAYOUTS.values(), "sent": request.GET}
     if not recorded.is_there(run):
         return render(request, f"{WIRE}/messages.html", context)
     try:

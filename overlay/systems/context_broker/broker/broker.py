@@ -17,7 +17,24 @@ from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, NEVER, Event
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.departures import Departures
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
+from overlay.systems.context_broker.broker.joining import Joining
+from overlay.systems.context_broker.broker.members import Members
+from overlay.systems.context_broker.broker.membership import MEMBERSHIPS
+from overlay.systems.context_broker.broker.mutual import Mutual
+from overlay.systems.context_broker.broker.neighbour_search import NeighbourSearch
+from overlay.systems.context_broker.broker.pings import Monitor
+from overlay.systems.context_broker.broker.searching import Searching
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.broker.storing import Storing
+from overlay.systems.context_broker.broker.structured import HANDLERS as STRUCTURED
+from overlay.systems.context_broker.broker.structured import Structured
+from overlay.systems.context_broker.broker.suspicion import Suspecting
+from overlay.systems.context_broker.broker.tracing import Step
+from overlay.systems.context_broker.fast.hits import UNTOLD, Hits
+from overlay.systems.context_broker.fast.lanes import Lanes
+from overlay.systems.context_broker.wire.codec import code_of, parse, timestamp_of
+from overlay.systems.context_broker.wire.extensions import (
     BrokerGone,
     HopAck,
     HopData,
@@ -28,15 +45,7 @@ from overlay.systems.context_broker.broker.extensions import (
     ReplicaConfirm,
     ReplicaRefresh,
 )
-from overlay.systems.context_broker.broker.hits import UNTOLD, Hits
-from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
-from overlay.systems.context_broker.broker.joining import Joining
-from overlay.systems.context_broker.broker.lanes import Lanes
-from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.membership import MEMBERSHIPS
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
-    UNKNOWN,
+from overlay.systems.context_broker.wire.messages import (
     Ack,
     BrokerJoining,
     BrokerLeaving,
@@ -54,17 +63,7 @@ from overlay.systems.context_broker.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.systems.context_broker.broker.mutual import Mutual
-from overlay.systems.context_broker.broker.neighbour_search import NeighbourSearch
-from overlay.systems.context_broker.broker.pings import Monitor
-from overlay.systems.context_broker.broker.searching import Searching
-from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.storing import Storing
-from overlay.systems.context_broker.broker.structured import HANDLERS as STRUCTURED
-from overlay.systems.context_broker.broker.structured import Structured
-from overlay.systems.context_broker.broker.suspicion import Suspecting
-from overlay.systems.context_broker.broker.tracing import Step
-from overlay.systems.context_broker.broker.wire import CODES, NEVER_ANSWERED, AnyMessage, code_of, parse, timestamp_of
+from overlay.systems.context_broker.wire.table import BY_CLASS, CODES, NEVER_ANSWERED, OPERATIONS, UNKNOWN, AnyMessage
 
 Handler = Callable[[Any, Address, int], bool | None]
 """Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
@@ -398,38 +397,23 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     NeighborsResponse: lambda broker: broker._accept_neighbours,
     StatsRequest: lambda broker: broker._tell_statistics,
     StatsResponse: lambda broker: broker._accept_statistics,
-}
-_WITH_NOTICES: dict[type, Callable[[Broker], Handler]] = {
     BrokerGone: lambda broker: broker._departures.handle_notice,
-}
-_WITH_PROBES: dict[type, Callable[[Broker], Handler]] = {
-    IndirectPing: lambda broker: broker._suspecting.handle_question,
-    IndirectPingResponse: lambda broker: broker._suspecting.accept_answer,
-}
-_WITH_REFRESH: dict[type, Callable[[Broker], Handler]] = {
-    ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
-    ReplicaConfirm: lambda broker: broker._storing.handle_confirm,
-}
-_WITH_HOP_ACKS: dict[type, Callable[[Broker], Handler]] = {
     HopData: lambda broker: broker._unwrap,
     HopAck: lambda broker: broker._delivery.accept_ack,
+    IndirectPing: lambda broker: broker._suspecting.handle_question,
+    IndirectPingResponse: lambda broker: broker._suspecting.accept_answer,
+    ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
+    ReplicaConfirm: lambda broker: broker._storing.handle_confirm,
 }
 
 
 @lru_cache(maxsize=64)
 def _handlers(config: BrokerConfig) -> dict[type, Callable[[Broker], Handler]]:
+    """Of the messages that a broker with these settings knows."""
     handlers = dict(_HANDLERS)
-    if config.gone_ttl:
-        handlers |= _WITH_NOTICES
-    if config.indirect_probes:
-        handlers |= _WITH_PROBES
-    if config.replica_refresh:
-        handlers |= _WITH_REFRESH
-    if config.hop_ack:
-        handlers |= _WITH_HOP_ACKS
     if config.arm == "structured":
         handlers |= {kind: partial(_of_structured, handler) for kind, handler in STRUCTURED.items()}
-    return handlers
+    return {kind: handler for kind, handler in handlers.items() if BY_CLASS[kind].is_known_with(config)}
 
 
 def _of_structured(handler: Callable[[Structured], Handler], broker: Broker) -> Handler:

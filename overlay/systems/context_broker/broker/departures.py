@@ -19,13 +19,13 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.systems.context_broker.broker.extensions import BrokerGone
 from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.neighbour_search import NeighbourSearch
 from overlay.systems.context_broker.broker.pings import Monitor
 from overlay.systems.context_broker.broker.searching import Searching
 from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.extensions import BrokerGone
 
 GRACE = FAREWELLS * FAREWELL_GAP
 MOST_NOTICES = 1024

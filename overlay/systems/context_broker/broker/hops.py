@@ -23,19 +23,13 @@ from heapq import heapify, heappop, heappush
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.systems.context_broker.broker.extensions import HopAck, HopData, Lookahead, QuietRequest
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
-    UNKNOWN,
-    ContextRequest,
-    ContextResponse,
-    Nack,
-    Status,
-)
 from overlay.systems.context_broker.broker.pending import Query
 from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, encode, parse
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import HopAck, HopData, Lookahead, QuietRequest
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Nack, Status
+from overlay.systems.context_broker.wire.table import CODES, OPERATIONS, UNKNOWN, AnyMessage
 
 FIRST_RTO = 200 * MILLISECOND
 """Before anything was measured; RFC 6298 has 1 s, for paths around the world."""

@@ -20,10 +20,11 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.events import JoinFailed, NeighbourJoined, NeighbourLeft, NetworkLeft
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import OPERATIONS, Ack, BrokerJoining, BrokerLeaving, Status
 from overlay.systems.context_broker.broker.quotas import part
 from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.wire import encode
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import Ack, BrokerJoining, BrokerLeaving, Status
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 ASKS = 3
 MOST_JOINS = 64

@@ -13,7 +13,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from overlay.systems.context_broker.broker.messages import RawKey
+from overlay.systems.context_broker.wire.messages import RawKey
 
 if TYPE_CHECKING:
     from overlay.systems.context_broker.broker.table import Entry

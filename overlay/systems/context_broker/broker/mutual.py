@@ -16,10 +16,10 @@ from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.events import NeighbourRefused
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import NeighborsRequest, NeighborsResponse
 from overlay.systems.context_broker.broker.neighbour_search import NeighbourSearch
 from overlay.systems.context_broker.broker.pings import Monitor
 from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.messages import NeighborsRequest, NeighborsResponse
 
 
 class Mutual:

@@ -28,15 +28,15 @@ from overlay.systems.context_broker.broker.events import NeighboursAwaited, Neig
 from overlay.systems.context_broker.broker.joining import Join, Joining
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.membership import Preference
-from overlay.systems.context_broker.broker.messages import (
-    OPERATIONS,
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     NeighborsRequest,
     NeighborsResponse,
     Ping,
     Status,
 )
-from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 PINGS = 3
 """To each candidate; the mean of their round trips counts."""

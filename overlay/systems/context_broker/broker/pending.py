@@ -8,9 +8,9 @@ from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.messages import ContextRequest, Hops, Status, raw_key
+from overlay.systems.context_broker.broker.queries import Name, Request, hop_text
 from overlay.systems.context_broker.broker.quotas import Shares
-from overlay.systems.context_broker.broker.sliced import Name, Request, hop_text
+from overlay.systems.context_broker.wire.messages import ContextRequest, Hops, Status, raw_key
 
 CALM = 20
 """With less than a part in so many of the table taken, it is no longer counted who has how much."""

@@ -15,9 +15,9 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.events import MonitoringStarted, NeighbourLost, NeighbourReturned
 from overlay.systems.context_broker.broker.members import Absence, Members
-from overlay.systems.context_broker.broker.messages import Ping
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.suspicion import LEAST_TO_JUDGE, Suspecting
+from overlay.systems.context_broker.wire.messages import Ping
 
 LONGEST_GAP = 60
 """Intervals between two pings of a dropped neighbour, at most."""

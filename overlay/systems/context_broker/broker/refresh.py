@@ -24,8 +24,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.messages import RawKey
 from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.wire.messages import RawKey
 
 MOST_REPLICAS = 10_000
 """Addresses that are remembered in all; beyond, those of the entry noted or refreshed longest ago are forgotten."""

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
-from overlay.systems.context_broker.broker.messages import Hops
+from overlay.systems.context_broker.wire.messages import Hops
 
 
 class Replication(Protocol):

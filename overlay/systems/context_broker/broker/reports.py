@@ -11,8 +11,8 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.journal.facts import Holdings, Trace
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.broker.tracing import Step
+from overlay.systems.context_broker.wire.messages import Key
 
 MOST_KEYS = 1_000
 """Of what a broker holds, as many keys are written down."""

@@ -19,24 +19,26 @@ from collections.abc import Collection, Mapping, Sequence
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.extensions import Lookahead
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM, write_hops
 from overlay.systems.context_broker.broker.hops import make_delivery
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import OPERATIONS, ContextResponse, Nack, Status
 from overlay.systems.context_broker.broker.pending import Pending, Query
+from overlay.systems.context_broker.broker.queries import Answer, Name, Request, answer_of, hop_text, request_of
 from overlay.systems.context_broker.broker.quotas import SourceShares
 from overlay.systems.context_broker.broker.replication import REPLICATIONS, slots_between
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.search.strategy import Ask, Outcome, Strategy, View
 from overlay.systems.context_broker.broker.seen import Seen
-from overlay.systems.context_broker.broker.sliced import Answer, Name, Request, answer_of, hop_text, request_of
 from overlay.systems.context_broker.broker.standings import Standing, Standings
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.table import Entry
-from overlay.systems.context_broker.broker.wire import with_hops
+from overlay.systems.context_broker.wire.codec import with_hops
+from overlay.systems.context_broker.wire.extensions import Lookahead
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import ContextResponse, Nack, Status
+from overlay.systems.context_broker.wire.table import OPERATIONS
+from overlay.systems.context_broker.wire.values import write_hops
 
 REQUEST = OPERATIONS[3]
 

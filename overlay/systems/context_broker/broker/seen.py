@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overlay.systems.context_broker.broker.sliced import Name
+from overlay.systems.context_broker.broker.queries import Name
 
 OFTEN = 8
 """Times in a lifetime that the old are looked for at most: all at once, so that a plain dictionary does, which takes a

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import StatsRequest, StatsResponse
 from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.messages import StatsRequest, StatsResponse
 
 INTERVALS = 5
 """Of pings, from one round of questions to the next: loads are over so long."""

@@ -14,11 +14,13 @@ from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND, Event
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import LimitReached
-from overlay.systems.context_broker.broker.messages import OPERATIONS, Hops, Nack, Status
 from overlay.systems.context_broker.broker.opennet import OpenNetwork
 from overlay.systems.context_broker.broker.quotas import stranger
 from overlay.systems.context_broker.broker.tracing import make_tracer
-from overlay.systems.context_broker.broker.wire import CODES, AnyMessage, encode, encode_ack
+from overlay.systems.context_broker.fast.acks import encode_ack
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import Hops, Nack, Status
+from overlay.systems.context_broker.wire.table import CODES, OPERATIONS, AnyMessage
 
 MOST_EVENTS = 1000
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import ReplicaConfirm, ReplicaRefresh
-from overlay.systems.context_broker.broker.messages import OPERATIONS, Status, key_of, raw_key
+from overlay.systems.context_broker.broker.queries import Answer
 from overlay.systems.context_broker.broker.refresh import CONFIRMED_IN_A_LEASE, Leases, Replicas
-from overlay.systems.context_broker.broker.sliced import Answer
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
+from overlay.systems.context_broker.wire.extensions import ReplicaConfirm, ReplicaRefresh
+from overlay.systems.context_broker.wire.messages import Status, key_of, raw_key
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UPDATE = OPERATIONS[2]
 SPARE_LEASES = 64

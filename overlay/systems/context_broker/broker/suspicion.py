@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import IndirectPing, IndirectPingResponse
 from overlay.systems.context_broker.broker.members import Members, Suspicion
-from overlay.systems.context_broker.broker.messages import Ping
 from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.extensions import IndirectPing, IndirectPingResponse
+from overlay.systems.context_broker.wire.messages import Ping
 
 MOST_FAVOURS = 256
 """Pings on behalf of others that wait for an answer; what comes beyond is not done."""

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 from overlay.core.addresses import Address
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.linear import Linear, Modelled, latest_valid
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.broker.quotas import TableShares
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import (
     ContextResponse,
     ContextUpdateAdvertisement,
     Key,
@@ -26,11 +28,9 @@ from overlay.systems.context_broker.broker.messages import (
     key_of,
     raw_key,
 )
-from overlay.systems.context_broker.broker.quotas import TableShares
-from overlay.systems.context_broker.broker.wire import encode
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.broker.extensions import Record
+    from overlay.systems.context_broker.wire.extensions import Record
 
 _DAY_MS = 86_400_000
 

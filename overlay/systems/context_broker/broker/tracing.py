@@ -19,8 +19,8 @@ from typing import TypeVar
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.systems.context_broker.broker.messages import RawKey
-from overlay.systems.context_broker.broker.sliced import Name
+from overlay.systems.context_broker.broker.queries import Name
+from overlay.systems.context_broker.wire.messages import RawKey
 
 V = TypeVar("V")
 

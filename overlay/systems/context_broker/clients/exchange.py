@@ -19,11 +19,12 @@ from dataclasses import dataclass, field
 from overlay.core.addresses import Address
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.node import MILLISECOND, SECOND, Event
-from overlay.systems.context_broker.broker.messages import Nack, Status
 from overlay.systems.context_broker.broker.tracing import is_sampled
-from overlay.systems.context_broker.broker.wire import AnyMessage, parse
 from overlay.systems.context_broker.clients.questions import Question
-from overlay.systems.context_broker.clients.replies import stamp_of
+from overlay.systems.context_broker.fast.replies import stamp_of
+from overlay.systems.context_broker.wire.codec import parse
+from overlay.systems.context_broker.wire.messages import Nack, Status
+from overlay.systems.context_broker.wire.table import AnyMessage
 
 LINGER_NS = SECOND
 """How long the ACK 102 beside a Response is waited for before its port is given up."""

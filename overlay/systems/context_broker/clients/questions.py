@@ -8,8 +8,11 @@ from functools import lru_cache, partial
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.fast.acks import ack_of
+from overlay.systems.context_broker.fast.replies import is_ack, is_response
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     BrokerLeaving,
     ContextRequest,
@@ -24,8 +27,7 @@ from overlay.systems.context_broker.broker.messages import (
     StatsResponse,
     Status,
 )
-from overlay.systems.context_broker.broker.wire import AnyMessage, encode, parse
-from overlay.systems.context_broker.clients.replies import ack_of, is_ack, is_response
+from overlay.systems.context_broker.wire.table import AnyMessage
 
 LONGEST_VALID_MS = 10**18
 """Its end still has the 19 digits that an integer of a message may have."""

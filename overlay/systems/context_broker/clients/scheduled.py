@@ -21,11 +21,11 @@ from overlay.core.node import SECOND
 from overlay.journal.facts import Sample
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.systems.context_broker.clients.lanes import MAX_LANES, Lanes
 from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.wire.messages import Key
 from overlay.systems.context_broker.workload import ClientPlan, Popularity, Workload, entity_name, make_payload
 
 

@@ -20,15 +20,15 @@ from typing import Any
 
 from overlay.core.addresses import format_address
 from overlay.runtime.supervisor_client import SupervisorClient
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.messages import (
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     ContextRequest,
     ContextUpdateAdvertisement,
     Key,
     Ping,
 )
-from overlay.systems.context_broker.broker.wire import encode
 from overlay.systems.context_broker.workload import make_payload
 from telemetry.calibration.live import Standing, standing
 from telemetry.errors import TelemetryError

@@ -15,10 +15,10 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.core.settings import build
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.holdings import Shape, fit_shape
+from overlay.systems.context_broker.wire.messages import Key
 from overlay.systems.context_broker.workload import Popularity, Workload, entity_name
 from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.overlay import Overlay

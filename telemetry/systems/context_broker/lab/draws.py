@@ -22,10 +22,10 @@ from overlay.core.chance import Chances, derive_seed
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.systems.context_broker.introduction import STRUCTURED
+from overlay.systems.context_broker.wire.messages import Key
 from overlay.topologies import Graph, generate
 
 DELAY_MS = 1.0

@@ -41,10 +41,10 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.processes import Child, Ready, Work, fork, last_words
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.systems.context_broker.broker.broker import Broker
-from overlay.systems.context_broker.broker.messages import ContextRequest, Key
-from overlay.systems.context_broker.broker.wire import encode
 from overlay.systems.context_broker.clients.exchange import Timestamps, WallClock
 from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED, introduce
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import ContextRequest, Key
 from overlay.topologies import Graph
 from telemetry.systems.context_broker.lab.draws import (
     DELAY_MS,

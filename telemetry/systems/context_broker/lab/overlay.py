@@ -23,13 +23,13 @@ from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.sim.world import World, server_address
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.systems.context_broker.clients.lanes import MAX_LANES
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledFleet, make_clients
 from overlay.systems.context_broker.system import SYSTEM, Settings
+from overlay.systems.context_broker.wire.messages import Key
 from overlay.systems.context_broker.workload import Workload
 from overlay.topologies import Graph
 

@@ -16,10 +16,10 @@ from overlay.core.node import SECOND
 from overlay.sim.actors import CheckedActor, NodeActor
 from overlay.sim.network import Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
-from overlay.systems.context_broker.broker.messages import ContextRequest, ContextUpdateAdvertisement, Key
-from overlay.systems.context_broker.broker.wire import encode
 from overlay.systems.context_broker.clients.exchange import Timestamps, WallClock
 from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED, introduce
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextUpdateAdvertisement, Key
 from overlay.topologies import Graph
 from telemetry.systems.context_broker.lab.draws import (
     DELAY_MS,

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
-from overlay.systems.context_broker.broker.messages import RawKey
 from overlay.systems.context_broker.broker.walks import STEPS
+from overlay.systems.context_broker.wire.messages import RawKey
 
 if TYPE_CHECKING:  # the configuration names the strategies
     from overlay.systems.context_broker.broker.config import BrokerConfig

@@ -12,25 +12,8 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import (
-    ClosestBrokers,
-    DataFound,
-    DataStored,
-    FindBrokers,
-    FindData,
-    QuietRequest,
-    StoreData,
-)
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import (
-    UNKNOWN,
-    ContextRequest,
-    ContextUpdateAdvertisement,
-    Nack,
-    Status,
-    raw_key,
-)
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.structured import identifiers
@@ -42,6 +25,23 @@ from overlay.systems.context_broker.broker.structured.putting import Putting
 from overlay.systems.context_broker.broker.structured.questions import Questions
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
 from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.wire.extensions import (
+    ClosestBrokers,
+    DataFound,
+    DataStored,
+    FindBrokers,
+    FindData,
+    QuietRequest,
+    StoreData,
+)
+from overlay.systems.context_broker.wire.messages import (
+    ContextRequest,
+    ContextUpdateAdvertisement,
+    Nack,
+    Status,
+    raw_key,
+)
+from overlay.systems.context_broker.wire.table import UNKNOWN
 
 Handler = Callable[[Any, Address, int], bool | None]
 """``False`` of an answer that nobody asked for."""

@@ -9,10 +9,7 @@ alive is silent, nobody could be asked, or time ran out, nothing is proved: NACK
 from __future__ import annotations
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.extensions import ClosestBrokers, DataFound, QuietRequest
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
 from overlay.systems.context_broker.broker.joining import Joining
-from overlay.systems.context_broker.broker.messages import OPERATIONS, ContextRequest, Status, raw_key
 from overlay.systems.context_broker.broker.pending import name_of
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.structured.contacts import Contacts, keepers_among
@@ -22,7 +19,11 @@ from overlay.systems.context_broker.broker.structured.lookups import Lookups, Se
 from overlay.systems.context_broker.broker.structured.questions import Answer
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
 from overlay.systems.context_broker.broker.table import Entry, Table
-from overlay.systems.context_broker.broker.wire import with_hops
+from overlay.systems.context_broker.wire.codec import with_hops
+from overlay.systems.context_broker.wire.extensions import ClosestBrokers, DataFound, QuietRequest
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import ContextRequest, Status, raw_key
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 REQUEST = OPERATIONS[3]
 

@@ -13,15 +13,15 @@ from functools import partial
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import StoreData
-from overlay.systems.context_broker.broker.messages import ContextResponse, RawKey
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.structured.contacts import Contacts, Known, keepers_among
 from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_raw_key
 from overlay.systems.context_broker.broker.structured.missed import Missed, Pair
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
 from overlay.systems.context_broker.broker.table import Entry, Table
-from overlay.systems.context_broker.broker.wire import parse
+from overlay.systems.context_broker.wire.codec import parse
+from overlay.systems.context_broker.wire.extensions import StoreData
+from overlay.systems.context_broker.wire.messages import ContextResponse, RawKey
 
 GATHER = 200 * MILLISECOND
 """From a change to going through the table: one broker's death is often not the only one."""

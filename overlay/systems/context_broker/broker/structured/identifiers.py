@@ -7,8 +7,8 @@ from functools import lru_cache
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chance
 from overlay.core.hashes import blake2b
-from overlay.systems.context_broker.broker.extensions import TARGET_DIGITS
-from overlay.systems.context_broker.broker.messages import Key, RawKey, raw_key
+from overlay.systems.context_broker.wire.kinds import TARGET_DIGITS
+from overlay.systems.context_broker.wire.messages import Key, RawKey, raw_key
 
 BITS = 4 * TARGET_DIGITS
 

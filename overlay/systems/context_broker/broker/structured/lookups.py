@@ -12,8 +12,6 @@ from functools import partial
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import ClosestBrokers, DataFound, FindBrokers, FindData
-from overlay.systems.context_broker.broker.messages import Key
 from overlay.systems.context_broker.broker.quotas import SourceShares
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.structured.contacts import Contacts
@@ -21,6 +19,8 @@ from overlay.systems.context_broker.broker.structured.identifiers import of_key,
 from overlay.systems.context_broker.broker.structured.lookup import Lookup, State
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
+from overlay.systems.context_broker.wire.extensions import ClosestBrokers, DataFound, FindBrokers, FindData
+from overlay.systems.context_broker.wire.messages import Key
 
 
 class Search:

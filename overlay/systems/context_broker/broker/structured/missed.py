@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.systems.context_broker.broker.messages import RawKey
+from overlay.systems.context_broker.wire.messages import RawKey
 
 Pair = tuple[Address, RawKey, str]
 """A keeper, and the key and provider of what it lacks."""

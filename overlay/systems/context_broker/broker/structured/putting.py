@@ -11,8 +11,6 @@ from __future__ import annotations
 from functools import partial
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.extensions import DataStored, StoreData
-from overlay.systems.context_broker.broker.messages import OPERATIONS, ContextUpdateAdvertisement, Status
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.structured.contacts import Contacts
@@ -21,6 +19,9 @@ from overlay.systems.context_broker.broker.structured.lookups import Lookups, Se
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
 from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.wire.extensions import DataStored, StoreData
+from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, Status
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UPDATE = OPERATIONS[2]
 TRIES = 3

@@ -11,7 +11,9 @@ from collections.abc import Callable, Hashable
 from heapq import heappop, heappush
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.extensions import (
+from overlay.systems.context_broker.broker.station import Station
+from overlay.systems.context_broker.wire.codec import encode
+from overlay.systems.context_broker.wire.extensions import (
     ClosestBrokers,
     DataFound,
     DataStored,
@@ -19,9 +21,8 @@ from overlay.systems.context_broker.broker.extensions import (
     FindData,
     StoreData,
 )
-from overlay.systems.context_broker.broker.messages import UNKNOWN, Nack
-from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.wire import CODES, encode
+from overlay.systems.context_broker.wire.messages import Nack
+from overlay.systems.context_broker.wire.table import CODES, UNKNOWN
 
 Asked = FindBrokers | FindData | StoreData
 Answer = ClosestBrokers | DataFound | DataStored | Nack

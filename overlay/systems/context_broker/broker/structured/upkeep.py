@@ -18,14 +18,14 @@ from functools import partial
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.extensions import ClosestBrokers, DataFound, FindBrokers
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import Nack
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.structured import identifiers
 from overlay.systems.context_broker.broker.structured.contacts import Contacts, Known
 from overlay.systems.context_broker.broker.structured.handover import Handover
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
+from overlay.systems.context_broker.wire.extensions import ClosestBrokers, DataFound, FindBrokers
+from overlay.systems.context_broker.wire.messages import Nack
 
 MOST_STRANGERS = 64
 """That are asked at a time whether they are there."""

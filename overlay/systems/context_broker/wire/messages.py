@@ -1,4 +1,6 @@
-"""The messages of wire-protocol sections 2 and 4, one class each. Counterpart: ``wire`` reads and writes them.
+"""The ten messages of seed 000, and the questions for neighbours and statistics, one class each.
+
+Counterparts: ``table`` describes them field by field, ``codec`` reads and writes them.
 
 ::
 
@@ -185,34 +187,3 @@ Message = (
     | StatsRequest
     | StatsResponse
 )
-
-CODES: dict[type, int] = {
-    StartNeighborsMonitoring: 0,
-    Ping: 1,
-    ContextUpdateAdvertisement: 2,
-    ContextRequest: 3,
-    ContextResponse: 4,
-    Ack: 5,
-    Nack: 6,
-    BrokerLeaving: 7,
-    BrokerJoining: 8,
-    PingResponse: 9,
-    NeighborsRequest: 18,
-    NeighborsResponse: 19,
-    StatsRequest: 20,
-    StatsResponse: 21,
-}
-
-OPERATIONS = {
-    0: "StartNeighborsMonitoring",
-    2: "ContextUpdateAdvertisement",
-    3: "ContextRequest",
-    7: "BrokerLeaving",
-    8: "BrokerJoining",
-}
-"""Operation names of ACK and NACK by code. What has none here is ``UNKNOWN``."""
-
-UNKNOWN = "Unknown"
-
-NEVER_ANSWERED = frozenset({4, 5, 6, 9, 19, 21})
-"""Answers are never answered, however malformed, so that two brokers can never keep each other busy."""

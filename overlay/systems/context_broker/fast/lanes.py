@@ -9,23 +9,17 @@ from collections.abc import Callable
 
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.forwards import Forwards, are_plain
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import ContextRequest, ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.queries import Answer, Request, request_of
 from overlay.systems.context_broker.broker.searching import Searching
-from overlay.systems.context_broker.broker.sliced import (
-    Answer,
-    Request,
-    read_answer,
-    read_request,
-    read_update,
-    request_of,
-)
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.fast.forwards import Forwards, are_plain
+from overlay.systems.context_broker.fast.sliced import read_answer, read_request, read_update
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextUpdateAdvertisement
 
 Lane = Callable[[bytes, Address, int], int | None]
 """Takes a datagram; the instant at which it has made something come due, ``None`` where the datagram is to be parsed.

@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.messages import Ack, ContextResponse, Message, Nack
-from overlay.systems.context_broker.broker.wire import encode, parse
-from overlay.systems.context_broker.clients.replies import ack_of, is_ack, is_response, stamp_of
+from overlay.systems.context_broker.fast.acks import ack_of
+from overlay.systems.context_broker.fast.replies import is_ack, is_response, stamp_of
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.messages import Ack, ContextResponse, Message, Nack
 
 ME = ("127.0.0.1", 5000)
 OTHER = ("::1", 65535)

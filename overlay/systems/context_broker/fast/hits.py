@@ -13,13 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.fields import MAX_DIGITS
-from overlay.systems.context_broker.broker.lanes import Lanes
-from overlay.systems.context_broker.broker.messages import OPERATIONS, RawKey
 from overlay.systems.context_broker.broker.pending import Pending
-from overlay.systems.context_broker.broker.sliced import ONE, hop_text, requester_text
+from overlay.systems.context_broker.broker.queries import hop_text, requester_text
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.fast.lanes import Lanes
+from overlay.systems.context_broker.fast.sliced import ONE
+from overlay.systems.context_broker.wire.kinds import MAX_DIGITS
+from overlay.systems.context_broker.wire.messages import RawKey
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UNTOLD = -1
 """Of a timer: to be found out again, since something may have changed it."""

@@ -5,11 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker import sliced
-from overlay.systems.context_broker.broker.extensions import QuietRequest
-from overlay.systems.context_broker.broker.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
+from overlay.systems.context_broker.broker.queries import Answer, Request, answer_of, request_of
 from overlay.systems.context_broker.broker.table import Entry
-from overlay.systems.context_broker.broker.wire import encode, parse
+from overlay.systems.context_broker.fast import sliced
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
 from tests.broker.strategies import damaged, hops, names, responses, stamps, updates
 from tests.broker.transcript import A, B, C, hop
 
@@ -34,22 +35,22 @@ def agree(data):
         code, _, rest = data.partition(b"|")
         stamp, _, rest = rest.partition(b"|")
         if read := sliced.read_request(data, stamp, rest):
-            request = sliced.Request(*read, is_quiet=code == b"32")
+            request = Request(*read, is_quiet=code == b"32")
     elif data.startswith(b"4|"):
         read = sliced.read_answer(data) if message else None  # without it, its hops are those of no request
-        answer = sliced.Answer(*read) if read else None
+        answer = Answer(*read) if read else None
     elif data.startswith(b"2|"):
         entry = sliced.read_update(data)
     if request is not None:
         assert isinstance(message, ContextRequest)
-        known = sliced.request_of(message, is_quiet=isinstance(message, QuietRequest))
+        known = request_of(message, is_quiet=isinstance(message, QuietRequest))
         assert content(request) == content(known)
     if entry is not None:
         assert isinstance(message, ContextUpdateAdvertisement)
         assert content(entry) == content(Entry.of(message))
     if answer is not None:
         assert isinstance(message, ContextResponse)
-        assert content(answer) == content(sliced.answer_of(message))
+        assert content(answer) == content(answer_of(message))
         assert content(answer.replica()) == content(Entry.of(message))
     return not (request is answer is entry is None)
 

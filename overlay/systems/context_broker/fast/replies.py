@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from overlay.core.addresses import parse_address
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.fields import MAX_NAME, MAX_PAYLOAD
+from overlay.systems.context_broker.wire.kinds import MAX_NAME, MAX_PAYLOAD
 
 _INTEGER = rb"(0|[1-9][0-9]{0,18})"
 _NAME = rb"[^|]{1,%d}" % MAX_NAME
@@ -37,11 +37,6 @@ def is_ack(told: bytes, data: bytes) -> bool:
     """Whether ``data`` is an ACK that says ``told``, which ``ack_of`` made."""
     start, said, requester = data.partition(told)
     return bool(said) and _ACK_START.fullmatch(start) is not None and _is_address(requester)
-
-
-def ack_of(operation: str, status: int) -> bytes:
-    """What an ACK says between its timestamp and the address of who asked."""
-    return f"|ACK|Status:{status:d}|Operation {operation}|Requested by ".encode()
 
 
 def stamp_of(data: bytes) -> int:

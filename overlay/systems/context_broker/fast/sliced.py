@@ -1,49 +1,26 @@
-"""The messages that come most, read by slicing: requests (3, 32), Responses (4), updates (2).
+"""The commonest messages, read by slicing: requests (3, 32), Responses (4), updates (2).
 
-Counterpart: ``wire.parse`` reads every message, and is what decides. A reader here knows the plain form of one message,
-checks all of it and keeps the bytes that are sent on as they are: a request that is forwarded gets one more hop behind
-it, a Response that is passed back loses one. Of what it does not know for certain, well-formed or not, it makes
-``None``, and the datagram is parsed. ``tests/broker/test_sliced.py`` holds the two together.
-
-In a ``path`` hops are as on the wire, ``|host|port|host|port``, each host in its canonical spelling.
+Counterpart: ``wire.codec.parse`` reads every message, and decides. A reader here knows the plain form of one message
+and checks all of it. For any other form, well-formed or not, it gives ``None``, and the datagram is parsed.
+``tests/fast/test_sliced.py`` compares the two.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
-from overlay.core.addresses import Address, format_address, parse_host, parse_port
+from overlay.core.addresses import Address, parse_host, parse_port
 from overlay.core.errors import WireError
-from overlay.systems.context_broker.broker.extensions import Lookahead
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM, MAX_DIGITS, MAX_NAME, MAX_PAYLOAD, write_hops
-from overlay.systems.context_broker.broker.messages import ContextRequest, ContextResponse, Hops, RawKey, raw_key
-from overlay.systems.context_broker.broker.table import Entry, Replica
-from overlay.systems.context_broker.broker.wire import encode, with_hops
-
-MOST_ADDRESSES = 1024
-"""Remembered in either direction; of more, those used longest ago are read or written again."""
+from overlay.systems.context_broker.broker.queries import MOST_ADDRESSES, hop_text
+from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM, MAX_DIGITS, MAX_NAME, MAX_PAYLOAD
+from overlay.systems.context_broker.wire.messages import Hops, RawKey
 
 SHORT_PATH, MOST_PATHS = 256, 128
 """Bytes of hops that are remembered as read, and how many of them; strangers may send as many as they like."""
 
 ONE = b"1"
 """Digits below it begin with a 0, or there are none."""
-
-Name = tuple[Address, int, RawKey]
-"""What names a query everywhere: its consumer, its timestamp, and what it asks for."""
-
-
-@lru_cache(maxsize=MOST_ADDRESSES)
-def hop_text(address: Address) -> bytes:
-    """``|host|port``."""
-    return write_hops((address,)).encode()
-
-
-@lru_cache(maxsize=MOST_ADDRESSES)
-def requester_text(address: Address) -> bytes:
-    """An address in one field, as an ACK ends."""
-    return format_address(address).encode()
 
 
 @lru_cache(maxsize=MOST_ADDRESSES)
@@ -68,29 +45,6 @@ def _hops(path: bytes) -> Hops:
     return tuple(map(_hop, each, each))
 
 
-class Request:
-    """A ContextRequest, QuietRequest or Lookahead: what a broker does with one does not depend on its names."""
-
-    __slots__ = ("hops", "is_quiet", "key", "path", "timestamp")
-
-    def __init__(self, timestamp: int, key: RawKey, hops: Hops, path: bytes, is_quiet: bool) -> None:
-        self.timestamp = timestamp
-        self.key = key
-        self.hops = hops
-        self.path = path
-        self.is_quiet = is_quiet
-        """Whether nothing is acknowledged."""
-
-    def name_from(self, source: Address) -> Name:
-        """The name of the query, of which ``source`` sent this."""
-        return self.hops[0] if self.hops else source, self.timestamp, self.key
-
-
-def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Request:
-    path = write_hops(message.hops).encode()
-    return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
-
-
 def read_request(data: bytes, stamp: bytes, rest: bytes) -> tuple[int, RawKey, Hops, bytes] | None:
     """Of ``3|stamp|rest`` or ``32|stamp|rest``: timestamp, key, hops, and these as a path; what a ``Request`` holds."""
     try:
@@ -111,35 +65,6 @@ def read_request(data: bytes, stamp: bytes, rest: bytes) -> tuple[int, RawKey, H
         return int(stamp), key, hops, rest[len(key) :]
     except ValueError:  # UnicodeDecodeError is one
         return None
-
-
-class Answer:
-    """A Response with hops, as the broker reads it that it was sent to."""
-
-    __slots__ = ("data", "is_marked", "key", "path", "size", "valid_end")
-
-    def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey, valid_end: int) -> None:
-        self.data = data
-        """The datagram, but for a mark at its end."""
-        self.size = size
-        """Bytes of it without hops."""
-        self.path = path
-        """Its hops, without any marks."""
-        self.is_marked = is_marked
-        """Whether it ended in a mark, so that this broker is to keep a replica."""
-        self.key = key
-        self.valid_end = valid_end
-
-    def replica(self) -> Replica:
-        _, _, _, provider, _, _, _, begin, end, _ = self.data.split(b"|", 9)
-        return Replica(self.key, provider.decode(), int(begin), int(end), self.data[: self.size])
-
-
-def answer_of(message: ContextResponse) -> Answer:
-    last = len(message.hops) - 1
-    content = encode(replace(message, hops=(), marks=frozenset()))
-    data, path = with_hops(content, message.hops, message.marks - {last}), write_hops(message.hops).encode()
-    return Answer(data, len(content), path, last in message.marks, raw_key(message.key), message.valid_end)
 
 
 def read_answer(data: bytes) -> tuple[bytes, int, bytes, bool, RawKey, int] | None:

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from overlay.core.addresses import Address
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.fields import MAX_DATAGRAM
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.messages import OPERATIONS, Hops, RawKey, Status
+from overlay.systems.context_broker.broker.queries import hop_text
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.search.walk import Walk
 from overlay.systems.context_broker.broker.searching import Searching
-from overlay.systems.context_broker.broker.sliced import hop_text
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
+from overlay.systems.context_broker.wire.messages import Hops, RawKey, Status
+from overlay.systems.context_broker.wire.table import OPERATIONS
 
 REQUEST = OPERATIONS[3]
 

@@ -1,0 +1,89 @@
+"""Requests and Responses as brokers pass them on: with the bytes that are sent on as they are.
+
+Counterparts: ``wire.codec`` makes messages, of which ``request_of`` and ``answer_of`` make these; ``fast.sliced`` makes
+them of bytes. A request that is forwarded gets one more hop behind it, a Response that is passed back loses one.
+
+In a ``path`` hops are as on the wire, ``|host|port|host|port``, each host in its canonical spelling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from overlay.core.addresses import Address, format_address
+from overlay.systems.context_broker.broker.table import Replica
+from overlay.systems.context_broker.wire.codec import encode, with_hops
+from overlay.systems.context_broker.wire.extensions import Lookahead
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Hops, RawKey, raw_key
+from overlay.systems.context_broker.wire.values import write_hops
+
+MOST_ADDRESSES = 1024
+"""Remembered in either direction; of more, those used longest ago are read or written again."""
+
+Name = tuple[Address, int, RawKey]
+"""What names a query everywhere: its consumer, its timestamp, and what it asks for."""
+
+
+@lru_cache(maxsize=MOST_ADDRESSES)
+def hop_text(address: Address) -> bytes:
+    """``|host|port``."""
+    return write_hops((address,)).encode()
+
+
+@lru_cache(maxsize=MOST_ADDRESSES)
+def requester_text(address: Address) -> bytes:
+    """An address in one field, as an ACK ends."""
+    return format_address(address).encode()
+
+
+class Request:
+    """A ContextRequest, QuietRequest or Lookahead: what a broker does with one does not depend on its names."""
+
+    __slots__ = ("hops", "is_quiet", "key", "path", "timestamp")
+
+    def __init__(self, timestamp: int, key: RawKey, hops: Hops, path: bytes, is_quiet: bool) -> None:
+        self.timestamp = timestamp
+        self.key = key
+        self.hops = hops
+        self.path = path
+        self.is_quiet = is_quiet
+        """Whether nothing is acknowledged."""
+
+    def name_from(self, source: Address) -> Name:
+        """The name of the query, of which ``source`` sent this."""
+        return self.hops[0] if self.hops else source, self.timestamp, self.key
+
+
+def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Request:
+    path = write_hops(message.hops).encode()
+    return Request(message.timestamp, raw_key(message.key), message.hops, path, is_quiet)
+
+
+class Answer:
+    """A Response with hops, as the broker reads it that it was sent to."""
+
+    __slots__ = ("data", "is_marked", "key", "path", "size", "valid_end")
+
+    def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey, valid_end: int) -> None:
+        self.data = data
+        """The datagram, but for a mark at its end."""
+        self.size = size
+        """Bytes of it without hops."""
+        self.path = path
+        """Its hops, without any marks."""
+        self.is_marked = is_marked
+        """Whether it ended in a mark, so that this broker is to keep a replica."""
+        self.key = key
+        self.valid_end = valid_end
+
+    def replica(self) -> Replica:
+        _, _, _, provider, _, _, _, begin, end, _ = self.data.split(b"|", 9)
+        return Replica(self.key, provider.decode(), int(begin), int(end), self.data[: self.size])
+
+
+def answer_of(message: ContextResponse) -> Answer:
+    last = len(message.hops) - 1
+    content = encode(replace(message, hops=(), marks=frozenset()))
+    data, path = with_hops(content, message.hops, message.marks - {last}), write_hops(message.hops).encode()
+    return Answer(data, len(content), path, last in message.marks, raw_key(message.key), message.valid_end)

@@ -1,0 +1,1 @@
+"""Each fast path against the slow path that it mirrors."""
