@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from overlay.core.addresses import Address
-from overlay.core.node import Event, Node
+from overlay.core.node import Node, NodeEvent
 from overlay.journal.facts import ClientFact
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
 from overlay.systems.contract import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
@@ -20,7 +20,7 @@ class NodeActor(Actor):
         super().__init__()
         self.address = address
         self.node = node
-        self.history: list[tuple[int, Event]] = []
+        self.history: list[tuple[int, NodeEvent]] = []
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
         self.node.receive_datagrams(((data, source),), now)

@@ -45,6 +45,7 @@ hops = st.lists(addresses, max_size=5).map(tuple)
 periods = st.tuples(stamps, stamps).filter(lambda edges: edges[0] != edges[1]).map(sorted)
 payloads = st.text(min_size=1, max_size=80).map(lambda text: text.encode())
 operations = st.sampled_from([*OPERATIONS.values(), "Unknown"])
+statuses = st.sampled_from([101, 102])
 counters = st.dictionaries(
     st.text(st.characters(codec="utf-8", exclude_characters="|;="), min_size=1, max_size=9), stamps, min_size=1
 )
@@ -80,7 +81,7 @@ messages = st.one_of(
     updates(),
     responses(),
     st.builds(ContextRequest, stamps, names, names, names, hops),
-    st.builds(Ack, stamps, st.sampled_from([101, 102]), operations, addresses),
+    st.builds(Ack, stamps, statuses, operations, addresses),
     st.builds(Nack, stamps, st.sampled_from([201, 202, 301]), operations, addresses, hops),
     st.builds(BrokerLeaving, stamps, st.booleans()),
     st.builds(BrokerJoining, stamps, st.lists(addresses, min_size=1, max_size=5).map(tuple), st.booleans()),

@@ -23,7 +23,7 @@ from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LinkShape, Shaper
-from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
 from overlay.runtime import datagrams
 from overlay.runtime.datagrams import (
     BATCH,
@@ -325,7 +325,7 @@ class Echo:
         outgoing, self._outgoing = self._outgoing, []
         return outgoing
 
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Sequence[NodeEvent]:
         return ()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from overlay.core.addresses import Address
 from overlay.core.links import LinkShape
-from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
 from overlay.sim.actors import NodeActor
 from overlay.sim.garbage import Collector
 from overlay.sim.network import Network
@@ -46,7 +46,7 @@ class Parrot:
         due, self._due = self._due, []
         return due
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[NodeEvent]:
         return []
 
 

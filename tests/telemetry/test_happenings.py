@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from overlay.core.node import Event as BrokerEvent
+from overlay.core.node import NodeEvent
 from overlay.systems.context_broker.broker import events as broker_events
 from telemetry.live.event_words import EventWords, together
 from telemetry.summary.processes import Servers
@@ -14,7 +14,7 @@ from telemetry.systems.registry import telemetry_of
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
 TELEMETRY = telemetry_of({})
 WORDS = EventWords(TELEMETRY, Servers(TELEMETRY.system), NAMES)
-KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, BrokerEvent)]
+KINDS = [kind for kind in vars(broker_events).values() if isinstance(kind, type) and issubclass(kind, NodeEvent)]
 
 
 def event(t_s, name, process="supervisor", **detail):

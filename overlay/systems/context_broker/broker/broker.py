@@ -7,14 +7,14 @@ lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import WireError
-from overlay.core.node import MILLISECOND, NEVER, Event
+from overlay.core.node import MILLISECOND, NEVER, NodeEvent
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.departures import Departures
 from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
@@ -31,8 +31,8 @@ from overlay.systems.context_broker.broker.structured import HANDLERS as STRUCTU
 from overlay.systems.context_broker.broker.structured import Structured
 from overlay.systems.context_broker.broker.suspicion import Suspecting
 from overlay.systems.context_broker.broker.tracing import Step
-from overlay.systems.context_broker.fast.hits import UNTOLD, Hits
-from overlay.systems.context_broker.fast.lanes import Lanes
+from overlay.systems.context_broker.fast.lanes import Lane
+from overlay.systems.context_broker.fast.path import FastPath
 from overlay.systems.context_broker.wire.codec import code_of, parse, timestamp_of
 from overlay.systems.context_broker.wire.extensions import (
     BrokerGone,
@@ -65,6 +65,9 @@ from overlay.systems.context_broker.wire.messages import (
 )
 from overlay.systems.context_broker.wire.table import BY_CLASS, CODES, NEVER_ANSWERED, OPERATIONS, UNKNOWN, AnyMessage
 
+UNKNOWN_TIMER = -1
+"""Of a timer: to be found out again, since something may have changed it."""
+
 Handler = Callable[[Any, Address, int], bool | None]
 """Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
 
@@ -76,13 +79,28 @@ class Timed(Protocol):
     def next_timer(self) -> int | None: ...
 
 
-class Broker(Hits):
-    """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``."""
+class Broker:
+    """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``.
 
-    def __init__(self, config: BrokerConfig, address: Address, chances: Chances, wall_offset_ns: int = 0) -> None:
+    Without ``is_fast`` every datagram is parsed, with the same results; the structured arm has no fast paths.
+    """
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        address: Address,
+        chances: Chances,
+        wall_offset_ns: int = 0,
+        *,
+        is_fast: bool = True,
+    ) -> None:
+        self._started: int | None = None
+        """The instant of the first input."""
+        self._next_timer = UNKNOWN_TIMER
+        """When to look what is due: never too late, and too early by what was settled since it was found out."""
         self._members = Members(address, config.neighbour_capacity)
         self._awaited: set[Address] = set()
-        station = Station(config, address, chances, wall_offset_ns, self._is_known)
+        station = self._station = Station(config, address, chances, wall_offset_ns, self._is_known)
         self._joining = Joining(station, self._members, self._awaited)
         preference = MEMBERSHIPS[config.membership]
         self._neighbour_search = NeighbourSearch(station, self._members, self._joining, preference)
@@ -92,11 +110,14 @@ class Broker(Hits):
         self._searching = Searching(station, self._members, self._joining, self._storing)
         self._departures = Departures(station, self._members, self._monitor, self._searching, self._neighbour_search)
         is_structured = config.arm == "structured"
-        self._lanes = Lanes(station, self._members, self._joining, self._searching, self._storing)
-        index = {} if is_structured else self._storing.table.index
-        super().__init__(station, self._searching.pending, index, None if is_structured else self._lanes)
-        if config.replica_refresh:
-            self._first_of_all = self._storing.end_leases
+        self._fast: FastPath | None = None
+        if is_fast and not is_structured:
+            parts = self._members, self._joining, self._searching, self._storing
+            self._fast = FastPath(station, *parts, self._note, self._receive)
+        self._take = self._receive_each if self._fast is None else self._fast.take
+        self._lanes: Mapping[bytes, Lane] = {} if self._fast is None else self._fast.lanes
+        self._trusts = station.open_network.trusted_hosts
+        self._ends_leases = config.replica_refresh
         self._timed: list[Timed] = [self._searching, self._storing, self._joining]
         self._timed += [self._neighbour_search, self._monitor, self._departures]
         self._standings = None if is_structured else self._searching.standings
@@ -107,7 +128,6 @@ class Broker(Hits):
             self._mutual = Mutual(station, self._members, self._joining, self._monitor, self._neighbour_search)
             self._timed.append(self._mutual)
         self._structured: Structured | None = None
-        self._by_head = {} if is_structured else self._lanes.by_head()
         if is_structured:
             self._structured = Structured(station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
@@ -134,21 +154,43 @@ class Broker(Hits):
 
     def set_wall_clock(self, offset_ns: int) -> None:
         """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
-        self._next_timer = UNTOLD
+        self._next_timer = UNKNOWN_TIMER
         self._station.wall_offset_ns = offset_ns
 
+    def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
+        self.receive_datagrams(((data, source),), now)
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        if self._started is None:
+            self._started = now
+        if self._ends_leases:  # before anything is answered, whatever timer is due
+            self._storing.end_leases(now)
+        self._take(datagrams, now)
+
+    def _receive_each(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            self._receive(data, source, now)
+
     def _receive(self, data: bytes, source: Address, now: int) -> None:
+        """Take a datagram that was not a hit."""
         station = self._station
         if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
             station.counters["rejected_unreadable"] += 1
             return
         if not self._trusts(source[0]):
             station.open_network.ledger.receive(source, len(data), now)
-        lane = self._by_head.get(data[:2])
+        lane = self._lanes.get(data[:2])
         self._note(None if lane is None else lane(data, source, now), data, source, now)
 
+    def _note(self, due: int | None, data: bytes, source: Address, now: int) -> None:
+        """What a lane said of a datagram: when something comes due, or that it is to be parsed."""
+        if due is None:
+            self._parse(data, source, now)
+        elif due < self._next_timer:
+            self._next_timer = due
+
     def _parse(self, data: bytes, source: Address, now: int) -> None:
-        self._next_timer = UNTOLD
+        self._next_timer = UNKNOWN_TIMER
         try:
             message = parse(data)
         except WireError:
@@ -161,12 +203,12 @@ class Broker(Hits):
         self._handle(message, source, now)
 
     def handle_timer(self, now: int) -> None:
-        self._next_timer = UNTOLD
+        self._next_timer = UNKNOWN_TIMER
         for part in self._timed:
             part.handle_timer(now)
 
     def next_timer(self) -> int | None:
-        if self._next_timer == UNTOLD:
+        if self._next_timer == UNKNOWN_TIMER:
             self._next_timer = self._find_next_timer()
         return None if self._next_timer == NEVER else self._next_timer
 
@@ -178,7 +220,7 @@ class Broker(Hits):
         outgoing, station.outgoing = station.outgoing, []
         return outgoing
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[NodeEvent]:
         return self._station.drain_events()
 
     def traces(self) -> list[Step]:
@@ -191,7 +233,7 @@ class Broker(Hits):
             self._started = now
         table = self._storing.table
         table.expire(self._station.wall_ms(now))
-        self._next_timer = UNTOLD
+        self._next_timer = UNKNOWN_TIMER
         counters = self.counters()
         return {
             "entries": table.entries,
@@ -215,9 +257,10 @@ class Broker(Hits):
 
         Each datagram received is counted as ``rejected_unreadable`` or under one code.
         """
-        self._settle_hits()
-        self._lanes.settle()
-        return self._station.counted()
+        counters = self._station.counted()
+        if self._fast is not None:
+            self._fast.add_to(counters)
+        return counters
 
     def held_keys(self, now: int) -> dict[Key, bool]:
         """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
@@ -234,7 +277,7 @@ class Broker(Hits):
 
     def leave(self, now: int) -> None:
         """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
-        self._next_timer = UNTOLD
+        self._next_timer = UNKNOWN_TIMER
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
 
@@ -383,9 +426,9 @@ class Broker(Hits):
 _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     StartNeighborsMonitoring: lambda broker: broker._start_monitoring,
     Ping: lambda broker: broker._answer_ping,
-    ContextUpdateAdvertisement: lambda broker: broker._lanes.handle_update,
-    ContextRequest: lambda broker: broker._lanes.handle_request,
-    QuietRequest: lambda broker: broker._lanes.handle_request,
+    ContextUpdateAdvertisement: lambda broker: broker._storing.handle_update,
+    ContextRequest: lambda broker: broker._searching.handle_request,
+    QuietRequest: lambda broker: broker._searching.handle_request,
     Lookahead: lambda broker: broker._searching.handle_lookahead,
     ContextResponse: lambda broker: broker._searching.handle_response,
     Ack: lambda broker: broker._accept_ack,

@@ -4,68 +4,68 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from overlay.core.node import Event
+from overlay.core.node import NodeEvent
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourJoined(Event):
+class NeighbourJoined(NodeEvent):
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourLeft(Event):
+class NeighbourLeft(NodeEvent):
     """It said so."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourLost(Event):
+class NeighbourLost(NodeEvent):
     """It missed its pings and gets no more requests; it is pinged on, ever more seldom."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourReturned(Event):
+class NeighbourReturned(NodeEvent):
     """A lost one answered a ping."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourRefused(Event):
+class NeighbourRefused(NodeEvent):
     """It does not take us for its neighbour, and did not take us in when it was asked to."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
-class MonitoringStarted(Event):
+class MonitoringStarted(NodeEvent):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkLeft(Event):
+class NetworkLeft(NodeEvent):
     """A controller ordered this broker to leave."""
 
 
 @dataclass(frozen=True, slots=True)
-class JoinFailed(Event):
+class JoinFailed(NodeEvent):
     """None of those named answered in time."""
 
     named: int
 
 
 @dataclass(frozen=True, slots=True)
-class NeighboursFound(Event):
+class NeighboursFound(NodeEvent):
     """A search for neighbours is over: there are enough."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class NeighboursAwaited(Event):
+class NeighboursAwaited(NodeEvent):
     """Too few candidates can be had; they are tried again, ever more seldom."""
 
     count: int
@@ -73,7 +73,7 @@ class NeighboursAwaited(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class LimitReached(Event):
+class LimitReached(NodeEvent):
     """A bound was hit; reported at most once in ten seconds per limit."""
 
     limit: str

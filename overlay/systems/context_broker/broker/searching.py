@@ -34,9 +34,9 @@ from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.codec import with_hops
-from overlay.systems.context_broker.wire.extensions import Lookahead
+from overlay.systems.context_broker.wire.extensions import Lookahead, QuietRequest
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
-from overlay.systems.context_broker.wire.messages import ContextResponse, Nack, Status
+from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Nack, Status
 from overlay.systems.context_broker.wire.table import OPERATIONS
 from overlay.systems.context_broker.wire.values import write_hops
 
@@ -101,7 +101,10 @@ class Searching:
 
     # ---- what is asked
 
-    def handle_request(self, request: Request, source: Address, now: int) -> None:
+    def handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
+        self.serve(request_of(message, is_quiet=isinstance(message, QuietRequest)), source, now)
+
+    def serve(self, request: Request, source: Address, now: int) -> None:
         """Answer it, send it on, or end its walk. One with hops comes from a broker, which is acknowledged nothing."""
         station = self._station
         is_duplicate = self.pending.holds(request.timestamp, request.key + request.path + hop_text(source), now)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import WireError
-from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.events import LimitReached
 from overlay.systems.context_broker.broker.opennet import OpenNetwork
@@ -115,7 +115,7 @@ class Station:
         self._is_exempt = is_exempt
         self._trusted_hosts = self.open_network.trusted_hosts
         self.outgoing: list[tuple[bytes, Address]] = []
-        self._events: list[Event] = []
+        self._events: list[NodeEvent] = []
         self._limits: dict[str, int] = {}
 
     def wall_ms(self, now: int) -> int:
@@ -179,7 +179,7 @@ class Station:
         by_code = {name: received[code] for name, code in _RECEIVED} | {name: sent[code] for name, code in _SENT}
         return by_code | _UNTOUCHED | dict(self.counters)
 
-    def report(self, event: Event) -> None:
+    def report(self, event: NodeEvent) -> None:
         """For a driver to drain; of more than ``MOST_EVENTS`` that it did not, the first are forgotten."""
         self._events.append(event)
         del self._events[:-MOST_EVENTS]
@@ -190,7 +190,7 @@ class Station:
             self._limits[limit] = now
             self.report(LimitReached(limit))
 
-    def drain_events(self) -> list[Event]:
+    def drain_events(self) -> list[NodeEvent]:
         if not self._events:  # nearly always
             return []
         events, self._events = self._events, []

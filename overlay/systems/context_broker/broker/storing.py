@@ -11,7 +11,7 @@ from overlay.systems.context_broker.broker.refresh import CONFIRMED_IN_A_LEASE, 
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
 from overlay.systems.context_broker.wire.extensions import ReplicaConfirm, ReplicaRefresh
-from overlay.systems.context_broker.wire.messages import Status, key_of, raw_key
+from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, Status, key_of, raw_key
 from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UPDATE = OPERATIONS[2]
@@ -33,7 +33,10 @@ class Storing:
         self.leases = Leases(lease) if config.replica_refresh else None
         self._next_sweep = 0
 
-    def handle_update(self, entry: Entry, source: Address, now: int) -> None:
+    def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
+        self.take_update(Entry.of(message), source, now)
+
+    def take_update(self, entry: Entry, source: Address, now: int) -> None:
         station, timestamp = self._station, entry.timestamp
         if self.is_from_the_future(timestamp, now):
             station.counters["rejected_stamp"] += 1

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from overlay.core.addresses import Address
 from overlay.core.errors import InvalidSetting, WireError
-from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
 from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.fast.replies import stamp_of
@@ -200,7 +200,7 @@ class Exchange:
         outgoing, self._outgoing = self._outgoing, []
         return outgoing
 
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Sequence[NodeEvent]:
         return ()
 
     def _ask_again(self, now: int) -> None:

@@ -1,9 +1,9 @@
-"""Requests that walk on and the Responses that come back, which are most of what the table does not answer.
+"""Requests that walk on and the Responses that come back: most of what the table does not answer.
 
-Counterpart: ``searching`` carries out every strategy, this one too, in the same datagrams, counters, traces and pending
-queries. Here is what it comes to where the search is one walk, the query was not here before, who asks is trusted,
-nobody is suspected or has left, and no replica is to be kept; whatever else comes is left to it.
-``tests/broker/test_hits.py`` holds the two together.
+Counterpart: ``Searching`` carries out every strategy, this one too, with the same datagrams, counters, traces and
+pending queries. This is the short form for one walk, where the query was not here before, who asks is trusted, no
+neighbour is suspected, this broker has not left, and no replica is to be kept; anything else is left to it.
+``tests/fast/test_conversations.py`` compares the two.
 """
 
 from __future__ import annotations
@@ -110,13 +110,12 @@ class Forwards:
         station.tracer.note_passed_back(query.name, now, source, to)
         return True
 
-    def settle(self) -> None:
-        """Bring the station's counters up to date."""
-        received, sent, counters = self._station.received, self._station.sent, self._station.counters
-        received[3] += self._requests
-        received[32] += self._quiet
-        received[4] += self._answers
-        sent[3] += self._requests + self._quiet
-        sent[4] += self._passed
-        counters["forwards"] += self._requests + self._quiet
-        self._requests = self._quiet = self._answers = self._passed = 0
+    def add_to(self, counters: dict[str, int]) -> None:
+        """Add what was counted here to all counters of a broker."""
+        forwarded = self._requests + self._quiet
+        counters["in_3"] += self._requests
+        counters["in_32"] += self._quiet
+        counters["in_4"] += self._answers
+        counters["out_3"] += forwarded
+        counters["out_4"] += self._passed
+        counters["forwards"] += forwarded

@@ -1,6 +1,7 @@
-"""The messages that come most, from their bytes to the part that handles them.
+"""The commonest messages (2, 3, 4, 32), from their bytes to the part of a broker that handles them.
 
-Counterparts: ``sliced`` reads them here; what it does not know is parsed, and comes to the same parts as a message.
+Counterparts: ``sliced`` reads them here. What it does not read is parsed (``wire.codec``), and comes to the same parts
+as a message: ``Storing.handle_update``, ``Searching.handle_request`` and ``handle_response``.
 """
 
 from __future__ import annotations
@@ -11,15 +12,12 @@ from overlay.core.addresses import Address
 from overlay.core.node import NEVER
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
-from overlay.systems.context_broker.broker.queries import Answer, Request, request_of
+from overlay.systems.context_broker.broker.queries import Answer, Request
 from overlay.systems.context_broker.broker.searching import Searching
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.fast.forwards import Forwards, are_plain
 from overlay.systems.context_broker.fast.sliced import read_answer, read_request, read_update
-from overlay.systems.context_broker.wire.extensions import QuietRequest
-from overlay.systems.context_broker.wire.messages import ContextRequest, ContextUpdateAdvertisement
 
 Lane = Callable[[bytes, Address, int], int | None]
 """Takes a datagram; the instant at which it has made something come due, ``None`` where the datagram is to be parsed.
@@ -43,17 +41,10 @@ class Lanes:
         request = self._split_request
         return {b"2|": self._take_update, b"3|": request, b"4|": self.take_answer, b"32": request}
 
-    def settle(self) -> None:
-        """Bring the station's counters up to date."""
+    def add_to(self, counters: dict[str, int]) -> None:
+        """Add what was counted here to all counters of a broker."""
         if self._forwards is not None:
-            self._forwards.settle()
-
-    def handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
-        request = request_of(message, is_quiet=isinstance(message, QuietRequest))
-        self._searching.handle_request(request, source, now)
-
-    def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
-        self._storing.handle_update(Entry.of(message), source, now)
+            self._forwards.add_to(counters)
 
     def take_request(
         self, data: bytes, is_quiet: bool, stamp: bytes, rest: bytes, source: Address, now: int
@@ -68,7 +59,7 @@ class Lanes:
             if deadline is not None:
                 return deadline
         self._station.received[32 if is_quiet else 3] += 1
-        self._searching.handle_request(Request(timestamp, key, hops, path, is_quiet), source, now)
+        self._searching.serve(Request(timestamp, key, hops, path, is_quiet), source, now)
         due = _earliest(self._searching)
         return min(due, _earliest(self._storing)) if self._confirms else due
 
@@ -98,7 +89,7 @@ class Lanes:
         if entry is None:
             return None
         self._station.received[2] += 1
-        self._storing.handle_update(entry, source, now)
+        self._storing.take_update(entry, source, now)
         return _earliest(self._storing)
 
 

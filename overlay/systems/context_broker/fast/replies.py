@@ -1,8 +1,7 @@
-"""Answers known by their bytes: what ``wire.parse`` would say of them, at a fraction of its cost.
+"""Answers that a client knows by their bytes: what ``wire.codec.parse`` says of them, at a fraction of its cost.
 
-Counterpart: ``questions`` puts them together. A load generator sees three datagrams for each of its requests, and of
-nearly all wants to know one bit. Whatever is not told apart here is left to ``parse``; the tests hold both to one
-opinion of any bytes.
+Counterpart: ``clients.questions`` puts them together. A load generator receives three datagrams for each of its
+requests, and of nearly all needs one bit. ``tests/fast/test_replies.py`` compares both for any bytes.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.errors import WaxwingError
 from overlay.core.links import LinkShape, Shaper
-from overlay.core.node import MILLISECOND, SECOND, Event
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
 from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.processes import Child, Ready, Work, fork, last_words
@@ -97,7 +97,7 @@ class Tap:
             self._tell("sent", time.monotonic_ns(), data, to)
         return datagrams
 
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Sequence[NodeEvent]:
         return self._broker.events()
 
     def _tell(self, what: str, now: int, data: bytes, other: Address) -> None:

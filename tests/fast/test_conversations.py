@@ -1,4 +1,4 @@
-"""What goes a short way ends as on the way of all others: in the same datagrams, counters, traces and timers."""
+"""A broker with its fast paths and one without are the same: in datagrams, counters, traces, timers and state."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +8,7 @@ from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.wire.codec import parse
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
 
 KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")
@@ -60,36 +61,47 @@ steps = st.tuples(requests | updates | replies | others, senders, st.integers(0,
 
 
 class Told:
-    """A broker and all that can be seen of it. ``plainly``: every datagram is parsed."""
+    """A broker and all that can be seen of it."""
 
-    def __init__(self, *, plainly, **chosen):
+    def __init__(self, *, is_fast, **chosen):
         config = BrokerConfig(controller_networks=INSIDE, trusted_networks=INSIDE, **chosen)
-        self.broker = Broker(config, A, Chances.streams(3), WALL * MILLISECOND)
-        if plainly:
-            self.broker._by_head.clear()
-            self.broker._trusted_lanes = None
-            self.broker._find = {}.get
+        self.broker = Broker(config, A, Chances.streams(3), WALL * MILLISECOND, is_fast=is_fast)
 
     def hear(self, text, source, now):
+        self.broker.receive_datagram(text.encode(), source, now)
+        return self.seen(now)
+
+    def seen(self, now):
         broker = self.broker
-        broker.receive_datagram(text.encode(), source, now)
+        before = broker.counters()
         timer = broker.next_timer()
         if timer is not None and timer <= now:
             broker.handle_timer(now)
         broker.check_invariants()
-        return broker.datagrams_to_send(), broker.statistics(now), broker.traces(), broker.events(), broker.next_timer()
+        sent, statistics, held = broker.datagrams_to_send(), broker.statistics(now), broker.held_keys(now)
+        said = broker.traces(), broker.events(), broker.next_timer(), broker.neighbours
+        return sent, before, statistics, held, *said
+
+
+choices = st.fixed_dictionaries(
+    {
+        "trace_one_in": st.sampled_from([0, 1, 3, 1_000_000]),
+        "walk_policy": st.sampled_from(["avoid", "uniform", "backtrack"]),
+        "table": st.sampled_from(["indexed", "linear"]),
+        "search": st.sampled_from(["walk", "walk", "walk", "lookahead", "flood"]),
+        "hop_ack": st.sampled_from([False, False, True]),
+        "replica_refresh": st.sampled_from([False, False, True]),
+        "pending_capacity": st.sampled_from([2, 10_000]),
+        "walk_ttl": st.sampled_from([1, 64]),
+    }
+)
 
 
 @settings(max_examples=200)
-@given(
-    st.lists(steps, max_size=40),
-    st.sampled_from([0, 1, 3, 1_000_000]),
-    st.sampled_from(["avoid", "uniform", "backtrack"]),
-    st.sampled_from(["indexed", "linear"]),
-)
-def test_the_same_conversation_the_short_way_and_the_plain_way(conversation, one_in, policy, table):
-    chosen = {"trace_one_in": one_in, "walk_policy": policy, "table": table, "pending_deadline_ms": 200}
-    short, plain = Told(plainly=False, **chosen), Told(plainly=True, **chosen)
+@given(st.lists(steps, max_size=40), choices)
+def test_a_conversation_is_the_same_with_and_without_fast_paths(conversation, chosen):
+    chosen["pending_deadline_ms"] = 200
+    fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
     now, asked = 0, {C: request(3, 1, KEYS[0], [B])}
     joins = [(f"8|1|{format_address(A)}|*", neighbour, 0) for neighbour in (B, D)]
     for what, source, ms in [*joins, *conversation]:
@@ -97,24 +109,43 @@ def test_the_same_conversation_the_short_way_and_the_plain_way(conversation, one
         if callable(what):
             source = source if source in asked else next(reversed(asked))
             what = what(asked[source])
-        heard = short.hear(what, source, now)
-        assert heard == plain.hear(what, source, now), what
+        heard = fast.hear(what, source, now)
+        assert heard == slow.hear(what, source, now), what
         asked |= {to: data.decode() for data, to in heard[0] if data.startswith(b"3|")}
 
 
+@settings(max_examples=100)
+@given(st.lists(st.tuples(requests | updates | others, senders), max_size=30), choices)
+def test_a_batch_is_the_same_with_and_without_fast_paths(batch, chosen):
+    fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
+    joins = [(f"8|1|{format_address(A)}|*", neighbour) for neighbour in (B, D)]
+    datagrams = [(what.encode(), source) for what, source in [*joins, *batch]]
+    for broker in (fast.broker, slow.broker):
+        broker.receive_datagrams(datagrams, 0)
+    assert fast.seen(0) == slow.seen(0)
+
+
 def test_a_broker_is_up_since_its_first_datagram_whichever_way_it_went():
-    for plainly in (False, True):
-        talk = Told(plainly=plainly)
+    for is_fast in (False, True):
+        talk = Told(is_fast=is_fast)
         for second in (10, 20):
             talk.broker.receive_datagram(request(32, second, KEYS[0]).encode(), C, second * SECOND)
         assert talk.broker.statistics(40 * SECOND)["uptime"] == 30_000
 
 
+def test_counters_are_true_in_the_middle_of_a_batch():
+    talk = Told(is_fast=True)
+    talk.hear(update(0, "p", KEYS[0], -10, 1000, "x"), C, 0)
+    talk.broker.receive_datagrams([(request(32, 5, KEYS[0]).encode(), C), (b"20|5", C)], 0)
+    (*_, (answer, _)) = talk.broker.datagrams_to_send()
+    assert parse(answer).counters["hits"] == talk.broker.counters()["in_32"] == 1
+
+
 def test_most_go_the_short_way():
-    talk = Told(plainly=False)
+    talk = Told(is_fast=True)
     talk.hear(f"8|1|{format_address(A)}|*", B, 0)
     talk.hear(update(0, "p", KEYS[0], -10, 1000, "x"), C, 0)
-    talk.broker._lanes._searching = None  # whatever else could answer
+    talk.broker._fast._parts._searching = None  # whatever else could answer
     back = answer(request(3, 5, KEYS[1], [C]), "")
     for text, source, datagrams in [
         (request(3, 5, KEYS[0]), C, 3),
