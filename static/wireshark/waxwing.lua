@@ -6,7 +6,8 @@
 
 local waxwing = Proto("waxwing", "Waxwing Context Broker")
 
--- Code, name, fields behind the code (name:kind), and what may follow them. A test holds this against the codec.
+-- Begin: made from the table of messages by `python -m brokerweb.systems.context_broker.wirelab`.
+-- Code, name, fields behind the code (name:kind), and what may follow them.
 local MESSAGES = {
   [0] = {"StartNeighborsMonitoring", "timestamp:time", "nothing"},
   [1] = {"Ping", "timestamp:time", "nothing"},
@@ -38,24 +39,10 @@ local MESSAGES = {
   [33] = {"ReplicaRefresh", "timestamp:time payload_size:size provider_id:name entity_type:name entity_id:name scope:name valid_begin:time valid_end:time payload:payload", "nothing"},
   [34] = {"ReplicaConfirm", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name stored:time", "nothing"},
 }
-
-local STATUSES = {
-  [101] = "REQ_RECEIVED", [102] = "REQ_PROCESSED",
-  [201] = "I_ERROR", [202] = "DATA_NOT_FOUND", [301] = "BAD_REQUEST",
-}
-local PREFIXES = {
-  ack_status = "Status:", nack_status = "Status:", operation = "Operation ", requester = "Requested by ",
-}
-local MOST_DIGITS = 19
-local MOST_PAYLOAD = 60000
-local MOST_SECONDS_DIGITS = 10
-local BAR = 124
-
-local names = {}
-for code, message in pairs(MESSAGES) do names[code] = message[1] end
-
+local STATUSES = { [101] = "REQ_RECEIVED", [102] = "REQ_PROCESSED", [201] = "I_ERROR", [202] = "DATA_NOT_FOUND", [301] = "BAD_REQUEST" }
+local PREFIXES = { ack_status = "Status:", nack_status = "Status:", operation = "Operation ", requester = "Requested by " }
+local MOST_DIGITS, MOST_PAYLOAD, MOST_TTL = 19, 60000, 255
 local f = {
-  code = ProtoField.uint32("waxwing.code", "Message", base.DEC, names),
   timestamp = ProtoField.absolute_time("waxwing.timestamp", "Timestamp", base.UTC),
   payload_size = ProtoField.uint32("waxwing.payload_size", "PayloadSize"),
   flag = ProtoField.string("waxwing.flag", "Flag"),
@@ -71,16 +58,25 @@ local f = {
   operation = ProtoField.string("waxwing.operation", "Operation"),
   requested_by = ProtoField.string("waxwing.requested_by", "Requested by"),
   broker_address = ProtoField.string("waxwing.broker_address", "BrokerAddress"),
-  address = ProtoField.string("waxwing.address", "Address"),
   ttl = ProtoField.uint32("waxwing.ttl", "TTL"),
-  sequence = ProtoField.uint64("waxwing.sequence", "Sequence"),
-  target = ProtoField.string("waxwing.target", "Target"),
+  address = ProtoField.string("waxwing.address", "Address"),
   counters = ProtoField.string("waxwing.counters", "Counters"),
-  message = ProtoField.bytes("waxwing.message", "Message within"),
-  hop = ProtoField.string("waxwing.hop", "Hop"),
-  hops = ProtoField.uint32("waxwing.hops", "Hops"),
-  mark = ProtoField.string("waxwing.mark", "Mark"),
+  sequence = ProtoField.uint64("waxwing.sequence", "Sequence"),
+  message = ProtoField.bytes("waxwing.message", "Message"),
+  target = ProtoField.string("waxwing.target", "Target"),
+  stored = ProtoField.absolute_time("waxwing.stored", "Stored", base.UTC),
 }
+-- End.
+local MOST_SECONDS_DIGITS = 10
+local BAR = 124
+
+local names = {}
+for code, message in pairs(MESSAGES) do names[code] = message[1] end
+
+f.code = ProtoField.uint32("waxwing.code", "Message", base.DEC, names)
+f.hop = ProtoField.string("waxwing.hop", "Hop")
+f.hops = ProtoField.uint32("waxwing.hops", "Hops")
+f.mark = ProtoField.string("waxwing.mark", "Mark")
 local listed = {}
 for _, field in pairs(f) do table.insert(listed, field) end
 waxwing.fields = listed
@@ -164,7 +160,7 @@ local function integer(tree, field, text, range)
 end
 
 local ADDERS = {
-  time = time, integer = integer, size = number(MOST_PAYLOAD), ttl = number(255),
+  time = time, integer = integer, size = number(MOST_PAYLOAD), ttl = number(MOST_TTL),
   ack_status = status(100, 199), nack_status = status(200, 399),
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,7 +14,6 @@ from brokerweb.systems.context_broker.wirelab import composing, hexview, pasted
 from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, dissect
 from brokerweb.systems.context_broker.wirelab.verdicts import Judgement, judge
 from overlay.core.errors import InvalidSetting, WireError
-from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.kinds import Field, Kind, Tail
 from overlay.systems.context_broker.wire.table import CODES, LAYOUTS
@@ -79,16 +77,6 @@ def test_every_message_has_its_fields_by_name(message: object) -> None:
     if hasattr(message, "hops"):
         hosts = [named[f"Hop {at} host"].text for at in range(1, len(message.hops) + 1)]
         assert hosts == [host for host, _ in message.hops]
-
-
-def test_every_message_of_the_codec_is_described() -> None:
-    assert {code: layout.name for code, layout in LAYOUTS.items()} == {
-        code: kind.__name__ for kind, code in CODES.items()
-    }
-    for layout in LAYOUTS.values():
-        BrokerConfig(**layout.needs)  # type: ignore[arg-type]
-        assert layout.purpose.endswith(".")
-        assert layout.fields[0].kind == Kind.TIME
 
 
 @pytest.mark.parametrize(
@@ -327,24 +315,3 @@ def test_what_cannot_be_composed_is_named(code: int, given_: dict[str, str], fie
     with pytest.raises(InvalidSetting) as error:
         composing.compose(code, given_, NOW)
     assert error.value.field == field
-
-
-# ---- and for Wireshark
-
-
-def test_the_dissector_for_wireshark_knows_the_same_messages() -> None:
-    text = (Path(__file__).parents[2] / "static/wireshark/waxwing.lua").read_text()
-    table = re.search(r"local MESSAGES = \{\n(.*?)\n\}", text, re.DOTALL)
-    assert table
-    told = {
-        int(code): (name, tuple(fields.split()), tail)
-        for code, name, fields, tail in re.findall(r'\[(\d+)\] = \{"(\w+)", "([^"]*)", "([^"]*)"\}', table[1])
-    }
-    assert told == {
-        code: (
-            layout.name,
-            tuple(f"{one.key}:{one.kind.value.replace(' ', '_')}" for one in layout.fields),
-            layout.tail.value,
-        )
-        for code, layout in LAYOUTS.items()
-    }

@@ -16,6 +16,7 @@ from overlay.core.addresses import format_address
 from overlay.core.node import SECOND
 from overlay.sim.recorders import Recorders
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.wire.table import LAYOUTS
 from overlay.topologies import generate
 from telemetry.__main__ import main
 from telemetry.errors import TelemetryError
@@ -164,7 +165,8 @@ def test_every_message_of_a_run_is_one_packet_in_its_order(files: RunFiles) -> N
         ends = [brokers.get(format_address(end), messages.OUTSIDE) for end in (one.source, one.to)]
         assert ends == [row["sender"], row["receiver"]]
         teller = "sender" if row["sender"] != messages.OUTSIDE else "receiver"
-        assert one.options[1] == f"Recorded by the {teller}; message {row['number']}.".encode()
+        name = LAYOUTS[int(one.data.partition(b"|")[0])].name
+        assert one.options[1] == f"{row['code']} {name}, recorded by the {teller}; message {row['number']}.".encode()
 
 
 def test_what_is_chosen_is_alike_as_rows_and_as_packets(files: RunFiles) -> None:

@@ -1,6 +1,7 @@
 """Seed 000, the decentralised context broker. Pure.
 
-- ``broker``      messages, wire, table, walks, replication, members, pings
+- ``wire``        the messages, each described once; bytes to messages and back
+- ``broker``      table, walks, replication, members, pings; ``fast``: what it and clients do without building messages
 - ``clients``     provider, consumer and controller: retransmission until a terminal answer, and a deadline
 - ``workload``    who provides and asks what, when, of which broker; ``searches``: whether it makes brokers search
 - ``profiles``    named sets of a broker's settings

@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 from overlay import __version__
 from overlay.core.engines import SIMULATED
 from overlay.journal.recording import BadRecording, Recording, What, recordings_in
+from overlay.systems.context_broker.wire.codec import code_of
+from overlay.systems.context_broker.wire.table import LAYOUTS
 from telemetry.errors import TelemetryError
 from telemetry.lake import pcapng
 from telemetry.lake.runs import RunFiles
@@ -168,8 +170,15 @@ def _pieces(recordings: list[Recording], choice: Choice, wanted: bytes | None, t
             ends, direction, teller = (own, other), pcapng.OUTBOUND, "sender"
         else:
             ends, direction, teller = (other, own), pcapng.INBOUND, "receiver"
-        piece += pcapng.packet(epoch + at, *ends, data, direction, f"Recorded by the {teller}; message {number}.")
+        piece += pcapng.packet(epoch + at, *ends, data, direction, _comment(number, teller, data))
         if len(piece) >= PIECE_BYTES:
             yield bytes(piece)
             piece.clear()
     yield bytes(piece)
+
+
+def _comment(number: int, teller: str, data: bytes) -> str:
+    code = code_of(data)
+    layout = None if code is None else LAYOUTS.get(code)
+    name = "Unreadable" if layout is None else f"{layout.code} {layout.name}"
+    return f"{name}, recorded by the {teller}; message {number}."

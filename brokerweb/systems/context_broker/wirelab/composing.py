@@ -53,7 +53,7 @@ def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
             key=one.key,
             label=one.name,
             text=given.get(one.key, one.example),
-            help=one.meaning,
+            help=f"{one.meaning} Computed if left empty." if one.kind == Kind.SIZE else one.meaning,
             lines=3 if one.kind in (Kind.PAYLOAD, Kind.MESSAGE) else 1,
             choices=_choices(one),
         )

@@ -1,7 +1,8 @@
 """The context broker of seed 000 as a pure core; the contract is the wire protocol.
 
-- ``messages`` and ``extensions`` one class per message, made of ``fields``; ``wire`` bytes to messages and back
-- ``sliced`` what comes most, read by slicing; ``lanes``, ``hits`` and ``forwards`` what becomes of it without a message
+The messages are in ``wire``, next to this folder, and in ``fast`` what handles the commonest without building them.
+
+- ``queries`` requests and answers as brokers pass them on
 - ``table`` what providers said; ``storing`` what goes into it
 - ``walks`` where a request goes next; ``replication`` who keeps a replica, ``refresh`` who is told a newer value;
   ``pending`` what waits for an answer, ``seen`` what was here before; ``hops`` from broker to broker, acknowledged or

@@ -105,6 +105,16 @@ class Tail(StrEnum):
     ADDRESSES_STAR = "addresses and a star"
 
 
+TAIL_PRESENCE: Mapping[Tail, str] = {
+    Tail.NONE: "",
+    Tail.HOPS: "Then zero or more hops, `host|port` each, the consumer first.",
+    Tail.MARKED_HOPS: "Then zero or more hops, `host|port` each, the consumer first, each followed by `*` or not.",
+    Tail.ADDRESSES: "Then zero or more addresses.",
+    Tail.STAR: "Then `*`, or nothing.",
+    Tail.ADDRESSES_STAR: "Then one or more addresses, and `*`, or nothing.",
+}
+
+
 class Family(StrEnum):
     """What a message is for; figures of recorded runs are coloured by it."""
 

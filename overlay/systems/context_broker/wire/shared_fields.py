@@ -19,7 +19,7 @@ KEY = (
     Field("Scope", Kind.NAME, "temp", "Which of its data."),
 )
 PROVIDER = Field("ProviderID", Kind.NAME, "p1", "Who provided the data.")
-SIZE = Field("PayloadSize", Kind.SIZE, "", "Length of the payload; computed if left empty.")
+SIZE = Field("PayloadSize", Kind.SIZE, "", "Length of the payload.")
 CONTENT = (
     PROVIDER,
     *KEY,

@@ -1,0 +1,1 @@
+"""The messages: one description, and what is made from it."""
