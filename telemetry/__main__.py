@@ -1,4 +1,4 @@
-"""What telemetry does without the web: reports, sweeps of simulated runs, and the pages that are made by measuring.
+"""What telemetry does without the web: reports, sweeps of simulated runs, studies, and pages made by measuring.
 
 Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some broke a threshold.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from overlay.core.errors import InvalidSetting, WaxwingError
 from overlay.plugins import register_systems
 from overlay.runtime.calibrated import data_directory
+from telemetry.cli import study as study
 from telemetry.cli import sweep as sweep
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.reports.progress import ERROR, PROGRESS, tell
@@ -48,6 +49,13 @@ def parser() -> argparse.ArgumentParser:
             "sweep", parents=[data], help="simulate all configurations of a definition, spread by Spark"
         )
     )
+    study.add_flags(
+        commands.add_parser(
+            "study",
+            parents=[data],
+            help="simulate a study, and judge by it what its paper says; without an id, list them",
+        )
+    )
     batch = commands.add_parser(
         "simulate-batch", parents=[data], help="carry out a batch that was written before (for the web)"
     )
@@ -67,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = {
         "report": _report,
         "sweep": _sweep,
+        "study": _study,
         "simulate-batch": _simulate_batch,
         "pcap": _pcap,
         "spark": _spark,
@@ -110,6 +119,15 @@ def _sweep(given: argparse.Namespace) -> int:
     except InvalidSetting as error:
         tell(ERROR, f"{given.spec}: {error.sentence if error.field == 'spec' else error}")
         return 2
+    print(words)
+    return code
+
+
+def _study(given: argparse.Namespace) -> int:
+    try:
+        words, code = study.make(given, _say)
+    except InvalidSetting as error:
+        return _fail(error, 2)
     print(words)
     return code
 

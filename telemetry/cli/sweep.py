@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -53,20 +53,26 @@ def make(given: Namespace, say: Say) -> tuple[str, int]:
     orders = orders_of(given.spec, given.replicates)
     demanded = _demanded_by(given.spec)
     out: Path = given.out or given.var / "sweeps" / given.spec.stem
-    try:
-        places = Places(out / "runs", out / "lake", given.var)
-        expected = [costs.seconds(order.configuration) for order in orders]
-        began = time.monotonic()
-        with _alone(out):
-            batch = Batch.write(out / "batch", places, orders, expected)
-            with _saying(batch, say):
-                carry_out(batch, given.var, with_spark=not given.plain and len(orders) > PLAIN)
-    except OSError as error:
-        raise TelemetryError(describe_os_error(error)) from error
+    began = time.monotonic()
+    batch = simulate_all(orders, out, given.var, say, with_spark=not given.plain and len(orders) > PLAIN)
     rows = page.rows(batch, orders, demanded)
     write_json(out / "sweep.json", rows)
     write_json(out / "runs.json", [{"run": row["run"]} for row in rows if row["state"] == DONE])
     return page.text(rows, out, time.monotonic() - began), _code(rows)
+
+
+def simulate_all(orders: Sequence[Order], out: Path, var: Path, say: Say, *, with_spark: bool) -> Batch:
+    """Simulate what is not simulated yet into ``out``. Raises ``TelemetryError`` where it cannot go on."""
+    try:
+        places = Places(out / "runs", out / "lake", var)
+        expected = [costs.seconds(order.configuration) for order in orders]
+        with _alone(out):
+            batch = Batch.write(out / "batch", places, orders, expected)
+            with _saying(batch, say):
+                carry_out(batch, var, with_spark=with_spark)
+    except OSError as error:
+        raise TelemetryError(describe_os_error(error)) from error
+    return batch
 
 
 def _code(rows: Sequence[page.Row]) -> int:
@@ -94,7 +100,11 @@ def _alone(out: Path) -> Iterator[None]:
 def orders_of(spec: Path, replicates: int | None = None) -> list[Order]:
     """A run for each configuration and replicate of a definition. Raises ``InvalidSetting``."""
     instead = {} if replicates is None else {"replicates": replicates}
-    definition, configurations = simulated(_read(spec), str(spec), **instead)
+    return orders_for(*simulated(_read(spec), str(spec), **instead))
+
+
+def orders_for(definition: Mapping[str, Any], configurations: Sequence[Mapping[str, Any]]) -> list[Order]:
+    """A run for each configuration and replicate, in the definition's order."""
     return [
         Order(f"{configuration_hash(one)}-{replicate}", one, derive_seed(definition["seed"], replicate), replicate)
         for one in configurations

@@ -21,6 +21,7 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND, SOME
 from telemetry.lake.runs import RunFiles
 from telemetry.measures import Measure
+from telemetry.studies.study import Study
 
 
 class Traces(Protocol):
@@ -122,6 +123,8 @@ class Telemetry:
 
     measures: ClassVar[tuple[Measure, ...]] = ()
     """What a run is measured by, in addition to ``telemetry.measures.COMMON``."""
+    studies: ClassVar[tuple[Study, ...]] = ()
+    """Its published figures and other questions, in the order of lists."""
     wordings: ClassVar[Mapping[str, Wording]] = {}
     """Its events in words, by the event's name. Phases, faults and processes have theirs in ``telemetry.live``."""
     limits: ClassVar[Mapping[str, str]] = {}

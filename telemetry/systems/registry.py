@@ -11,7 +11,9 @@ from typing import Any
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS, system_of
+from telemetry.errors import TelemetryError
 from telemetry.measures import COMMON, Measure
+from telemetry.studies.study import Row, Study
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
 
@@ -44,6 +46,26 @@ def measures() -> Mapping[str, Measure]:
     A measure of one system has its bare name, or its key ``SYSTEM.name`` where a measure before it has that.
     """
     return _all_measures(tuple(SYSTEMS.values()))
+
+
+def studies() -> Mapping[str, Study]:
+    """The studies of every system, by id. Raises ``TelemetryError`` where two have one id."""
+    found: dict[str, Study] = {}
+    for system in SYSTEMS.values():
+        for study in _class_of(system).studies:
+            if study.id in found:
+                raise TelemetryError(f"{found[study.id].system} and {system.name} both have a study {study.id}.")
+            found[study.id] = replace(study, system=system.name)
+    return found
+
+
+def row_of(configuration: Mapping[str, Any], name: str, seed: int, figures: Mapping[str, float]) -> Row:
+    """A run as studies read it: its configuration with its hash, its seed, and its figures by key."""
+    known = {one.name: figures[one.key] for one in measures_of(configuration["system"]).values() if one.key in figures}
+    topology = configuration["topology"]
+    return Row(
+        topology["kind"], topology["brokers"], configuration["settings"], configuration["workload"], known, seed, name
+    )
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from telemetry.measures import Measure, cost, share
-from telemetry.statistics.intervals import SHARE
+from telemetry.statistics.intervals import COUNT, SHARE, SIGNED
 
 MEASURES = (
     cost("hops", "Hops per answer"),
@@ -23,4 +23,9 @@ MEASURES = (
         most=1000.0,
     ),
     Measure("age_ms", "Age of an answer, median", "ms", ("age_ms", "p50"), "lower"),
+    Measure("mean_from_sent", "Mean response time from the actual sending", "us", ("mean_from_sent_us",), "lower"),
+    Measure("copies", "Copies of all entities at the end", "", ("holdings", "copies"), "", scale=COUNT),
+    Measure("copies_exponent", "Slope of copies over query rate", "", ("holdings", "exponent"), "", scale=SIGNED),
+    Measure("gone_known_ms", "Time until neighbours knew of a departure", "ms", ("departures", "known_ms"), "lower"),
+    Measure("busiest_over_mean", "Load of the busiest broker over the mean", "", ("busiest_over_mean",), "lower"),
 )

@@ -19,11 +19,21 @@ from telemetry.lake.runs import RunFiles
 from telemetry.statistics import metrics
 from telemetry.statistics.metrics import Numbers
 from telemetry.summary.truths import TRUTHS, account
-from telemetry.systems.context_broker import captures, figures, holdings, messages, oracle, tracefile, traffic
+from telemetry.systems.context_broker import (
+    captures,
+    departures,
+    figures,
+    holdings,
+    messages,
+    oracle,
+    tracefile,
+    traffic,
+)
 from telemetry.systems.context_broker.measures import MEASURES
 from telemetry.systems.context_broker.oracle import Columns, Conditions
 from telemetry.systems.context_broker.published import nearest, same
 from telemetry.systems.context_broker.schedule import due_in_measuring
+from telemetry.systems.context_broker.studies import STUDIES
 from telemetry.systems.context_broker.traces import Gathered
 from telemetry.systems.context_broker.words import COUNTERS, LIMITS, WORDINGS
 from telemetry.systems.contract import Command, Journalled, Telemetry, Traffic
@@ -40,6 +50,7 @@ class ContextBrokerTelemetry(Telemetry):
 
     name = SYSTEM.name
     measures, wordings, limits, counters = MEASURES, WORDINGS, LIMITS, COUNTERS
+    studies = STUDIES
 
     def commands(self) -> Sequence[Command]:
         from telemetry.systems.context_broker.commands import COMMANDS
@@ -72,7 +83,16 @@ class ContextBrokerTelemetry(Telemetry):
         at_the_end = [one for one in journalled.holdings if one.at_us >= end_us - AT_ONCE_US]
         held = holdings.by_entity(samples, at_the_end, summary["measured_us"])
         holdings.write(held, files.holdings_path)
-        return {"holdings": holdings.in_short(held, at_the_end)}
+        found = {"holdings": holdings.in_short(held, at_the_end), "busiest_over_mean": self._busiest(summary)}
+        if any(event.name in departures.GONE for event in journalled.events):
+            found["departures"] = departures.known(journalled.events, journalled.starts)
+        return found
+
+    def _busiest(self, summary: Mapping[str, Any]) -> float | None:
+        """Processor time of the busiest broker over that of the mean one."""
+        by_process = summary["processor"]["by_process"]
+        used = [cores for process, cores in by_process.items() if self.system.is_server(process)]
+        return max(used) * len(used) / sum(used) if sum(used) else None
 
     def traffic(self, files: RunFiles) -> Traffic | None:
         return traffic.of_run(files)

@@ -1,0 +1,87 @@
+"""``python -m telemetry study ID``: a study simulated, its values next to the published ones, and its verdicts."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from overlay.core.errors import InvalidSetting
+from overlay.experiment.definition import checked
+from overlay.experiment.inline import separated
+from overlay.experiment.sweeps import configuration_hash
+from telemetry.cli.sweep import orders_for, simulate_all
+from telemetry.lake.runs import Lake, read_manifest
+from telemetry.measures import figures_in
+from telemetry.studies import judging, telling
+from telemetry.studies.study import QUICK, SCALES, Row, Study
+from telemetry.sweep.batch import CANCELLED, DONE, Batch
+from telemetry.sweep.simulation import Order
+from telemetry.systems.registry import measures_of, row_of, studies
+
+WENT_WELL, FAILED, STOPPED = 0, 1, 130
+"""Exit codes: judged, whatever the verdicts; some runs failed; stopped by Ctrl-C."""
+
+
+def add_flags(command: ArgumentParser) -> None:
+    """What can be told to ``python -m telemetry study``."""
+    command.add_argument("id", metavar="ID", nargs="?", help="such as 4.3 or E0.1; without one, all are listed")
+    command.add_argument(
+        "--scale", choices=SCALES, default=QUICK, help="minutes, or the paper's whole (default: quick)"
+    )
+    command.add_argument("--out", type=Path, help="directory of runs and lake (default: studies/ID/SCALE below --var)")
+    command.add_argument("--json", action="store_true", help="for machines")
+
+
+def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
+    """The study's answer, or the list of studies, and the exit code. What was simulated before is not simulated again.
+
+    Raises ``InvalidSetting`` for an id that there is not and ``TelemetryError`` where it cannot go on.
+    """
+    if given.id is None:
+        return _list(given.json), WENT_WELL
+    study = find(given.id)
+    orders = orders_of(study, given.scale)
+    out: Path = given.out or given.var / "studies" / study.id / given.scale
+    batch = simulate_all(orders, out, given.var, say, with_spark=False)
+    result = judging.judge(study, given.scale, rows(batch, orders), len({one.run.split("-")[0] for one in orders}))
+    told = [batch.told(order.run) for order in orders]
+    digest = telling.digest_of(str(one.result["digest"]) for one in told if one.state == DONE)
+    code = STOPPED if any(one.state == CANCELLED for one in told) else FAILED
+    for order, one in zip(orders, told, strict=True):
+        if one.state != DONE and one.reason:
+            say(f"{order.run}, seed {order.seed}: {one.reason}")
+    said = json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest)
+    return said, WENT_WELL if all(one.state == DONE for one in told) else code
+
+
+def _list(as_json: bool) -> str:
+    found = studies().values()
+    if not as_json:
+        return telling.listed(found)
+    return json.dumps([{"study": one.id, "system": one.system, "question": one.question} for one in found])
+
+
+def find(name: str) -> Study:
+    """Raises ``InvalidSetting``."""
+    found = studies()
+    if name not in found:
+        raise InvalidSetting("study", f"there is none with the id {name!r:.40}; there are {', '.join(found)}")
+    return found[name]
+
+
+def orders_of(study: Study, scale: str) -> list[Order]:
+    """A run for each configuration and replicate. Raises ``InvalidSetting`` for a definition that is wrong."""
+    return orders_for(*checked(*separated(study.at(scale))))
+
+
+def rows(batch: Batch, orders: Sequence[Order]) -> Iterator[Row]:
+    """The runs that are done, as studies read them."""
+    lake = Lake(batch.places.lake)
+    for order in orders:
+        if batch.told(order.run).state == DONE:
+            configuration = order.configuration
+            summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
+            figures = figures_in(summary, measures_of(configuration["system"]).values())
+            yield row_of(configuration, configuration_hash(configuration), order.seed, figures)

@@ -1,0 +1,113 @@
+"""What a study came to: the document of ``--json`` and REST, and the command's table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from overlay.core.hashes import blake2b
+from telemetry.studies.criteria import NOT_JUDGED
+from telemetry.studies.judging import Result, Value
+from telemetry.studies.study import SCALES, Study
+
+
+def digest_of(digests: Iterable[str]) -> str:
+    """Of the digests of the runs, in order."""
+    return blake2b("\n".join(digests).encode(), digest_size=16).hexdigest()
+
+
+def document(result: Result, digest: str) -> dict[str, Any]:
+    """``{study, scale, claims: [{id, quantity, value, low, high, n, published, verdict, ...}], digest, ...}``.
+
+    First the quantities that criteria are about, then the values that are only shown, ``not judged``.
+    """
+    claims = [row for one in result.judged for row in _rows(one.values, one.verdict, one.claim.id)]
+    shown = [row for one in result.drawn for row in _rows(one.values.values(), NOT_JUDGED, one.plot.id)]
+    return {
+        "study": result.study.id,
+        "system": result.study.system,
+        "scale": result.scale,
+        "question": result.study.question,
+        "seeds": result.seeds,
+        "criteria": [
+            {
+                "id": one.claim.id,
+                "claim": one.claim.claim,
+                "criterion": one.claim.criterion,
+                "shape": one.claim.shape,
+                "written": one.claim.written,
+                "verdict": one.verdict,
+            }
+            for one in result.judged
+        ],
+        "claims": [*claims, *shown],
+        "digest": digest,
+    }
+
+
+def _rows(values: Iterable[Value], verdict: str, of: str) -> Iterator[dict[str, Any]]:
+    for value in values:
+        yield {
+            "id": value.id,
+            "of": of,
+            "quantity": f"{value.name} ({value.unit})",
+            "unit": value.unit,
+            **{name: value.found[name] for name in ("value", "low", "high", "n")},
+            "published": value.published,
+            "source": value.source.place if value.source else None,
+            "verdict": verdict,
+        }
+
+
+# ---- as text
+
+
+def text(result: Result, digest: str) -> str:
+    """The command's answer."""
+    study = result.study
+    lines = [f"{study.id}  {study.title}", study.question, ""]
+    for one in result.judged:
+        lines += [f"{one.verdict.upper()}: {one.claim.claim}", f"  criterion: {one.claim.criterion}"]
+        lines += [*(f"  {line}" for line in _table(one.values)), ""]
+    for drawn in result.drawn:
+        if drawn.values:
+            lines += [drawn.plot.title, *(f"  {line}" for line in _table(list(drawn.values.values()))), ""]
+    lines += [
+        f"{result.scale}: {result.seeds} seeds, simulated, not measured live. {_differs(study, result.scale)}".strip()
+    ]
+    lines += [*study.limits, f"digest {digest}"]
+    return "\n".join(lines)
+
+
+def _differs(study: Study, scale: str) -> str:
+    return study.quick_differs if scale == SCALES[0] else ""
+
+
+def _table(values: Sequence[Value]) -> Iterator[str]:
+    width = max(len(f"{value.name} ({value.unit})") for value in values)
+    yield f"{'':<{width}}  {'simulated, 95 % interval':>32}  {'n':>3}  {'published':>10}"
+    for value in values:
+        name = f"{value.name} ({value.unit})"
+        yield f"{name:<{width}}  {_interval(value.found):>32}  {value.found['n']:>3}  {number(value.published):>10}"
+
+
+def _interval(found: Mapping[str, Any]) -> str:
+    if found["low"] is None:
+        return number(found["value"])
+    return f"{number(found['value'])} ({number(found['low'])} to {number(found['high'])})"
+
+
+def number(value: float | None) -> str:
+    """To three significant figures, whole from a hundred on."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def listed(studies: Iterable[Study]) -> str:
+    """Every study in a line."""
+    found = list(studies)
+    if not found:
+        return "No system has a study."
+    width = max(len(study.id) for study in found)
+    return "\n".join(f"{study.id:<{width}}  {study.system}: {study.question}" for study in found)
