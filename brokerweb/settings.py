@@ -377,6 +377,8 @@ SPECTACULAR_SETTINGS = {
         "FiringOutcome": "brokerweb.reports.models.FiringOutcome",
         "NoticeKind": "brokerweb.notices.models.NoticeKind",
         "DeliveryState": "brokerweb.notices.models.DeliveryState",
+        "StudyVerdict": "telemetry.studies.criteria.VERDICTS",
+        "StudyValueVerdict": "telemetry.studies.criteria.OF_VALUES",
     },
 }
 

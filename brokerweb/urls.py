@@ -16,6 +16,7 @@ PAGES = (
     "networks",
     "comparison",
     "reports",
+    "studies",
     "storage",
     "notices",
     "calibration",

@@ -6,7 +6,7 @@ kept as columns, of some 80 bytes each; what a request came to is known only whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -22,9 +22,10 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.records import STORED, TABLES, rows_to_table, to_table
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.lake.storage import plain, whole_file, write_json
+from telemetry.measures import declared
 from telemetry.summary.summary import Collected, summarise
-from telemetry.systems.contract import Journalled
-from telemetry.systems.registry import telemetry_of
+from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.registry import measures_of, telemetry_of
 
 BATCH = 65_536
 """Samples in one row group."""
@@ -62,9 +63,21 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     collected = Collected(samples, kept.ticks, kept.events, kept.starts, kept.lost, kept.of_clients)
     found = summarise(collected, manifest, telemetry)
     found |= telemetry.finish(files, samples, kept, found)
+    found |= _identity(manifest, telemetry) | {"measures": declared(found, measures_of(telemetry.system.name).values())}
     summary: dict[str, Any] = plain(found)
     write_json(lake.manifest_path(files.run), plain({**manifest, "run": files.run, "summary": summary}))
     return summary
+
+
+def _identity(manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
+    """Which run its figures are of; only a simulated one has a digest."""
+    simulated = manifest.get("simulated") or {}
+    return {
+        "system": telemetry.system.name,
+        "engine": manifest.get("engine") or LIVE,
+        "seed": manifest.get("seed"),
+        "digest": simulated.get("digest"),
+    }
 
 
 class _Reader:

@@ -43,12 +43,20 @@ class Measure:
     """A time that only answered requests have: whatever bounds it has to count the others, too."""
     system: str = ""
     """The system that alone has it; empty for those of every system."""
+    definition: str = ""
+    """What it is of a run, in a sentence."""
 
     @property
     def key(self) -> str:
         """Its name among those of all systems: ``p95``, ``SYSTEM.hops``. Figures are stored by it."""
         prefix = f"{self.system}." if self.system else ""
         return prefix + self.name.removeprefix(prefix)
+
+    @property
+    def declared(self) -> str:
+        """Its name in ``/api/systems/`` and in a summary's ``measures``, which ends in its unit: ``mean_us``."""
+        suffix = f"_{self.unit}" if self.unit in ("us", "ms", "bytes") else ""
+        return self.name.removesuffix(suffix) + suffix
 
     @property
     def mean(self) -> str:
@@ -63,52 +71,90 @@ class Measure:
         return found if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def _count(name: str, title: str, better: Better = "lower") -> Measure:
-    return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT)
+def _count(name: str, title: str, definition: str, better: Better = "lower") -> Measure:
+    return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT, definition=definition)
 
 
-def cost(name: str, title: str) -> Measure:
+def cost(name: str, title: str, definition: str) -> Measure:
     """A mean number of things for one request, at the top of the summary."""
-    return Measure(name, title, "", (name,), "lower", scale=COUNT)
+    return Measure(name, title, "", (name,), "lower", scale=COUNT, definition=definition)
 
 
-def share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = ()) -> Measure:
+def share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = (), *, definition: str) -> Measure:
     """A share of the requests that the summary counts at ``of``."""
-    return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of)
+    return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of, definition=definition)
 
 
-def _memory(kind: str, title: str, scale: Scale = LOG) -> Measure:
-    return Measure(kind, title, "bytes", ("memory", "mean", f"{kind}_bytes"), "lower", scale=scale)
+def _memory(kind: str, title: str, definition: str, scale: Scale = LOG) -> Measure:
+    path = ("memory", "mean", f"{kind}_bytes")
+    return Measure(kind, title, "bytes", path, "lower", scale=scale, definition=f"{definition}, mean over servers.")
 
 
-def _response(name: str, title: str) -> Measure:
-    return Measure(name, title, "us", (name,), "lower", is_response=True)
+def _response(name: str, title: str, what: str) -> Measure:
+    definition = f"{what} of the response times of answered requests, from the intended sending to the answer."
+    return Measure(name, title, "us", (name,), "lower", is_response=True, definition=definition)
 
 
 COMMON: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        _response("mean", "Mean response time"),
-        _response("p50", "Median response time"),
-        _response("p95", "Response time, 95th percentile"),
-        _response("p99", "Response time, 99th percentile"),
-        _count("requests", "Requests", ""),
-        _count("answered", "Answered", "higher"),
-        _count("not_found", "Not found"),
-        _count("timed_out", "Timed out"),
-        _count("refused", "Refused"),
-        share("answer_ratio", "Share of requests answered", ("requests",)),
-        Measure("per_s", "Requests answered per second", "per_s", ("per_s",), "higher"),
-        Measure("late_p99", "Lateness of the load generator, p99", "us", ("lateness", "p99"), "lower"),
-        _memory("rss", "Memory of a broker, RSS"),
-        _memory("pss", "Memory of a broker, PSS"),
-        _memory("uss", "Memory of a broker, USS"),
-        _memory("over_idle", "Memory of a broker over an idle one", SIGNED),
-        _memory("table", "Table of a broker"),
-        Measure("cores_used", "Cores kept busy", "cores", ("processor", "cores_used"), "lower"),
+        _response("mean", "Mean response time", "Mean"),
+        _response("p50", "Median response time", "Median"),
+        _response("p95", "Response time, 95th percentile", "95th percentile"),
+        _response("p99", "Response time, 99th percentile", "99th percentile"),
+        _count("requests", "Requests", "Requests intended while measuring.", ""),
+        _count("answered", "Answered", "Requests that were answered with data.", "higher"),
+        _count("not_found", "Not found", "Requests that were told that there is no data."),
+        _count("timed_out", "Timed out", "Requests that were given up without an answer."),
+        _count("refused", "Refused", "Requests that were refused."),
+        share(
+            "answer_ratio",
+            "Share of requests answered",
+            ("requests",),
+            definition="Answered requests / requests intended while measuring.",
+        ),
+        Measure(
+            "per_s",
+            "Requests answered per second",
+            "per_s",
+            ("per_s",),
+            "higher",
+            definition="Answered requests / seconds of measuring.",
+        ),
+        Measure(
+            "late_p99",
+            "Lateness of the load generator, p99",
+            "us",
+            ("lateness", "p99"),
+            "lower",
+            definition="99th percentile of the time from a request's intended sending to its actual one.",
+        ),
+        _memory("rss", "Memory of a broker, RSS", "Resident memory of a server's process"),
+        _memory("pss", "Memory of a broker, PSS", "Resident memory with its share of what processes have in common"),
+        _memory("uss", "Memory of a broker, USS", "Memory that is the process's own"),
+        _memory(
+            "over_idle",
+            "Memory of a broker over an idle one",
+            "What a server's process takes beyond what it took before clients began",
+            SIGNED,
+        ),
+        _memory("table", "Table of a broker", "Bytes of the data that a server holds"),
+        Measure(
+            "cores_used",
+            "Cores kept busy",
+            "cores",
+            ("processor", "cores_used"),
+            "lower",
+            definition="Processor time of all processes / time of measuring.",
+        ),
     )
 }
 """Of every system, by name."""
+
+
+def declared(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[str, float | None]:
+    """The value of each measure by its declared name; ``None`` where nothing was measured."""
+    return {measure.declared: measure.of(summary) for measure in measures}
 
 
 def figures_in(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[str, float]:

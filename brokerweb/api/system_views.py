@@ -16,6 +16,8 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
+from telemetry.measures import Measure
+from telemetry.systems.registry import measures_of, studies
 
 
 class SettingSerializer(serializers.Serializer):
@@ -29,8 +31,24 @@ class SettingSerializer(serializers.Serializer):
     choices = serializers.ListField(child=serializers.CharField())
 
 
+class MeasureSerializer(serializers.Serializer):
+    """A figure of each of its runs, by its name in a run's `summary.measures`."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    unit = serializers.CharField(allow_blank=True, help_text="us, ms, bytes, per_s, share, cores; empty: a number")
+    definition = serializers.CharField()
+    better = serializers.ChoiceField(choices=["lower", "higher", ""], help_text="Empty where neither way is better")
+
+
+class SystemStudySerializer(serializers.Serializer):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    question = serializers.CharField()
+
+
 class SystemSerializer(serializers.Serializer):
-    """What can be launched, and every setting and workload field it takes."""
+    """What can be launched, every setting and workload field it takes, its measures and its studies."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -42,6 +60,8 @@ class SystemSerializer(serializers.Serializer):
     profiles = serializers.DictField(
         child=serializers.DictField(), help_text="What each choice of the setting profile sets"
     )
+    measures = MeasureSerializer(many=True)
+    studies = SystemStudySerializer(many=True)
 
 
 def _shown(system: System) -> dict[str, Any]:
@@ -54,7 +74,18 @@ def _shown(system: System) -> dict[str, Any]:
         "settings": settings_shown(system.settings),
         "workload": settings_shown(system.workload),
         "profiles": {name: dict(values) for name, values in system.profiles.items()},
+        "measures": [_measure(one) for one in measures_of(system.name).values()],
+        "studies": [
+            {"id": one.id, "title": one.title, "question": one.question}
+            for one in studies().values()
+            if one.system == system.name
+        ],
     }
+
+
+def _measure(measure: Measure) -> dict[str, str]:
+    shown = {name: getattr(measure, name) for name in ("title", "unit", "definition", "better")}
+    return {"name": measure.declared, **shown}
 
 
 ORDERS = ("name", "-name")

@@ -16,6 +16,7 @@ from brokerweb.api import (
     run_views,
     search_views,
     storage_views,
+    study_views,
     system_views,
     token_views,
     topology_views,
@@ -31,6 +32,8 @@ router.register("presets", experiment_views.PresetViewSet, basename="preset")
 router.register("runs", run_views.RunViewSet)
 router.register("reports", report_views.ReportViewSet)
 router.register("schedules", report_views.ScheduleViewSet)
+router.register("experiments", study_views.ExperimentClaims, basename="experiment-claims")
+router.register("studies", study_views.StudyViewSet, basename="study")
 router.register("systems", system_views.SystemViewSet, basename="system")
 router.register("hosts", network_views.HostViewSet)
 router.register("tokens", token_views.TokenViewSet)

@@ -9,8 +9,11 @@ from typing import Any
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
+from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import MAX_NAME
 from overlay.systems.registry import RECORD, SYSTEMS
+from telemetry.studies.study import PAPER, QUICK
+from telemetry.systems.registry import studies
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,17 @@ class Origin:
 
 
 def find(asked: Mapping[str, str]) -> Origin:
-    """What ``?preset=``, ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name, else a new one of ``?system=``.
+    """What ``?preset=``, ``?study=`` (with ``?scale=``), ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name,
+    else a new one of ``?system=``.
 
     What there is not is nothing.
     """
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
+    if (study := studies().get(asked.get("study", ""))) is not None:
+        scale = PAPER if asked.get("scale") == PAPER else QUICK
+        body = {"name": study.title, **study.at(scale)}
+        return Origin(References(SIMULATED).kept(body), f"the study {study.id} at the scale {scale}")
     if experiment := Experiment.objects.filter(pk=asked.get("from", "")).first():
         again = {**experiment.definition, "name": f"{experiment.name}, again"[:MAX_NAME]}
         return Origin(again, f"the experiment “{experiment.name}”", experiment.report_when_done)

@@ -6,6 +6,7 @@ the same files.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,20 @@ from overlay.core.engines import LIVE
 from overlay.experiment import sweeps
 
 DIRECTORY = settings.BASE_DIR / "docs" / "examples"
+
+
+def configurations_of(definition: Mapping[str, Any]) -> int:
+    """Of one with its topologies inline, at most: a configuration that two blocks name counts twice."""
+
+    def named(value: Any) -> Any:
+        """Texts for topologies, of which a sweep makes no more than names."""
+        return [str(one) for one in value] if isinstance(value, list) else str(value)
+
+    blocks = [
+        {**block, "topology": named(block["topology"])} if "topology" in block else block
+        for block in definition.get("blocks", [])
+    ]
+    return len(sweeps.choices({**definition, "topology": named(definition["topology"]), "blocks": blocks}))
 
 
 @dataclass(frozen=True)
@@ -45,19 +60,7 @@ class Preset:
     @cached_property
     def configurations(self) -> int:
         """At most: a configuration that two blocks name counts twice."""
-        return len(sweeps.choices(self._named()))
-
-    def _named(self) -> dict[str, Any]:
-        """Its definition with texts for topologies, of which a sweep makes no more than names."""
-
-        def named(value: Any) -> Any:
-            return [str(one) for one in value] if isinstance(value, list) else str(value)
-
-        blocks = [
-            {**block, "topology": named(block["topology"])} if "topology" in block else block
-            for block in self.definition.get("blocks", [])
-        ]
-        return {**self.definition, "topology": named(self.definition["topology"]), "blocks": blocks}
+        return configurations_of(self.definition)
 
     @property
     def runs(self) -> int:
@@ -68,22 +71,6 @@ PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset("quick-look", "A quick look", "Ten live brokers for half a minute: does all work, and what is shown?"),
-        Preset(
-            "published-matrix",
-            "The published matrix",
-            "The paper's Table B.1: 251 configurations. Simulated by default; live, with the paper's 15 minutes each, "
-            "one replicate would take 60 hours.",
-        ),
-        Preset(
-            "published-anchors",
-            "The published matrix, at full length",
-            "Nine of its configurations measured for 900 s instead of 180: does the cut change anything?",
-        ),
-        Preset(
-            "published-rare",
-            "The published matrix, rare data",
-            "Three of its configurations with the data on one broker of ten: here topologies should differ.",
-        ),
         Preset(
             "fire-watch",
             "Fire watch",

@@ -23,10 +23,12 @@ class Experiment(models.Model):
     created = models.DateTimeField(default=timezone.now, editable=False)
     demo = models.BooleanField(default=False)
     report_when_done = models.BooleanField(default=False, help_text="Make a comparison report once its runs have ended")
+    study = models.CharField(max_length=20, blank=True, help_text="Id of the study that it was launched by, or empty")
+    scale = models.CharField(max_length=10, blank=True, help_text="At which that study was launched")
 
     class Meta:
         ordering = ["-created"]
-        indexes = [models.Index(fields=["-created"])]
+        indexes = [models.Index(fields=["-created"]), models.Index(fields=["study", "-created"])]
 
     def __str__(self) -> str:
         return self.name

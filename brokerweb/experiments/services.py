@@ -57,12 +57,14 @@ def create(
     *,
     report_when_done: bool = False,
     demo: bool = False,
+    study: str = "",
+    scale: str = "",
 ) -> Experiment:
     """A new experiment from the body of ``POST /api/experiments/``, with the topologies that it brings along.
 
     Raises ``InvalidSetting``.
     """
-    return Experiment.objects.create(**_row(body, owner, report_when_done), demo=demo)
+    return Experiment.objects.create(**_row(body, owner, report_when_done), demo=demo, study=study, scale=scale)
 
 
 @transaction.atomic

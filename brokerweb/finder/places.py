@@ -32,6 +32,7 @@ PLACES = (
     Place("Experiments", "All experiments", "experiments:list", "sweeps"),
     Place("Runs", "All runs, to filter, tag and export", "runs:list", "measurements"),
     Place("Compare", "Figures of runs with intervals", "compare", "chart baseline difference"),
+    Place("Studies", "Published figures and questions, repeated and judged", "studies:list", "claims paper criteria"),
     Place("Reports", "Comparison reports", "reports:list", "spark"),
     Place("Topologies", "All topologies", "topologies:list", "overlays graphs"),
     Place("Networks", "Deployed networks", "networks:list", "brokers"),

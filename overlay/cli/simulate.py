@@ -75,7 +75,12 @@ def main(argv: list[str]) -> int:
             document = run_document(configuration, run="simulated", seed=seed, directory=str(directory))
             deployment = Deployment.from_json(document, SIMULATED)
             del configuration, document  # 100 MB of a hundred thousand brokers
-            found = {"configuration": name, "seed": seed, **_run(deployment, services)}
+            found = {
+                "configuration": name,
+                "system": deployment.system.name,
+                "seed": seed,
+                **_run(deployment, services),
+            }
             if options.out:
                 (directory / "summary.json").write_text(json.dumps(found, indent=2) + "\n")
     except SimulationFailed as error:

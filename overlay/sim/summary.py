@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from statistics import quantiles
+from statistics import fmean, quantiles
 from typing import Any
 
 from overlay.deployment.phases import MEASURING
@@ -18,6 +18,12 @@ from overlay.journal.facts import OUTCOMES, Event, Fact, Sample, Tick
 from overlay.systems.contract import System
 
 PERCENTILES = (50, 95, 99)
+MEASURES = (
+    *("mean_us", "p50_us", "p95_us", "p99_us", "requests", "answered", "not_found", "timed_out", "refused"),
+    *("answer_ratio", "per_s", "late_p99_us", "rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes"),
+    "cores_used",
+)
+"""The measures that every system declares. Counterpart: ``telemetry.measures.COMMON``, which defines them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,14 @@ class Summary:
     """Share of the requests that were answered, 0 to 1."""
     per_s: float | None
     """Answers per second of measuring; the waits for the last of them are none of it."""
+    mean_us: float | None
     p50_us: float | None
     p95_us: float | None
     p99_us: float | None
     costs: dict[str, float | None]
     """What its system counts between servers, by name: ``System.cost_words``."""
+    measures: dict[str, float | None]
+    """By the names that its system declares; ``None`` for what only a collected run tells."""
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
@@ -62,15 +71,22 @@ def summarise(facts: Iterable[Fact], system: System) -> Summary:
     asked = sum(_grown(rows, "requests") for name, rows in counters.items() if system.asks(name))
     spent = system.costs(_of_servers(counters, system), asked)
     p50_us, p95_us, p99_us = _percentiles(response_us)
+    known: dict[str, Any] = {
+        "requests": sum(outcomes.values()),
+        "answer_ratio": len(response_us) / outcomes.total() if outcomes else None,
+        "per_s": len(response_us) * 1e6 / measured_us if measured_us else None,
+        "mean_us": fmean(response_us) if response_us else None,
+        "p50_us": p50_us,
+        "p95_us": p95_us,
+        "p99_us": p99_us,
+    }
+    counted = {outcome: outcomes[outcome] for outcome in OUTCOMES}
+    told = {**known, **counted, **spent}
     return Summary(
-        requests=sum(outcomes.values()),
-        outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
-        answer_ratio=len(response_us) / outcomes.total() if outcomes else None,
-        per_s=len(response_us) * 1e6 / measured_us if measured_us else None,
-        p50_us=p50_us,
-        p95_us=p95_us,
-        p99_us=p99_us,
+        **known,
+        outcomes=counted,
         costs={name: spent[name] for name in system.cost_words},
+        measures={name: told.get(name) for name in (*MEASURES, *system.measure_names)},
     )
 
 

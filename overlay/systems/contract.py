@@ -470,6 +470,8 @@ class System(ABC):
     """The clients whose exchanges are what a run's requests are."""
     cost_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Of each of ``costs`` what a person calls it, and how it is written: ``hops``, ``{hops:.2f} per answer``."""
+    measure_names: ClassVar[tuple[str, ...]] = ()
+    """What its runs alone are measured by, by the names that ``telemetry`` declares."""
 
     updating_role: ClassVar[str] = ""
     """The clients whose exchanges change what servers hold; empty where there are none."""

@@ -21,6 +21,7 @@ from typing import Any
 REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN = "reproduced", "shape only", "not", "inconclusive", "not known"
 NOT_JUDGED = "not judged"
 VERDICTS = (REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN)
+OF_VALUES = (*VERDICTS, NOT_JUDGED)
 MEANINGS = {
     REPRODUCED: "the criterion holds for the whole 95 % interval over seeds",
     SHAPE_ONLY: "the criterion holds for no part of the interval, the shape for the whole",

@@ -46,7 +46,6 @@ PICTURES: dict[str, Picture] = {
     "admin-runs": Picture("/admin/experiments/run/"),
     "broker": Picture("run-measuring", "?broker=2#brokers", until="#broker-rows button"),
     "calibration": Picture("calibration"),
-    "claims": Picture("context_broker:claims"),
     "columns": Picture("runs:columns"),
     "experiment": Picture("experiment", until="[data-experiment-chart] svg"),
     "experiment-new": Picture("experiments:new", "?preset=rare-data"),

@@ -155,6 +155,31 @@ def test_a_setting_that_another_system_has_with_another_meaning_is_named_by_syst
     assert page.count("0.500") == 4, "one for each run"
 
 
+def test_its_study_is_listed_launched_and_judged_by_rest_and_page(api, looking):
+    listed = api.get("/api/studies/?system=echo").json()["results"]
+    assert [(row["id"], row["experiment"]) for row in listed] == [("T.2", None)]
+    (echo,) = [row for row in api.get("/api/systems/").json()["results"] if row["name"] == "echo"]
+    assert [row["id"] for row in echo["studies"]] == ["T.2"]
+    assert "Not run yet" in looking.get("/studies/T.2/").content.decode()
+    launched = api.post("/api/studies/T.2/launch/", {"scale": "quick"}, format="json")
+    assert (launched.status_code, launched.json()["count"]) == (201, 4), launched.content
+    job.compute()
+    found = api.get("/api/studies/T.2/").json()
+    assert next((row["id"], row["n"], row["published"]) for row in found["claims"]) == ("alike", 2, 1.0)
+    assert found["verdicts"]["alike"] == "reproduced"
+    assert found["experiment"] == launched.json()["experiment"]
+    page = looking.get("/studies/T.2/").content.decode()
+    assert "It does not." in page
+    assert "Echoes are alike" in page
+    assert "study T.2, quick" in looking.get(f"/experiments/{found['experiment']}/").content.decode()
+
+
+def test_its_study_runs_by_the_command(tmp_path, capsys):
+    assert telemetry(["study", "T.2", "--json", "--var", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert next((row["id"], row["verdict"]) for row in found["claims"]) == ("alike", "reproduced")
+
+
 def test_no_link_of_its_pages_is_broken(looking, experiment, runs):
     """Every address that its pages name, one step far: each opens, or says in a sentence why there is nothing."""
     pages = [f"/runs/{runs[0].pk}/", f"/experiments/{experiment['id']}/", "/runs/", "/compare/", "/"]

@@ -83,7 +83,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
         model = Experiment
         fields = ["id", "name", "topology", "system", "engine", "settings", "workload", "faults", "simulation"]
         fields += ["record_mb", "thresholds", "blocks", "replicates", "seed"]
-        fields += ["report_when_done", "demo", "owner", "created", "runs", "judged", "mark"]
+        fields += ["report_when_done", "demo", "study", "scale", "owner", "created", "runs", "judged", "mark"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
     def get_runs(self, experiment: Experiment) -> dict[str, int]:

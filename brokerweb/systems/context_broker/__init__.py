@@ -7,7 +7,6 @@ Counterparts: ``overlay.systems.context_broker``, ``telemetry.systems.context_br
 - ``copies``    which entities lay at how many brokers when a run ended
 - ``panel``     one broker: what it holds, whom it knows, its last messages
 - ``context``   the front through which applications provide and ask
-- ``claims``    the published claims, judged by an experiment's runs
 - ``wirelab``   datagrams taken apart, put together, sent and recorded
 - ``web``       tells the common pages of all these
 """

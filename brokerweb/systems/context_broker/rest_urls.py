@@ -3,7 +3,6 @@
 from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
-from brokerweb.systems.context_broker.claims.rest import ExperimentClaims
 from brokerweb.systems.context_broker.context.rest import ContextView, SlashedContextView
 from brokerweb.systems.context_broker.copies.rest import RunHoldings
 from brokerweb.systems.context_broker.queries.rest import NetworkWalks, RunTraces
@@ -14,7 +13,6 @@ router = SimpleRouter()
 router.register("runs", RunTraces, basename="run-traces")
 router.register("runs", RunMessages, basename="run-messages")
 router.register("runs", RunHoldings, basename="run-holdings")
-router.register("experiments", ExperimentClaims, basename="experiment-claims")
 router.register("networks", NetworkWalks, basename="network-walks")
 
 urlpatterns = [

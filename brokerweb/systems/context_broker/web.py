@@ -7,9 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.experiments.models import Experiment, Run
+from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.claims import judging
 from brokerweb.systems.context_broker.panel import of_networks, of_runs
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Entry, Part, ServerDetail, Web
@@ -36,11 +35,6 @@ class ContextBrokerWeb(Web):
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (Part("queries", "Queries", "context_broker/queries_part.html"), _copies(run))
-
-    def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
-        if not judging.may_have(experiment.definition):
-            return ()
-        return (Part("claims", "", "context_broker/claims_place.html"),)
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         return (Part("ask", "Ask and provide", "context_broker/ask.html"),)

@@ -105,6 +105,11 @@ class ContextBroker(System):
         "payload_bytes",
         "duration_s",
     )
+    measure_names = (
+        *("hops", "messages_per_query", "datagrams_per_query", "messages_per_update", "success", "fresh_share"),
+        *("false_not_found", "age_ms", "mean_from_sent_us", "copies", "copies_exponent", "gone_known_ms"),
+        "busiest_over_mean",
+    )
     cost_words = {
         "hops": ("hops", "{hops:.2f} per answer"),
         "messages_per_query": ("messages", "{messages_per_query:.2f} per query"),

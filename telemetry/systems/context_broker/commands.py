@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from telemetry.systems.context_broker.calibration import command as calibration
-from telemetry.systems.context_broker.claims import page as claims
 from telemetry.systems.context_broker.lab import copies_command as copies
 from telemetry.systems.context_broker.search_table import command as search_table
 from telemetry.systems.contract import Command
@@ -17,10 +16,6 @@ Say = Callable[[str], None]
 
 def _calibrate(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
     yield calibration.calibrate(given, say, now)
-
-
-def _claims(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
-    yield claims.write(given, now)
 
 
 def _search_table(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
@@ -39,7 +34,6 @@ COMMANDS = (
         _calibrate,
         needs_data=True,
     ),
-    Command("claims", "judge the published claims by the simulated matrix", claims.add_flags, _claims),
     Command("search-table", "measure every search strategy on every topology", search_table.add_flags, _search_table),
     Command("copies", "how many copies each replication strategy leads to", copies.add_flags, _copies),
 )

@@ -119,6 +119,7 @@ ATTRIBUTION = Study(
     ),
     limits=(
         HARDWARE,
-        "A broker here has one thread and no lock, so that waiting for one takes nothing.",
+        "A broker here has one thread and no lock, so that waiting for one takes nothing. A part is a difference of "
+        "means: it is below zero where it is smaller than what clients' idle time adds to the smaller load.",
     ),
 )

@@ -73,7 +73,7 @@ def _central_memory(rows: Rows) -> Quantities:
 
 def _version(rows: Rows, version: str, consumers: int) -> float:
     """Raises ``KeyError``."""
-    at = where(short(rows), consumers=consumers)
+    at = where(short(rows), providers=1, consumers=consumers)
     if version == "V3":
         return mean(where(at, topology=CENTRAL), RESPONSE)
     is_ours = version != "V4"
@@ -232,7 +232,8 @@ MATRIX = (
                 TODAY,
             ),
         ),
-        "V4 (unstructured, C++) is much faster than V2 (structured, Java). Structure and language are not told apart there.",
+        "V4 (unstructured, C++) is much faster than V2 (structured, Java). Structure and language are not told "
+        "apart there.",
         (
             Source("Figure 4.7 and section 4.3.3", "806 to 808", "The second regards the programming language used"),
             TABLE,
@@ -240,7 +241,8 @@ MATRIX = (
         published,
         (
             HARDWARE,
-            "V2 here is the broker's own distributed hash table in the same language. The published values of V1 and V2 "
+            "V2 here is the broker's own distributed hash table in the same language. The published values of V1 "
+            "and V2 "
             "are in the drawing alone and were not recovered.",
         ),
     ),

@@ -125,7 +125,8 @@ RARE = Study(
             "Not claimed, but where the likeness of topologies should end: they differ in response time where data are "
             "rare.",
             "With the data on one broker of ten and no replicas (50 providers, 500 consumers, 30 s between updates and "
-            "between requests), mean response times of each two topologies differ by more than 10 %, which is what they "
+            "between requests), mean response times of each two topologies differ by more than 10 %, which is what "
+            "they "
             "may differ by where five brokers have the data.",
             "Those of one pair at least do.",
             _rare_pairs,
@@ -205,7 +206,8 @@ def _k_walking(rows: Rows) -> Quantities:
 STRATEGIES = Study(
     "E0.6",
     "Search strategies",
-    "What do ways to search cost in messages, and how soon and how surely do they find what two brokers in a hundred have?",
+    "What do ways to search cost in messages, and how soon and how surely do they find what two brokers in a "
+    "hundred have?",
     DEFINITIONS / "searches.yaml",
     (
         Plot(
@@ -278,7 +280,8 @@ STRATEGIES = Study(
             TODAY,
         ),
     ),
-    "From the literature: walks cost fewer messages than rings and floods and take longer; several walkers and lookahead "
+    "From the literature: walks cost fewer messages than rings and floods and take longer; several walkers and "
+    "lookahead "
     "shorten that.",
     (Source("Section 2.4.2.2", "315 to 323", "the response time is significantly smaller in the first method"),),
     limits=("The thesis measured no search strategy: what it says of them is quoted from others.", LOST),
@@ -376,6 +379,7 @@ SCALE = Study(
     "At least a hundred brokers are needed for the scenario of fire prevention; more than ten were not tested.",
     (Source("Sections 3.1 and 5.2", "376 and 840", "if a network with more CBs is used"),),
     limits=(
-        "Brokers take no time here: links alone do, 1 ms each. The usage scenario itself is docs/examples/fire-watch.yaml.",
+        "Brokers take no time here: links alone do, 1 ms each. The usage scenario itself is "
+        "docs/examples/fire-watch.yaml.",
     ),
 )

@@ -1,0 +1,209 @@
+"""Studies: listed, shown with what their newest experiment came to, and launched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet, ViewSet
+
+from brokerweb.api.pages import Pages
+from brokerweb.api.shapes.experiments import LaunchSerializer
+from brokerweb.api.shapes.fields import Body, ObjectsField
+from brokerweb.definitions import documents
+from brokerweb.experiments.models import Experiment
+from brokerweb.studies import services
+from overlay.core.errors import InvalidSetting
+from telemetry.studies import telling
+from telemetry.studies.criteria import OF_VALUES, VERDICTS
+from telemetry.studies.drawing import charts
+from telemetry.studies.study import QUICK, SCALES, Study
+
+
+class StudyClaimSerializer(serializers.Serializer):
+    """A quantity next to the published one, with its 95 % interval over seeds."""
+
+    id = serializers.CharField()
+    of = serializers.CharField(help_text="Id of the criterion, or of the chart, that it is of")
+    quantity = serializers.CharField(help_text="With its unit")
+    unit = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(help_text="Seeds")
+    published = serializers.FloatField(allow_null=True)
+    source: Any = serializers.CharField(allow_null=True, help_text="Where the published value is from")
+    verdict = serializers.ChoiceField(choices=OF_VALUES)
+
+
+class StudyCriterionSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    claim = serializers.CharField()
+    criterion = serializers.CharField(help_text="When it counts as reproduced")
+    shape = serializers.CharField(help_text="What is enough for shape only")
+    written = serializers.CharField(help_text="When the criterion was")
+    verdict = serializers.ChoiceField(choices=VERDICTS)
+
+
+class StudyOfferSerializer(serializers.Serializer):
+    scale = serializers.ChoiceField(choices=SCALES)
+    runs = serializers.IntegerField(help_text="That a launch makes, at most")
+    estimated_s = serializers.FloatField(allow_null=True, help_text="Null where it is not known before")
+
+
+class StudySourceSerializer(serializers.Serializer):
+    place = serializers.CharField()
+    line = serializers.CharField(allow_blank=True, help_text="Of the seed's text")
+    quote = serializers.CharField(allow_blank=True)
+
+
+class StudySummarySerializer(serializers.Serializer):
+    """A study in a list."""
+
+    id = serializers.CharField()
+    system = serializers.CharField()
+    seed = serializers.CharField(help_text="Number of the paper")
+    title = serializers.CharField()
+    question = serializers.CharField()
+    says = serializers.CharField(allow_blank=True, help_text="What the paper says, in its sense")
+    experiment = serializers.CharField(allow_null=True, help_text="Its newest that has measured something")
+    scale: Any = serializers.ChoiceField(choices=SCALES, allow_null=True, help_text="Of that experiment")
+    verdicts = serializers.DictField(child=serializers.CharField(), help_text="By criterion, of that experiment")
+
+
+class StudySerializer(StudySummarySerializer):
+    """A study with its definition, and what its runs came to."""
+
+    sources = StudySourceSerializer(many=True)
+    limits = serializers.ListField(child=serializers.CharField(), help_text="What to know of its values")
+    launches = StudyOfferSerializer(many=True)
+    quick_differs = serializers.CharField(allow_blank=True, help_text="In what quick is less")
+    definition = serializers.CharField(help_text="YAML, at the scale shown")
+    seeds = serializers.IntegerField(help_text="Of which all runs are done; only these count")
+    criteria = StudyCriterionSerializer(many=True)
+    claims = StudyClaimSerializer(many=True)
+    charts = ObjectsField()
+    digest: Any = serializers.CharField(allow_null=True, help_text="Of the digests of its runs")
+
+
+class StudyLaunchBody(Body):
+    scale = serializers.ChoiceField(choices=SCALES, default=QUICK)
+
+
+class StudyLaunchSerializer(LaunchSerializer):
+    experiment = serializers.CharField()
+
+
+class ExperimentClaimsSerializer(serializers.Serializer):
+    """What an experiment says of the study that it was launched by, as `python -m telemetry study ID --json` does."""
+
+    study = serializers.CharField()
+    system = serializers.CharField()
+    scale = serializers.ChoiceField(choices=SCALES)
+    question = serializers.CharField()
+    seeds = serializers.IntegerField()
+    criteria = StudyCriterionSerializer(many=True)
+    claims = StudyClaimSerializer(many=True)
+    digest = serializers.CharField()
+
+
+SCALE = OpenApiParameter("scale", str, enum=list(SCALES), description="Whose newest result; any where it is left out")
+ID = OpenApiParameter("id", str, "path")
+
+
+class StudyViewSet(ViewSet):
+    serializer_class = StudySerializer
+    pagination_class = Pages
+    lookup_value_regex = "[A-Za-z0-9.]+"
+
+    @extend_schema(
+        parameters=[OpenApiParameter("system", str, description="Only those of this system")],
+        responses=StudySummarySerializer(many=True),
+    )
+    def list(self, request: Request) -> Response:
+        pages = Pages()
+        found = services.of_system(request.query_params.get("system", ""))
+        page = pages.paginate_queryset(found, request, view=self) or []
+        verdicts = services.verdicts(page)
+        return pages.get_paginated_response([_summary(one, verdicts) for one in page])
+
+    @extend_schema(responses=StudySerializer, parameters=[ID, SCALE])
+    def retrieve(self, request: Request, pk: str) -> Response:
+        study, scale = _found(pk), request.query_params.get("scale", "")
+        if scale and scale not in SCALES:
+            raise InvalidSetting("scale", f"must be one of {', '.join(SCALES)}, not {scale!r:.40}")
+        return Response(_whole(study, scale))
+
+    @extend_schema(request=StudyLaunchBody, responses={201: StudyLaunchSerializer}, parameters=[ID])
+    @action(detail=True, methods=["post"])
+    def launch(self, request: Request, pk: str) -> Response:
+        """Makes an experiment of it at a scale and queues its runs; 409 while one of it is under way."""
+        study, body = _found(pk), StudyLaunchBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        assert isinstance(request.user, User)
+        experiment, launched = services.launch(study, body.validated_data["scale"], request.user)
+        ids = [run.pk for run in launched.runs]
+        told = {"runs": ids, "count": launched.count, "estimated_s": launched.estimated_s, "experiment": experiment.pk}
+        return Response(told, status=201)
+
+
+class ExperimentClaims(GenericViewSet):
+    """Experiments that studies launched."""
+
+    queryset = Experiment.objects.all()
+    serializer_class = ExperimentClaimsSerializer
+
+    @extend_schema(operation_id="experiments_claims", responses=ExperimentClaimsSerializer, filters=False)
+    @action(detail=True)
+    def claims(self, request: Request, pk: str) -> Response:
+        """The claims of its study judged by its runs; 404 of an experiment that no study launched."""
+        experiment = self.get_object()
+        study = services.find(experiment.study)
+        if study is None:
+            raise NotFound("No study launched this experiment.")
+        result = services.result(study, experiment, experiment.scale)
+        return Response(telling.document(result, services.digest(experiment)))
+
+
+def _found(name: str) -> Study:
+    study = services.find(name)
+    if study is None:
+        raise NotFound(f"There is no study called {name!r:.40}.")
+    return study
+
+
+def _summary(study: Study, verdicts: Any) -> dict[str, Any]:
+    experiment, words = verdicts.get(study.id, (None, {}))
+    return {
+        **{name: getattr(study, name) for name in ("id", "system", "title", "question", "says")},
+        "seed": str(services.seed_of(study)),
+        "experiment": experiment and experiment.pk,
+        "scale": experiment and experiment.scale,
+        "verdicts": words,
+    }
+
+
+def _whole(study: Study, scale: str) -> dict[str, Any]:
+    experiment = services.newest(study, scale)
+    result = services.result(study, experiment, scale or QUICK)
+    document = telling.document(result, services.digest(experiment) if experiment else "")
+    verdicts = (
+        {study.id: (experiment, {one["id"]: one["verdict"] for one in document["criteria"]})} if experiment else {}
+    )
+    return {
+        **_summary(study, verdicts),
+        "sources": [{"place": one.place, "line": one.line, "quote": one.quote} for one in study.sources],
+        "limits": list(study.limits),
+        "launches": [StudyOfferSerializer(one).data for one in services.offers(study)],
+        "quick_differs": study.quick_differs,
+        "definition": documents.text(study.at(result.scale)),
+        "charts": charts(result),
+        **{name: document[name] for name in ("seeds", "criteria", "claims")},
+        "digest": document["digest"] or None,
+    }

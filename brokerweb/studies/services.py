@@ -1,0 +1,157 @@
+"""What pages and REST ask of studies. Nothing is stored but the experiments that they launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import transaction
+
+from brokerweb.definitions.presets import configurations_of
+from brokerweb.experiments import estimates, services
+from brokerweb.experiments.models import Experiment, RunState
+from brokerweb.experiments.services import Launch
+from brokerweb.experiments.states import UNFINISHED
+from brokerweb.kit.errors import NotPossible
+from overlay.core.errors import InvalidSetting
+from overlay.systems.registry import SYSTEMS
+from telemetry.studies import judging, telling
+from telemetry.studies.judging import Result
+from telemetry.studies.study import SCALES, Row, Study
+from telemetry.systems.registry import row_of, studies
+
+ESTIMATED_FOR_S = 600
+"""For how long an estimate of a launch is kept; it draws topologies and places clients."""
+MOST_BROKERS = 2_000
+"""Of the topologies of a scale whose duration is estimated before a launch: more take too long to draw for a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a launch at one scale makes."""
+
+    scale: str
+    runs: int
+    """At most: a configuration that two blocks name counts twice."""
+    estimated_s: float | None
+    """``None`` where it is not known before."""
+
+
+def find(name: str) -> Study | None:
+    return studies().get(name)
+
+
+def seed_of(study: Study) -> str:
+    """Number of the paper that it is about."""
+    return SYSTEMS[study.system].seed
+
+
+def of_system(system: str) -> list[Study]:
+    """All, or those of one system."""
+    return [study for study in studies().values() if system in ("", study.system)]
+
+
+def offers(study: Study) -> list[Offer]:
+    return [offer(study, scale) for scale in SCALES]
+
+
+def offer(study: Study, scale: str) -> Offer:
+    definition = study.at(scale)
+    runs = configurations_of(definition) * int(definition.get("replicates", 1))
+    return Offer(scale, runs, _estimated_s(study, scale))
+
+
+def _estimated_s(study: Study, scale: str) -> float | None:
+    definition = study.at(scale)
+    if sum(one.get("brokers", 0) for one in _topologies(definition)) > MOST_BROKERS:
+        return None
+    key = f"study-estimate-{study.id}-{scale}"
+    if (kept := cache.get(key)) is None:
+        try:
+            kept = estimates.estimate(definition).estimated_s
+        except InvalidSetting:  # this machine does not hold it; the launch says why
+            return None
+        cache.set(key, kept, ESTIMATED_FOR_S)
+    return float(kept)
+
+
+def _topologies(definition: dict[str, object]) -> Iterator[dict[str, int]]:
+    blocks = definition.get("blocks") or []
+    assert isinstance(blocks, list)
+    for part in (definition, *blocks):
+        value = part.get("topology") or []
+        yield from value if isinstance(value, list) else [value]
+
+
+@transaction.atomic
+def launch(study: Study, scale: str, owner: User) -> tuple[Experiment, Launch]:
+    """A new experiment of the study, launched. Raises ``InvalidSetting``; ``NotPossible`` while one is under way."""
+    if other := under_way(study):
+        raise NotPossible(f"Not launched: the experiment “{other.name}” of this study is under way.")
+    body = study.at(scale)
+    body["name"] = f"{study.id}: {body['name']}, {scale}"
+    experiment = services.create(body, owner, study=study.id, scale=scale)
+    return experiment, services.launch(experiment, owner)
+
+
+def under_way(study: Study) -> Experiment | None:
+    """Its newest experiment that has runs left."""
+    left = Experiment.objects.filter(study=study.id, runs__state__in=UNFINISHED)
+    return left.order_by("-created").first()
+
+
+def newest(study: Study, scale: str = "") -> Experiment | None:
+    """Its newest experiment that has measured something, at that scale or at any."""
+    done = Experiment.objects.filter(study=study.id, runs__state=RunState.DONE)
+    return (done.filter(scale=scale) if scale else done).order_by("-created").first()
+
+
+def chosen(study: Study, experiment_id: str, scale: str) -> Experiment | None:
+    """That experiment, if the study launched it; else the newest."""
+    found = Experiment.objects.filter(pk=experiment_id, study=study.id).first() if experiment_id else None
+    return found or newest(study, scale)
+
+
+def result(study: Study, experiment: Experiment | None, scale: str) -> Result:
+    """What its runs came to; of no experiment, the published values alone."""
+    if experiment is None:
+        return judging.judge(study, scale, (), 1)
+    configurations = experiment.runs.unchanged().order_by().values("configuration_hash").distinct().count()
+    return judging.judge(study, experiment.scale, _rows(experiment), configurations)
+
+
+def _rows(experiment: Experiment) -> Iterator[Row]:
+    """Its runs that are done, without the links of their topologies."""
+    parts = ("topology__kind", "topology__brokers", "settings", "workload")
+    fields = ("configuration_hash", "seed", "figures", *(f"configuration__{part}" for part in parts))
+    done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("position")
+    for name, seed, figures, kind, brokers, settings, workload in done.values_list(*fields):
+        configuration = {
+            "system": experiment.definition["system"],
+            "topology": {"kind": kind, "brokers": brokers},
+            "settings": settings,
+            "workload": workload,
+        }
+        yield row_of(configuration, name, int(seed), figures)
+
+
+def digest(experiment: Experiment) -> str:
+    """Of the digests of its runs, by replicate, as far as they are done."""
+    done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("configuration_hash", "replicate")
+    return telling.digest_of(str(one or "") for one in done.values_list("summary__digest", flat=True))
+
+
+def verdicts(found: Iterable[Study]) -> dict[str, tuple[Experiment, dict[str, str]]]:
+    """By study, its newest experiment that has measured something, and the verdict of each of its claims."""
+    return {study.id: (one, _verdicts(study, one)) for study in found if (one := newest(study))}
+
+
+def _verdicts(study: Study, experiment: Experiment) -> dict[str, str]:
+    done = experiment.runs.unchanged().filter(state=RunState.DONE).count()
+    key = f"study-verdicts-{experiment.pk}-{done}"
+    if (kept := cache.get(key)) is None:
+        kept = judging.verdicts(result(study, experiment, experiment.scale))
+        cache.set(key, kept, ESTIMATED_FOR_S)
+    return dict(kept)

@@ -1,1 +1,0 @@
-"""The published claims, judged by an experiment's runs."""
