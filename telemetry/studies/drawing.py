@@ -28,7 +28,7 @@ def _chart(result: Result, drawn: Drawn) -> Chart:
     notes = [f"Published values: {plot.source.place}."] if plot.source and any(_published(drawn)) else []
     if result.seeds:
         notes.append(f"Simulated values: {result.seeds} seeds, 95 % interval over seeds.")
-    return chart(f"study-{result.study.id}-{plot.id}", plot.title, axes, plot.y, lines, [*notes, *result.study.limits])
+    return chart(f"study-{result.study.id}-{plot.id}", plot.title, axes, plot.y, lines, notes)
 
 
 def _series(name: str, values: Mapping[X, Value], categories: Sequence[X]) -> list[dict[str, Any]]:

@@ -35,6 +35,11 @@ class Judged:
     verdict: str
     values: tuple[Value, ...]
 
+    @property
+    def is_known(self) -> bool:
+        """Whether one of its quantities has a value, found or published."""
+        return any(one.found["n"] or one.published is not None for one in self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

@@ -78,7 +78,7 @@ def _four(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
 FIGURES = (
     Study(
         "4.3",
-        "Figure 4.3: response time against consumers",
+        "Response time against consumers",
         "How does mean response time change with the number of consumers, for one central broker and ten brokers?",
         DEFINITIONS / "by_consumers.yaml",
         (response_plot("consumers", "Response time against consumers, 50 providers, 30 s between requests"),),
@@ -98,7 +98,7 @@ FIGURES = (
     ),
     Study(
         "4.4",
-        "Figure 4.4: response time against providers",
+        "Response time against providers",
         "How does mean response time change with the number of providers, for one central broker and ten brokers?",
         DEFINITIONS / "by_providers.yaml",
         (response_plot("providers", "Response time against providers, 1,000 consumers, 30 s between requests"),),
@@ -117,7 +117,7 @@ FIGURES = (
     ),
     Study(
         "4.5",
-        "Figure 4.5: memory against consumers",
+        "Memory against consumers",
         "How does the memory of a broker change with the number of consumers, for one central broker and ten brokers?",
         DEFINITIONS / "by_consumers.yaml",
         (
@@ -139,7 +139,7 @@ FIGURES = (
     ),
     Study(
         "4.6",
-        "Figure 4.6: memory against providers",
+        "Memory against providers",
         "How does the memory of a broker change with the number of providers, for one central broker and ten brokers?",
         DEFINITIONS / "by_providers.yaml",
         (
@@ -161,7 +161,7 @@ FIGURES = (
     ),
     Study(
         "4.7",
-        "Figure 4.7: four brokers",
+        "Four brokers",
         "How does mean response time of four brokers in a ring change with the number of consumers?",
         DEFINITIONS / "four_brokers.yaml",
         (
