@@ -39,6 +39,7 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "address": f"/api/reports/{report_id}/configurations/",
         "nearest": [row for row in page if row["published"] and not row["published"]["same"]],
         "notes": result.get("notes") or [],
+        "studies": result.get("studies") or [],
         "may_change": may_change,
     }
     return render_to_string("reports/contents.html", context), len((result.get("provenance") or {}).get("runs", ()))

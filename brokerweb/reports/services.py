@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.ids import in_chunks
 from brokerweb.reports.models import BEING_MADE, ENDED, Report, ReportKind, ReportState, Schedule
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
@@ -84,9 +85,21 @@ def run_ids(report: Report) -> list[str]:
 def chosen(report: Report) -> list[dict[str, str]]:
     """The same as ``telemetry.lake.configurations.choose`` takes them: what-if runs with what was changed."""
     changed = dict(changed_runs(report).values_list("pk", "change"))
+    ids = run_ids(report)
+    studied = _studied(ids)
     return [
-        {"run": run, "changed": in_words(changed[run])} if run in changed else {"run": run} for run in run_ids(report)
+        {"run": run, **({"changed": in_words(changed[run])} if run in changed else studied.get(run, {}))} for run in ids
     ]
+
+
+def _studied(ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Of the runs that a study launched, which and at which scale."""
+    found: dict[str, dict[str, str]] = {}
+    for chunk in in_chunks(ids):
+        rows = Run.objects.filter(pk__in=chunk).exclude(experiment__study="").order_by()
+        named = rows.values_list("pk", "experiment__study", "experiment__scale")
+        found.update({run: {"study": study, "scale": scale} for run, study, scale in named})
+    return found
 
 
 def changed_runs(report: Report) -> QuerySet[Run]:

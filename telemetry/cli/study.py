@@ -13,6 +13,7 @@ from overlay.experiment.inline import separated
 from overlay.experiment.sweeps import configuration_hash
 from telemetry.cli.sweep import orders_for, simulate_all
 from telemetry.lake.runs import Lake, read_manifest
+from telemetry.lake.storage import write_json
 from telemetry.measures import figures_in
 from telemetry.studies import judging, telling
 from telemetry.studies.study import QUICK, SCALES, Row, Study
@@ -45,6 +46,9 @@ def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
     orders = orders_of(study, given.scale)
     out: Path = given.out or given.var / "studies" / study.id / given.scale
     batch = simulate_all(orders, out, given.var, say, with_spark=False)
+    write_json(
+        out / "runs.json", [{"run": one.run, "study": study.id, "scale": given.scale} for one in _done(batch, orders)]
+    )
     result = judging.judge(study, given.scale, rows(batch, orders), len({one.run.split("-")[0] for one in orders}))
     told = [batch.told(order.run) for order in orders]
     digest = telling.digest_of(str(one.result["digest"]) for one in told if one.state == DONE)
@@ -76,12 +80,15 @@ def orders_of(study: Study, scale: str) -> list[Order]:
     return orders_for(*checked(*separated(study.at(scale))))
 
 
+def _done(batch: Batch, orders: Sequence[Order]) -> Iterator[Order]:
+    return (order for order in orders if batch.told(order.run).state == DONE)
+
+
 def rows(batch: Batch, orders: Sequence[Order]) -> Iterator[Row]:
     """The runs that are done, as studies read them."""
     lake = Lake(batch.places.lake)
-    for order in orders:
-        if batch.told(order.run).state == DONE:
-            configuration = order.configuration
-            summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
-            figures = figures_in(summary, measures_of(configuration["system"]).values())
-            yield row_of(configuration, configuration_hash(configuration), order.seed, figures)
+    for order in _done(batch, orders):
+        configuration = order.configuration
+        summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
+        figures = figures_in(summary, measures_of(configuration["system"]).values())
+        yield row_of(configuration, configuration_hash(configuration), order.seed, figures)

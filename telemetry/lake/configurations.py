@@ -56,6 +56,10 @@ class ChosenRun:
     """Recording costs what is measured, so a recorded run is no replicate of one that is not."""
     changed: str = ""
     """Of a run that repeats another with one thing changed, what was changed, in words."""
+    study: str = ""
+    """Id of the study that it was launched for; empty where it was for none."""
+    scale: str = ""
+    """At which that study was launched."""
 
     @property
     def is_simulated(self) -> bool:
@@ -121,7 +125,7 @@ def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
 
-    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, changed?, ...}``, ``configuration``
+    ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, study?, ...}``, ``configuration``
     holding any of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``.
     Raises ``TelemetryError``.
     """
@@ -145,6 +149,8 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
         manifest=manifest,
         record_mb=int(given.get(RECORD.name) or manifest.get(RECORD.name) or 0),
         changed=str(row.get("changed") or ""),
+        study=str(row.get("study") or ""),
+        scale=str(row.get("scale") or ""),
     )
 
 

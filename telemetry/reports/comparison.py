@@ -14,6 +14,7 @@ from typing import Any
 from overlay.core.engines import ENGINES, SIMULATED
 from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
+from telemetry.reports import study_part
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import LOG, SHARE, SIGNED, Scale, interval
 from telemetry.statistics.metrics import STATISTICS
@@ -58,11 +59,11 @@ def compare(
     provenance: Mapping[str, Any],
     repeated: Sequence[ChosenRun] = (),
 ) -> dict[str, Any]:
-    """The report as JSON: ``configurations`` (one row each), ``charts``, ``notes`` and ``provenance``.
+    """The report as JSON: ``configurations`` (one row each), ``charts``, ``studies``, ``notes``, ``provenance``.
 
     ``repeated`` were chosen, too, and are left out, as ``configurations.without_repeats`` has it.
     """
-    factors = differing(runs)
+    factors, studied = differing(runs), study_part.results(runs)
     groups = grouped(runs).items()
     rows = [
         {"number": number, **_configuration(key, group, factors, measured)}
@@ -74,7 +75,8 @@ def compare(
         "differing": factors,
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
-        "charts": [*_charts(rows, measured), *_figures(rows)],
+        "charts": [*study_part.charts(studied), *_charts(rows, measured), *_figures(rows)],
+        "studies": study_part.documents(studied),
         "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
     }

@@ -31,7 +31,7 @@ def render(result: Mapping[str, Any]) -> str:
         "subtitle": escape(_subtitle(result)),
         "style": _read(PAGE / "report.css"),
         "notes": f'<ul class="notes">{"".join(f"<li>{escape(note)}</li>" for note in result["notes"])}</ul>',
-        "tables": _tables(rows),
+        "tables": _studies(result.get("studies") or ()) + _tables(rows),
         "provenance": _provenance(result["provenance"]),
         # "</script>" inside a string would end the element that carries it.
         "charts": json.dumps(result["charts"], allow_nan=False).replace("</", "<\\/"),
@@ -70,6 +70,32 @@ def _tables(rows: Sequence[Mapping[str, Any]]) -> str:
             ("Settings", _settings(rows)),
         )
     )
+
+
+def _studies(found: Sequence[Mapping[str, Any]]) -> str:
+    """Each study's verdicts, and its values next to the published ones."""
+    return "".join(
+        f"<section><h2>Study {escape(one['study'])}: {escape(one['title'])} ({escape(one['scale'])})</h2>"
+        f"<p>{escape(' '.join([one['question'], *one['limits']]))}</p>"
+        + _table(
+            ["Claim", "Reproduced where", "Verdict"],
+            ([_cell(row["claim"]), _cell(row["criterion"]), _cell(row["verdict"])] for row in one["criteria"]),
+        )
+        + _table(["Quantity", "Simulated, 95 % interval", "n", "Published"], map(_value, one["claims"]))
+        + "</section>"
+        for one in found
+    )
+
+
+def _value(row: Mapping[str, Any]) -> list[str]:
+    low, high = row["low"], row["high"]
+    within = "" if low is None else f"{figures(low)} to {figures(high)}"
+    return [
+        _cell(row["quantity"]),
+        _cell(figures(row["value"]), within),
+        _cell(str(row["n"])),
+        _cell(figures(row["published"]), row["source"] or ""),
+    ]
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -43,7 +43,16 @@ STUDY = Study(
 
 
 class EchoTelemetry(Telemetry):
-    measures = (Measure("repeated", "Echoes beyond the first", "", ("deliveries", "duplicates"), "lower", definition="Echoes of a call beyond the first."),)
+    measures = (
+        Measure(
+            "repeated",
+            "Echoes beyond the first",
+            "",
+            ("deliveries", "duplicates"),
+            "lower",
+            definition="Echoes of a call beyond the first.",
+        ),
+    )
     wordings = {"Deafened": Wording("{who} hears no more", "{who} hear no more", "{who} deaf", is_loss=True)}
     counters = Counters(
         load=("heard",), load_help="calls that arrived", gauges=("kept",), totals={"kept": "Kept calls"}

@@ -1,0 +1,60 @@
+"""What a report says of the studies whose runs it has: their verdicts, values and charts. Pure.
+
+A run belongs to a study by what it was launched for, which the list of runs says. Counterpart: ``telemetry.studies``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from telemetry.charts.charts import Chart
+from telemetry.lake.configurations import ChosenRun
+from telemetry.measures import figures_in
+from telemetry.studies import drawing, judging, telling
+from telemetry.studies.judging import Result
+from telemetry.studies.study import Row
+from telemetry.systems.registry import measures_of, row_of, studies
+
+
+def results(runs: Sequence[ChosenRun]) -> list[Result]:
+    """One for each study and scale that the runs were launched for, judged by the runs of the report alone."""
+    found: dict[tuple[str, str], list[ChosenRun]] = defaultdict(list)
+    for run in runs:
+        if run.study in studies():
+            found[run.study, run.scale].append(run)
+    return [_result(study, scale, own) for (study, scale), own in found.items()]
+
+
+def _result(study: str, scale: str, runs: Sequence[ChosenRun]) -> Result:
+    rows = [_row(run) for run in runs]
+    return judging.judge(studies()[study], scale, rows, len({row.configuration for row in rows}))
+
+
+def _row(run: ChosenRun) -> Row:
+    figures = figures_in(run.manifest.get("summary") or {}, measures_of(run.system).values())
+    configuration = {
+        "system": run.system,
+        "topology": {"kind": run.kind, "brokers": run.brokers},
+        "settings": run.settings,
+        "workload": run.workload,
+    }
+    return row_of(configuration, run.key(), int(run.seed), figures)
+
+
+def documents(found: Sequence[Result]) -> list[dict[str, Any]]:
+    """For the report's JSON: as ``telling.document`` has them, with title and limits."""
+    return [
+        {
+            **telling.document(one, ""),
+            "title": one.study.title,
+            "says": one.study.says,
+            "limits": [*one.study.limits, *([one.study.quick_differs] if one.scale == "quick" else [])],
+        }
+        for one in found
+    ]
+
+
+def charts(found: Sequence[Result]) -> list[Chart]:
+    return [chart for one in found for chart in drawing.charts(one)]

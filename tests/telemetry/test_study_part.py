@@ -1,0 +1,43 @@
+"""What a report says of the studies whose runs it has."""
+
+from __future__ import annotations
+
+from telemetry.lake.configurations import ChosenRun, choose
+from telemetry.reports import study_part
+from telemetry.studies.criteria import REPRODUCED, UNKNOWN
+
+
+def run(consumers: int, seed: int, study: str = "4.7") -> ChosenRun:
+    """One of four brokers in a ring, as the study has them; a little slower with each seed."""
+    manifest = {
+        "system": "context-broker",
+        "engine": "simulated",
+        "seed": seed,
+        "topology": {"name": "ring-4", "kind": "ring", "brokers": 4},
+        "settings": {"arm": "unstructured"},
+        "workload": {"providers": 1, "consumers": consumers, "duration_s": 180.0},
+        "summary": {"mean": 800.0 + seed},
+    }
+    return choose({"run": f"{consumers}-{seed}", "study": study, "scale": "quick"}, manifest)
+
+
+def runs(seeds: int) -> list[ChosenRun]:
+    return [run(consumers, seed) for consumers in (50, 150, 300) for seed in range(seeds)]
+
+
+def test_runs_of_a_study_are_judged_by_it_in_their_report() -> None:
+    found = study_part.results(runs(3))
+    (document,) = study_part.documents(found)
+    assert (document["study"], document["scale"], document["seeds"]) == ("4.7", "quick", 3)
+    assert [row["verdict"] for row in document["criteria"]] == [REPRODUCED]
+    (chart,) = study_part.charts(found)
+    assert chart["id"] == "study-4.7-response"
+
+
+def test_a_report_of_one_seed_says_not_known() -> None:
+    (document,) = study_part.documents(study_part.results(runs(1)))
+    assert [row["verdict"] for row in document["criteria"]] == [UNKNOWN]
+
+
+def test_runs_of_no_study_or_of_one_that_is_gone_add_nothing() -> None:
+    assert study_part.results([run(50, 1, study=""), run(50, 1, study="9.9")]) == []
