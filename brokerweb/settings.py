@@ -179,7 +179,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["brokerweb.kit.formatting", "brokerweb.systems.tags"],
+            "builtins": ["brokerweb.kit.tags", "brokerweb.systems.tags"],
         },
     }
 ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from telemetry.formatting import WRITTEN, count, signed
 from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Scale
 
 Unit = Literal["us", "ms", "bytes", "per_s", "share", "cores", ""]
@@ -69,6 +70,16 @@ class Measure:
         for key in self.path:
             found = found.get(key) if isinstance(found, Mapping) else None
         return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+    def text(self, value: float | None) -> str:
+        """A value with its unit: "1.42 ms"."""
+        if value is not None and self.is_count and float(value).is_integer():
+            return count(value)
+        return WRITTEN[self.unit](value)
+
+    def difference(self, value: float | None) -> str:
+        """The difference of two values, with its sign and unit: "+1.42 ms"."""
+        return signed(self.text, value)
 
 
 def _count(name: str, title: str, definition: str, better: Better = "lower") -> Measure:

@@ -17,11 +17,11 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.kit.formatting import sentence
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
 from brokerweb.reports.models import Report, ReportState
 from brokerweb.storage import room
+from telemetry.formatting import sentence
 
 
 @require_safe

@@ -12,13 +12,13 @@ from django.conf import settings
 from django.http import QueryDict
 
 from brokerweb.kit import quantities
-from brokerweb.kit.formatting import words
 from brokerweb.kit.setting_forms import Input
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LinkShape
 from overlay.core.settings import SettingInfo, describe
 from overlay.faults.fault_documents import WHERE
 from overlay.faults.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RESTART, SLOW
+from telemetry.formatting import words
 
 AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
 """By kind, the field that says how much."""

@@ -18,11 +18,11 @@ from brokerweb.definitions.references import References
 from brokerweb.experiments import estimates, services
 from brokerweb.kit import picks
 from brokerweb.kit.doors import changes, form_page, person
-from brokerweb.kit.formatting import counted
 from brokerweb.kit.ids import new_id
 from brokerweb.kit.picks import Picks
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
+from telemetry.formatting import counted
 
 MOST_TOPOLOGIES = 100
 """In the list that is picked from, beside those that are chosen."""

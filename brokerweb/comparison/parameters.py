@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit.formatting import words
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, settings_by_name
+from telemetry.formatting import words
 from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 

@@ -16,6 +16,7 @@ from overlay.experiment import sweeps
 from overlay.experiment.definition import MAX_REPLICATES, MAX_RUNS
 from overlay.load.expectations import FLEET_SIZE, Expected
 from overlay.systems.registry import SYSTEMS
+from telemetry.formatting import size
 from telemetry.sweep import costs
 
 MB = 1_000_000
@@ -146,8 +147,8 @@ def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine
     side = f", {at_a_time} runs side by side" if at_a_time > 1 else ""
     return InvalidSetting(
         field,
-        f"{count:,} {word} at {_size(each)} each need {_size(needed)} of memory with the rest{side}; this machine has "
-        f"{_size(machine.memory_bytes)}. {fits:,} would fit",
+        f"{count:,} {word} at {size(each)} each need {size(needed)} of memory with the rest{side}; this machine has "
+        f"{size(machine.memory_bytes)}. {fits:,} would fit",
     )
 
 
@@ -156,13 +157,6 @@ def warning(disk_bytes: float, machine: Machine) -> str:
     if disk_bytes <= machine.free_bytes:
         return ""
     return (
-        f"Its samples take about {_size(disk_bytes)} of the disk, of which {_size(machine.free_bytes)} are left. "
+        f"Its samples take about {size(disk_bytes)} of the disk, of which {size(machine.free_bytes)} are left. "
         "Delete runs that are no longer needed, or record less"
     )
-
-
-def _size(count: float) -> str:
-    for unit, divisor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= divisor:
-            return f"{count / divisor:.3g} {unit}"
-    return f"{count:.0f} B"

@@ -20,7 +20,6 @@ from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import counted
 from brokerweb.kit.ids import in_chunks, is_id, new_id
 from brokerweb.storage import files, room
 from brokerweb.topologies import services as topologies
@@ -30,6 +29,7 @@ from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import configurations
+from telemetry.formatting import counted
 
 
 @dataclass(frozen=True)

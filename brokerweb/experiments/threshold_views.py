@@ -10,9 +10,9 @@ from brokerweb.experiments import judging
 from brokerweb.experiments.models import Experiment
 from brokerweb.kit import stale
 from brokerweb.kit.doors import changes, form_page, person
-from brokerweb.kit.formatting import count, counted
 from brokerweb.kit.stale import Outdated
 from overlay.core.errors import InvalidSetting
+from telemetry.formatting import count, counted
 
 FIELD = "thresholds"
 

@@ -19,11 +19,11 @@ from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.kit.doors import changes, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import axis, counted
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.sweeps import axes
+from telemetry.formatting import axis, counted
 
 RUNS_SHOWN = 10
 LEFT_READ = (

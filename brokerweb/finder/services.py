@@ -12,12 +12,12 @@ from django.urls import reverse
 
 from brokerweb.experiments.models import Experiment, Run, SavedView, Tag
 from brokerweb.finder.places import Place, places
-from brokerweb.kit.formatting import counted, words
 from brokerweb.networks.models import Host, Network
 from brokerweb.reports.models import Report, Schedule
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
+from telemetry.formatting import counted, words
 
 LONGEST = 200
 """Characters of a text; more than any name has that is typed to be found."""

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from brokerweb.kit.formatting import counted
+from telemetry.formatting import counted
 
 NAMED = 20
 """Rows that the question names."""

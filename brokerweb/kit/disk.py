@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import OperationalError
 
-from brokerweb.kit.formatting import size
 from overlay.core.errors import describe_full_disk, describe_os_error, is_disk_full
+from telemetry.formatting import size
 
 SHOWN_FROM = 0.70
 """Used share of the disk from which the home page shows it."""

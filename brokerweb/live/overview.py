@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from brokerweb.comparison.selection import Figures, columns_of, figures, without_repeats
 from brokerweb.comparison.services import values
-from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ACTIVE, UNFINISHED
@@ -155,5 +154,5 @@ def _row(measure: Measure, arms: Iterable[list[Value]]) -> tuple[Measure, list[C
 
 
 def _cell(one: Estimate, measure: Measure, *, is_best: bool) -> Cell:
-    spread = "" if one.low is None or one.high is None else f"{of(one.low, measure)} to {of(one.high, measure)}"
-    return Cell(of(one.value, measure), spread, one.n, is_best)
+    spread = "" if one.low is None or one.high is None else f"{measure.text(one.low)} to {measure.text(one.high)}"
+    return Cell(measure.text(one.value), spread, one.n, is_best)

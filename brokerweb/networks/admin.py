@@ -10,9 +10,9 @@ from django.http import HttpRequest
 
 from brokerweb.experiments.admin import LookedAt
 from brokerweb.kit.confirmed import confirmed
-from brokerweb.kit.formatting import size
 from brokerweb.networks import services
 from brokerweb.networks.models import Host, Network, NetworkState
+from telemetry.formatting import size
 
 
 @admin.register(Network)

@@ -17,11 +17,11 @@ from django.db.models import Count, Max, Q
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.kit.disk import disk
-from brokerweb.kit.formatting import percent, size
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices.models import Delivery, DeliveryState, Notice, NoticeKind, Target
 from brokerweb.reports.models import Report, ReportState
 from overlay.experiment.whatif import in_words
+from telemetry.formatting import percent, size
 
 LOOK_BACK = timedelta(minutes=15)
 """What happened earlier is no news: a house that was down for longer did nothing meanwhile."""

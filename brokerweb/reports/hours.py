@@ -7,7 +7,7 @@ from typing import Any
 
 from celery.schedules import crontab
 
-from brokerweb.kit.formatting import duration
+from telemetry.formatting import duration
 
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 DAYS = ("Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays")

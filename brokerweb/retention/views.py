@@ -14,12 +14,12 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit import stale
 from brokerweb.kit.doors import changes, person
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import count, size
 from brokerweb.kit.stale import Outdated
 from brokerweb.retention import services
 from brokerweb.retention.removal import Plan
 from brokerweb.storage.models import Policy, Removal
 from overlay.core.errors import InvalidSetting
+from telemetry.formatting import count, size
 
 REMOVALS_SHOWN = 20
 TITLES = {

@@ -15,10 +15,10 @@ from brokerweb.experiments import labels, services
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.states import ENDED
-from brokerweb.kit.formatting import counted, duration
 from brokerweb.kit.ids import in_chunks
 from brokerweb.storage import files
 from overlay.core.errors import InvalidSetting
+from telemetry.formatting import counted, duration
 
 CANCEL, RERUN, TAG, UNTAG, KEEP, UNKEEP, DELETE = "cancel", "rerun", "tag", "untag", "keep", "unkeep", "delete"
 ACTIONS: Mapping[str, str] = {

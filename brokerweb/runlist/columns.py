@@ -10,12 +10,12 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit.formatting import count, share, sig3, size, us, words
 from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from overlay.systems.registry import SYSTEMS
 from telemetry.filters import did_you_mean
+from telemetry.formatting import sig3, words
 from telemetry.systems.registry import measures
 
 Value = str | int | float | bool | None
@@ -157,17 +157,11 @@ def _of_figure(field: Field) -> Column:
     measure = measures()[field.name]
     value = (_whole if measure.is_count else _figure)(measure.key)
     read = ((with_unit(field.name, field.unit), value),)
-    shown: Callable[[Any], str] = count if measure.is_count else _SHOWN.get(field.unit, sig3)
+    shown: Callable[[Any], str] = sig3 if measure.unit == "per_s" else measure.text  # whose head says "per s"
     title = _SHORT.get(field.name, measure.title)
     return Column(field.name, title, read, field.path, is_number=True, shown=shown, help=measure.title)
 
 
-_SHOWN: Mapping[str, Callable[[Any], str]] = {
-    "us": us,
-    "ms": lambda value: us(None if value is None else value * 1_000),
-    "bytes": size,
-    "share": share,
-}
 _SHORT = {
     "mean": "Mean",
     "p50": "p50",

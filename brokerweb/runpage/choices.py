@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brokerweb.kit.formatting import written
 from brokerweb.kit.setting_forms import Input
 from overlay.core.settings import SettingInfo
+from telemetry.formatting import written
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
-from brokerweb.kit.formatting import share, sig3, size, times_1000, us
 from brokerweb.live import brokers
 from brokerweb.runpage import configuration as configurations
 from brokerweb.runpage import panel, repeating, truth
@@ -28,6 +27,7 @@ from overlay.core.engines import SIMULATED
 from overlay.faults import fault_documents, faults
 from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
+from telemetry.formatting import sig3
 from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
@@ -108,8 +108,7 @@ def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
         return ""
     name = re.match(r"\s*(\w*)", threshold["text"])
     measure = known.get(name[1].lower()) if name else None
-    writers: dict[str, Any] = {"us": us, "bytes": size, "share": share, "ms": lambda ms: us(times_1000(ms))}
-    return str(writers.get(measure.unit if measure else "", sig3)(threshold["value"]))
+    return measure.text(threshold["value"]) if measure else sig3(threshold["value"])
 
 
 @login_required

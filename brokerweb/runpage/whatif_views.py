@@ -15,7 +15,6 @@ from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.kit.doors import form_page, person
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import counted
 from brokerweb.runpage import choices
 from brokerweb.topologies import pictures
 from overlay.core.engines import SIMULATED
@@ -24,6 +23,7 @@ from overlay.core.settings import SettingInfo
 from overlay.experiment.whatif import CHANGES
 from overlay.systems.contract import PROFILE
 from overlay.systems.registry import SYSTEMS
+from telemetry.formatting import counted
 
 ALL = "all"
 """Of the replicates, in the form."""

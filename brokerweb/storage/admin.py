@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 
 from brokerweb.experiments.admin import LookedAt
-from brokerweb.kit.formatting import size
 from brokerweb.storage.models import Policy, Removal
+from telemetry.formatting import size
 
 
 @admin.register(Policy)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db.models import Avg
 
 from brokerweb.kit.disk import disk
-from brokerweb.kit.formatting import size
 from brokerweb.storage.models import LEAST_FREE_BYTES, Footprint, Policy
+from telemetry.formatting import size
 
 WEIGHED = 20
 """Runs that the size of the next one is estimated from."""

@@ -1,4 +1,4 @@
-// Numbers as brokerweb/kit/formatting.py writes them: three significant figures, the unit beside the number.
+// Numbers as telemetry/formatting.py writes them: three significant figures, the unit next to the number.
 
 export const UNKNOWN = "–";
 const known = (value) => value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));

@@ -18,9 +18,6 @@ from typing import Any
 
 Chart = dict[str, Any]
 
-KB = 1000
-"""Bytes in a kB, on every page and in every report: SI's, whatever the tools of the paper counted with."""
-
 
 def axis(label: str, unit: str = "", *, log: bool = False, zero: bool = False, **more: Any) -> dict[str, Any]:
     return {"label": label, "unit": unit, "log": log, "zero": zero, **more}

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.engines import ENGINES, SIMULATED
-from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
+from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
+from telemetry.formatting import KB
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
 from telemetry.reports import study_part
 from telemetry.statistics import metrics

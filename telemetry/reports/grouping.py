@@ -86,6 +86,14 @@ class Difference:
         return asdict(self)
 
 
+def ends(found: Estimate | Difference, measure: Measure) -> str:
+    """The interval with its units: "[1.38 ms, 1.47 ms]"; empty where there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    write = measure.difference if isinstance(found, Difference) else measure.text
+    return f"[{write(found.low)}, {write(found.high)}]"
+
+
 NOTHING = Difference(None, None, None, 0, "nothing measured to hold against each other", UNKNOWN, None)
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from math import floor, log10
 from pathlib import Path
 from typing import Any
 
-from telemetry.charts.charts import KB
 from telemetry.errors import TelemetryError
+from telemetry.formatting import KB, UNKNOWN, ms, share, sig3, size, us
 from telemetry.reports.comparison import MEMORY
 from telemetry.statistics.metrics import STATISTICS
 
 PAGE = Path(__file__).parent / "page"
 ECHARTS = Path(__file__).parents[2] / "static" / "vendor" / "echarts.min.js"
-UNKNOWN = "–"
 
 
 def render(result: Mapping[str, Any]) -> str:
@@ -125,13 +123,13 @@ def _response(rows: Sequence[Mapping[str, Any]], start: str) -> str:
 
 def _answered(row: Mapping[str, Any]) -> list[str]:
     """Of which share of the requests the times are."""
-    written = {"answer_ratio": share, "per_s": figures}
+    written = {"answer_ratio": share, "per_s": sig3}
     return [_cell(write(row[name]["value"]), _beside(row[name], write)) for name, write in written.items()]
 
 
 def _statistics(response: Mapping[str, Any]) -> list[str]:
     found = [response[name] for name in STATISTICS]
-    return [_cell(duration(one["value"]), _beside(one, duration)) for one in found]
+    return [_cell(us(one["value"]), _beside(one, us)) for one in found]
 
 
 def _beside(one: Mapping[str, Any], written: Any) -> str:
@@ -215,7 +213,7 @@ def _published(rows: Sequence[Mapping[str, Any]]) -> str:
 def _published_row(row: Mapping[str, Any]) -> list[str]:
     published = row["published"]
     mean, rss = row["response"]["from_intended"]["mean"]["value"], row["memory"]["rss_bytes"]["value"]
-    measured = [_cell(duration(mean)), _cell(UNKNOWN), _cell(size(rss))]
+    measured = [_cell(us(mean)), _cell(UNKNOWN), _cell(size(rss))]
     if published is None:
         return [
             _name(row),
@@ -231,7 +229,7 @@ def _published_row(row: Mapping[str, Any]) -> list[str]:
     return [
         _name(row),
         _cell(str(published["config"])),
-        _cell(duration(published["response_us"])),
+        _cell(us(published["response_us"])),
         *measured,
         _cell(remark, kind="long"),
     ]
@@ -283,7 +281,7 @@ def _run(run: Mapping[str, Any]) -> list[str]:
         _cell(str(run["replicate"])),
         _cell(run["seed"]),
         _cell(str(run["started"] or UNKNOWN)[:19].replace("T", " ")),
-        _cell(figures(load[0])),
+        _cell(sig3(load[0])),
         _cell(run["links"] or "not shaped", kind="text"),
         f'<td class="text"><span class="{escape(run["verdict"])}">{escape(run["verdict"])}</span></td>',
     ]
@@ -310,45 +308,9 @@ def _machine(machine: Mapping[str, Any] | None) -> str:
     return f"{cores}, {memory}, {machine.get('kernel')}, governor {governor}{datagrams}"
 
 
-def figures(value: float | None) -> str:
-    """Three significant figures, without an exponent."""
-    if value is None:
-        return UNKNOWN
-    if value == 0:
-        return "0"
-    decimals = 2 - floor(log10(abs(value)))
-    return f"{round(value, decimals):,.{max(0, decimals)}f}"
-
-
-def duration(us: float | None) -> str:
-    """Microseconds as µs under a millisecond, then ms."""
-    if us is None:
-        return UNKNOWN
-    return f"{figures(us)} µs" if abs(us) < 1000 else f"{figures(us / 1000)} ms"
-
-
-def size(count: float | None) -> str:
-    """Bytes as kB under a megabyte, then MB."""
-    if count is None:
-        return UNKNOWN
-    return f"{figures(count / KB)} kB" if abs(count) < KB**2 else f"{figures(count / KB**2)} MB"
-
-
-def share(value: float | None) -> str:
-    """0 to 1 in per cent, and never 100 of what lacks something."""
-    if value is None:
-        return UNKNOWN
-    rounded = figures(value * 100)
-    return f"{floor(value * 1e4) / 100 if value < 1 and float(rounded) == 100 else rounded} %"
-
-
-def _milliseconds(value: float | None) -> str:
-    return duration(None if value is None else value * 1000)
-
-
 _TRUTH = {
     "success": share,
     "fresh_share": share,
-    "stale_ms": _milliseconds,
-    "false_not_found_per_1000": figures,
+    "stale_ms": ms,
+    "false_not_found_per_1000": sig3,
 }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from telemetry.formatting import duration
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.sweep.batch import DONE, FAILED, Batch, Told
 from telemetry.sweep.simulation import Order
@@ -34,7 +35,7 @@ class Progress:
         self._told.update(self._batch.news(self._seen))
         ended = sum(told.has_ended for told in self._told.values())
         left_s = self._left_s(now - self._began)
-        left = "" if left_s is None else f", about {_duration(left_s)} left"
+        left = "" if left_s is None else f", about {duration(left_s)} left"
         return f"{ended:,} of {len(self._batch.costs):,} runs{left}"
 
     def _left_s(self, taken_s: float) -> float | None:
@@ -86,7 +87,7 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
         said.append(f"{kept:,} of them had been simulated before and were not computed again")
     if computed_s:
         pace = f"{events:,} events, {events / computed_s:,.0f} per second of processor"
-        said.append(f"{pace}; {_duration(computed_s)} of processor in {_duration(took_s)}")
+        said.append(f"{pace}; {duration(computed_s)} of processor in {duration(took_s)}")
     if judged := [row for row in rows if row["passed"] is not None]:
         said.append(f"{sum(row['passed'] for row in judged):,} of {len(judged):,} runs kept their thresholds")
     failed = [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in rows if row["state"] == FAILED]
@@ -102,9 +103,3 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
     said.append(f"rows: {out / 'sweep.json'}")
     report = f"python -m telemetry report --runs {out / 'runs.json'} --lake {out / 'lake'} --out {out / 'report'}"
     return "\n".join([*said, *([f"compare: {report}"] if states[DONE] else [])])
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"

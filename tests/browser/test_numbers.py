@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from brokerweb.kit import formatting
+from telemetry import formatting
 from tests.browser.conftest import WIDE, Shown
 
 VALUES = [0, 0.0001234, 0.9994, 0.9996, 1, 1.005, 9.994, 9.996, 12.3456, 99.95, 100, 999, 999.4, 999.6, 1_000, 1_234.5]

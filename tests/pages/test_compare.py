@@ -23,7 +23,6 @@ from django.test.utils import CaptureQueriesContext
 
 from brokerweb.comparison import distribution, selection
 from brokerweb.comparison.selection import Figures
-from brokerweb.comparison.templatetags.comparison import of
 from brokerweb.experiments.models import Run, RunState
 from telemetry.lake.runs import Lake
 from telemetry.statistics.intervals import COUNT, LOG, interval
@@ -101,7 +100,7 @@ def test_a_point_is_the_geometric_mean_of_its_replicates_with_their_interval(olg
     assert second["figures"]["p95"]["value"] == pytest.approx(geometric_mean([200, 203, 206]))
     assert first["figures"]["p95"]["method"] == "geometric mean, 95 % by Student's t on the logarithm"
     shown = page(olga, "q=")
-    assert of(103.0, measures()["p95"]) in shown
+    assert measures()["p95"].text(103.0) in shown
     assert "geometric mean or mean of the replicates, and its 95 % interval" in shown, (
         "of p95, and of the share answered"
     )
@@ -476,7 +475,7 @@ def test_every_number_is_that_of_the_samples(olga: Client, house: House, var: Pa
             assert figure["value"] == pytest.approx(mean, rel=1e-12), name
             held = interval(replicates, COUNT if is_count else LOG)
             assert figure["low"] == (pytest.approx(held["low"]) if held["low"] else None)
-            assert of(figure["value"], measures()[name]) in shown
+            assert measures()[name].text(figure["value"]) in shown
 
 
 def _samples(var: Path, run: str) -> tuple[Any, int]:

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, QueuePause, Run, RunState
-from brokerweb.kit.formatting import us
 from brokerweb.live import overview
 from brokerweb.reports import schedules
 from brokerweb.reports import services as reports
 from brokerweb.topologies import services as topologies
+from telemetry.formatting import us
 from telemetry.statistics.intervals import interval
 from telemetry.systems.registry import measures
 from tests.pages.furniture import House

@@ -11,12 +11,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit.formatting import sig3
 from brokerweb.topologies import pictures, studio, walk_views
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.links import Link
 from overlay.topologies import Graph, generate, measures, parts
+from telemetry.formatting import sig3
 from tests.pages.furniture import House
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from django.test import Client
 
-from brokerweb.kit.formatting import size, us
 from brokerweb.reports import services as reports
+from telemetry.formatting import size, us
 from tests.pages.furniture import House
 
 

@@ -15,7 +15,6 @@ from telemetry.lake.configurations import (
     without_repeats,
 )
 from telemetry.reports.comparison import Measured, compare
-from telemetry.reports.html import duration, figures, size
 
 MANIFEST = {
     "seed": 2**64 - 1,
@@ -93,14 +92,6 @@ def test_the_same_topology_with_other_links_is_another_configuration():
 def test_a_row_that_names_no_run_is_refused(row):
     with pytest.raises(TelemetryError):
         choose(row, MANIFEST)
-
-
-def test_numbers_are_written_with_three_figures_and_a_fitting_unit():
-    assert [figures(value) for value in (None, 0, 0.12345, 12.345, 1234.5, 123456)] == [
-        "–", "0", "0.123", "12.3", "1,230", "123,000",
-    ]  # fmt: skip
-    assert (duration(872.4), duration(7029.55)) == ("872 µs", "7.03 ms")
-    assert (size(2000), size(5_000_000)) == ("2.00 kB", "5.00 MB")
 
 
 def test_a_recorded_run_is_no_replicate_of_one_that_is_not():

@@ -208,7 +208,7 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     assert progress.words(110.0) == "0 of 5 runs"
     batch.tell(orders[0].run, Told("done", 1.0, result={"was_kept": True}))
     batch.tell(orders[4].run, Told("measuring", 0.5))
-    assert progress.words(130.0) == "1 of 5 runs, about 60 s left"
+    assert progress.words(130.0) == "1 of 5 runs, about 60\u202fs left"
 
 
 def test_requests_that_a_fault_lost_break_a_threshold_on_time(

@@ -1,8 +1,7 @@
-"""How the figures of a comparison are written, on its page and by its command."""
+"""Template tags of comparisons: figures of measures, heads that sort, badges of verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django import template
@@ -10,49 +9,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.comparison.parameters import said
-from brokerweb.kit.formatting import UNKNOWN, count, share, sig3, size, times_1000, us, with_query
+from brokerweb.kit.tags import with_query
+from telemetry.formatting import share, signed
 from telemetry.measures import Measure
-from telemetry.reports.grouping import Difference, Estimate
+from telemetry.reports.grouping import ends
 
 register = template.Library()
 register.filter("shown", said)
-
-_WRITTEN: dict[str, Callable[[Any], str]] = {
-    "us": us,
-    "ms": lambda value: us(times_1000(value)),
-    "bytes": size,
-    "share": share,
-    "per_s": lambda value: f"{sig3(value)}/s",
-    "cores": sig3,
-    "": sig3,
-}
+register.filter("between", ends)
 
 
 @register.filter
-def of(value: Any, measure: Measure) -> str:
-    """A value of a measure with its unit."""
-    if value is None:
-        return UNKNOWN
-    if measure.is_count and float(value).is_integer():
-        return count(value)
-    return _WRITTEN[measure.unit](value)
+def of(value: float | None, measure: Measure) -> str:
+    return measure.text(value)
 
 
-@register.filter
-def between(found: Estimate | Difference, measure: Measure) -> str:
-    """The interval of an estimate or a difference: "[1.38 ms, 1.47 ms]"; empty where there is none."""
-    if found.low is None or found.high is None:
-        return ""
-    write = signed if isinstance(found, Difference) else of
-    return f"[{write(found.low, measure)}, {write(found.high, measure)}]"
-
-
-@register.filter
-def signed(value: Any, measure: Measure) -> str:
-    """A difference with its sign."""
-    if value is None:
-        return UNKNOWN
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{of(abs(value), measure)}"
+@register.filter("signed")
+def difference(value: float | None, measure: Measure) -> str:
+    return measure.difference(value)
 
 
 @register.filter
@@ -60,7 +34,7 @@ def percent_signed(part: float | None) -> str:
     """ "+12.3 %": how much more than the baseline."""
     if part is None:
         return ""
-    return f"{'+' if part > 0 else '−' if part < 0 else ''}{share(abs(part))}"
+    return signed(share, part)
 
 
 @register.simple_tag(takes_context=True)

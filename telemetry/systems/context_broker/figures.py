@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from overlay.core.engines import SIMULATED
-from telemetry.charts.charts import KB, Chart, axis, chart, estimate, point, series
+from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
+from telemetry.formatting import KB
 from telemetry.lake.configurations import WORDS
 from telemetry.statistics.intervals import interval
 from telemetry.systems.context_broker.published import Published, table_b1

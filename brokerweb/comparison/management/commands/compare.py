@@ -17,9 +17,8 @@ from django.utils import timezone
 from brokerweb.comparison import exports, services
 from brokerweb.comparison.asked import DEFAULT_METRIC, read
 from brokerweb.comparison.services import Comparison, Group
-from brokerweb.comparison.templatetags.comparison import between, of, signed
 from overlay.core.errors import InvalidSetting
-from telemetry.reports.grouping import WORSE
+from telemetry.reports.grouping import WORSE, ends
 
 _COLUMNS = "{:>4}  {:>5}  {:>30}  {:>34}  {:<19} {}"
 
@@ -60,8 +59,8 @@ class Command(BaseCommand):
         for group in groups:
             one, held = group.estimates[measure.name], group.difference
             word = held.verdict if held else "baseline" if group.is_baseline else ""
-            difference = f"{signed(held.value, measure)} {between(held, measure)}" if held else ""
-            figure = f"{of(one.value, measure)} {between(one, measure)}"
+            difference = f"{measure.difference(held.value)} {ends(held, measure)}" if held else ""
+            figure = f"{measure.text(one.value)} {ends(one, measure)}"
             row = (group.number, one.n, figure.strip(), difference.strip(), word, group.label)
             self.stdout.write(_COLUMNS.format(*row).rstrip())
         if found.baseline:

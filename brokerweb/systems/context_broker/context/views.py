@@ -9,12 +9,12 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.kit.doors import may_change, posted
 from brokerweb.kit.errors import NotAnswered
-from brokerweb.kit.formatting import words
 from brokerweb.networks import numbers
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.context import front
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from overlay.core.errors import InvalidSetting
+from telemetry.formatting import words
 
 
 @posted

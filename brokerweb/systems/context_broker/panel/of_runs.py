@@ -16,10 +16,10 @@ from django.urls import reverse
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.following import Following
-from brokerweb.kit.formatting import count
 from brokerweb.systems.context_broker.panel.words import SHOWN, Row, Said, detail
 from brokerweb.systems.contract import ServerDetail
 from overlay.systems.registry import SYSTEMS
+from telemetry.formatting import count
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.brokers import BrokerWindow, linked_to
 from telemetry.systems.context_broker.entries import Word

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from brokerweb.kit.formatting import duration
 from brokerweb.systems.contract import ServerDetail
+from telemetry.formatting import duration
 from telemetry.systems.context_broker.entries import FOUND, REPLICA
 
 SHOWN = 20

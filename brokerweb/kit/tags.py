@@ -1,10 +1,7 @@
-"""How numbers, times and states are written on every page: three significant figures, the unit beside the number.
-
-Registered as template builtins. Values that are not known are a dash, never a zero.
+"""Template filters and tags of every page, registered as builtins: numbers, times and names as ``telemetry.formatting``
+writes them, badges, swatches, entries of the rail.
 """
 
-import json
-import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,128 +16,31 @@ from overlay.core.settings import help_lines
 from overlay.experiment.whatif import in_words
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import parts
+from telemetry import formatting
+from telemetry.formatting import UNKNOWN, WRITTEN, counted, distance, duration, number, words
 
 register = template.Library()
 
-UNKNOWN = "–"
-
-
-def _number(value: Any) -> float | None:
-    """A finite number, or nothing for what was not measured."""
-    if value is None or value == "" or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-@register.filter
-def sig3(value: Any) -> str:
-    """Three significant figures without an exponent; whole numbers below 1000 as they are."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    if number == 0:
-        return "0"
-    if number == int(number) and abs(number) < 1000:
-        return str(int(number))
-    return _significant(number)
-
-
-def _significant(number: float) -> str:
-    """Three figures also of a round number, so that a column of measurements lines up: 2.00."""
-    rounded = float(f"{number:.2e}")  # 0.9999 becomes 1.00, which has a digit less behind the point
-    decimals = 2 - math.floor(math.log10(abs(rounded))) if rounded else 0
-    return f"{rounded:.{max(decimals, 0)}f}"
-
-
-@register.filter
-def count(value: Any) -> str:
-    """A whole number with thin spaces between thousands."""
-    number = _number(value)
-    return UNKNOWN if number is None else f"{round(number):,}".replace(",", "\u202f")
-
-
-@register.filter
-def us(value: Any) -> str:
-    """Microseconds: µs under a millisecond, then ms, then s."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    size = abs(number)
-    if size < 1_000:
-        return f"{sig3(number)}\u202fµs"
-    return f"{_significant(number / 1e3)}\u202fms" if size < 1_000_000 else f"{_significant(number / 1e6)}\u202fs"
-
-
-@register.filter
-def signed_us(value: Any) -> str:
-    """A difference of times, as ``us`` writes them, with its sign."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    return f"{'+' if number > 0 else '−' if number < 0 else ''}{us(abs(number))}"
-
-
-@register.filter
-def signed_points(value: Any) -> str:
-    """A difference of two shares 0..1 in points of a per cent, with its sign."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    return f"{'+' if number > 0 else '−'}{_significant(abs(number) * 100)}" if number else "0"
-
-
-@register.filter
-def size(value: Any) -> str:
-    """Bytes in kB, MB or GB: SI's powers of ten, as in reports (``telemetry.charts.charts.KB``)."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    if abs(number) < 1_000:
-        return f"{sig3(number)}\u202fB"
-    if abs(number) < 1_000_000:
-        return f"{_significant(number / 1e3)}\u202fkB"
-    return f"{_significant(number / 1e6)}\u202fMB" if abs(number) < 1e9 else f"{_significant(number / 1e9)}\u202fGB"
-
-
-@register.filter
-def percent(value: Any) -> str:
-    """A share 0..1 as whole per cent."""
-    number = _number(value)
-    return UNKNOWN if number is None else f"{number * 100:.0f}\u202f%"
-
-
-@register.filter
-def share(value: Any) -> str:
-    """A share 0..1 in per cent of three significant figures, and never 100 of what lacks something: 3 of 10,000 lost
-    are 99.97 %."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    rounded = sig3(number * 100)
-    return f"{math.floor(number * 1e4) / 100 if number < 1 and float(rounded) == 100 else rounded}\u202f%"
-
-
-@register.filter
-def duration(value: Any) -> str:
-    """Seconds as a person says them: 45 s, 6 min, 1 h 20 min, 2 d 3 h."""
-    number = _number(value)
-    if number is None:
-        return UNKNOWN
-    seconds = round(number)
-    if seconds < 90:
-        return f"{seconds}\u202fs"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes}\u202fmin"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours}\u202fh {minutes}\u202fmin" if minutes else f"{hours}\u202fh"
-    days, hours = divmod(hours, 24)
-    return f"{days}\u202fd {hours}\u202fh" if hours else f"{days}\u202fd"
+for _write in (
+    formatting.axes_counted,
+    formatting.axis,
+    formatting.count,
+    formatting.duration,
+    formatting.field_name,
+    formatting.ms,
+    formatting.percent,
+    formatting.pretty,
+    formatting.sentence,
+    formatting.share,
+    formatting.sig3,
+    formatting.signed_points,
+    formatting.signed_us,
+    formatting.size,
+    formatting.us,
+    formatting.words,
+    formatting.written,
+):
+    register.filter(_write)
 
 
 @register.filter
@@ -149,18 +49,11 @@ def ago(moment: datetime | None) -> SafeString | str:
     if moment is None:
         return UNKNOWN
     seconds = (timezone.now() - moment).total_seconds()
-    words = _distance(abs(seconds))
-    text = "now" if abs(seconds) < 5 else (f"{words} ago" if seconds > 0 else f"in {words}")
+    away = distance(abs(seconds))
+    text = "now" if abs(seconds) < 5 else (f"{away} ago" if seconds > 0 else f"in {away}")
     return format_html(
         '<time datetime="{}" title="{} UTC">{}</time>', moment.isoformat(), f"{moment:%Y-%m-%d %H:%M:%S}", text
     )
-
-
-def _distance(seconds: float) -> str:
-    for limit, unit, word in ((90, 1, "s"), (5400, 60, "min"), (172_800, 3600, "h"), (math.inf, 86_400, "d")):
-        if seconds < limit:
-            return f"{round(seconds / unit)} {word}"
-    raise AssertionError("the last limit is infinite")
 
 
 @register.filter
@@ -241,51 +134,6 @@ def nth(items: Any, index: Any) -> Any:
 
 
 @register.filter
-def field_name(field: Any) -> str:
-    """A field that a sentence is about: ``workload.update_interval_s`` → "Update interval", ``faults.0.at_s`` →
-    "Fault 1, at".
-    """
-    group, *rest = str(field).split(".")
-    if group in ("workload", "settings", "simulation") and rest:
-        return words(rest[-1])
-    if group in ("faults", "blocks", "thresholds") and rest and rest[0].isdigit():
-        return ", ".join([f"{words(group[:-1])} {int(rest[0]) + 1}", *(words(one).lower() for one in rest[1:])])
-    return words(str(field).replace(".", "_"))
-
-
-@register.filter
-def written(value: Any) -> str:
-    """A setting's value as a person writes it: "on", "30" of 30.0."""
-    if value is None or value == "":
-        return UNKNOWN
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
-
-
-@register.filter
-def pretty(value: Any) -> str:
-    """JSON a person can read."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, default=str)
-
-
-_TITLES = {"rate_bytes_per_s": "Rate", "reordering_ms": "Reordering delay"}
-"""Of names whose unit is more than their last word, or that would be called as another one is."""
-
-
-@register.filter
-def words(name: Any) -> str:
-    """``update_interval_s`` → "Update interval": the unit stands beside the value. ``full-mesh`` → "Full mesh"."""
-    if title := _TITLES.get(str(name)):
-        return title
-    parts = str(name).replace("-", "_").split("_")
-    if len(parts) > 1 and parts[-1] in {"s", "ms", "us", "bytes", "kb"}:
-        parts = parts[:-1]
-    text = " ".join(parts)
-    return text[:1].upper() + text[1:]
-
-
-@register.filter
 def in_parts(document: Any) -> str:
     """What it means for its answers that a topology that was launched falls into parts; empty where it does not."""
     return parts.at_work(document)
@@ -343,17 +191,6 @@ def swatch_only(name: Any) -> SafeString:
 
 
 @register.filter
-def axis(name: Any) -> str:
-    """``workload.request_interval_s`` → "request interval"."""
-    return words(str(name).rpartition(".")[2]).lower()
-
-
-def counted(number: int, word: str) -> str:
-    """ "1 run", "2,510 runs": for sentences; a number in a column is ``count``'s."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-@register.filter
 def clients(configuration: Any) -> str:
     """ "50 providers, 1,000 consumers"."""
     system = SYSTEMS[configuration["system"]]
@@ -370,31 +207,21 @@ def client_numbers(configuration: Any) -> str:
 
 
 @register.filter
-def axes_counted(values: Any, name: Any) -> str:
-    """What varies, counted: "4 topologies", "3 request intervals"."""
-    word = axis(name)
-    if word.endswith("s"):
-        return f"{len(values)} {word}"
-    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}{'es' if word.endswith('ch') else 's'}"
-    return f"{len(values)} {many}"
-
-
-@register.filter
 def time_left(seconds: Any) -> SafeString | str:
     """ "6 min left"; over an hour the time of day at which it ends says more."""
-    number = _number(seconds)
-    if number is None:
+    left = number(seconds)
+    if left is None:
         return ""
-    return f"{duration(number)} left" if number <= 3600 else format_html("ends {}", _moment_in(number))
+    return f"{duration(left)} left" if left <= 3600 else format_html("ends {}", _moment_in(left))
 
 
 @register.filter
 def ends_in(seconds: Any) -> SafeString | str:
     """ "in about 6 min"; over an hour the time of day."""
-    number = _number(seconds)
-    if number is None:
+    left = number(seconds)
+    if left is None:
         return ""
-    return f"in about {duration(number)}" if number <= 3600 else _moment_in(number)
+    return f"in about {duration(left)}" if left <= 3600 else _moment_in(left)
 
 
 def _moment_in(seconds: float) -> SafeString:
@@ -419,8 +246,8 @@ def until(begin: Any, end: Any) -> str:
 @register.filter
 def unix_ms(value: Any) -> datetime | None:
     """Unix milliseconds as a moment."""
-    number = _number(value)
-    return datetime.fromtimestamp(number / 1000, tz=UTC) if number else None
+    found = number(value)
+    return datetime.fromtimestamp(found / 1000, tz=UTC) if found else None
 
 
 @register.filter
@@ -432,22 +259,15 @@ def iso(moment: Any) -> str:
 @register.filter
 def times_1000(value: Any) -> float | None:
     """Milliseconds as microseconds."""
-    number = _number(value)
-    return None if number is None else number * 1000
-
-
-@register.filter
-def sentence(text: Any) -> str:
-    """A phrase as a sentence: "behind run x" → "Behind run x."."""
-    phrase = str(text or "").strip()
-    return f"{phrase[:1].upper()}{phrase[1:]}{'' if phrase.endswith(('.', '?')) else '.'}" if phrase else ""
+    found = number(value)
+    return None if found is None else found * 1000
 
 
 @register.filter
 def interval(found: Any, unit: str) -> SafeString | str:
-    """An estimate of ``telemetry.statistics.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]"; without an interval for one
-    replicate."""
-    write = {"us": us, "size": size, "share": share, "ms": lambda ms: us(times_1000(ms)), "number": sig3}[unit]
+    """An estimate of ``telemetry.statistics.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]", in a unit of measures; without
+    an interval for one replicate."""
+    write = WRITTEN[unit]
     if not isinstance(found, dict) or found.get("value") is None:
         return UNKNOWN
     if found.get("low") is None or found.get("high") is None:
