@@ -17,10 +17,10 @@ from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.doors import changes, person
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.formatting import counted
 from brokerweb.studies import services
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import SYSTEMS
+from telemetry.formatting import counted
 from telemetry.studies.criteria import INCONCLUSIVE, MEANINGS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import QUICK, SCALES, Study

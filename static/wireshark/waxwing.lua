@@ -6,7 +6,7 @@
 
 local waxwing = Proto("waxwing", "Waxwing Context Broker")
 
--- Begin: made from the table of messages by `python -m brokerweb.systems.context_broker.wirelab`.
+-- Begin: generated from the table of messages (docs/wire.md says how).
 -- Code, name, fields behind the code (name:kind), and what may follow them.
 local MESSAGES = {
   [0] = {"StartNeighborsMonitoring", "timestamp:time", "nothing"},

@@ -87,12 +87,12 @@ def _studies(found: Sequence[Mapping[str, Any]]) -> str:
 
 def _value(row: Mapping[str, Any]) -> list[str]:
     low, high = row["low"], row["high"]
-    within = "" if low is None else f"{figures(low)} to {figures(high)}"
+    within = "" if low is None else f"{sig3(low)} to {sig3(high)}"
     return [
         _cell(row["quantity"]),
-        _cell(figures(row["value"]), within),
+        _cell(sig3(row["value"]), within),
         _cell(str(row["n"])),
-        _cell(figures(row["published"]), row["source"] or ""),
+        _cell(sig3(row["published"]), row["source"] or ""),
     ]
 
 

@@ -8,7 +8,7 @@ from overlay.systems.context_broker.wire.kinds import FORMATS, MAX_DIGITS, MAX_P
 from overlay.systems.context_broker.wire.messages import Status
 from overlay.systems.context_broker.wire.table import LAYOUTS
 
-BEGIN = "-- Begin: made from the table of messages by `python -m brokerweb.systems.context_broker.wirelab`.\n"
+BEGIN = "-- Begin: generated from the table of messages (docs/wire.md says how).\n"
 END = "-- End.\n"
 
 _TYPES = {
