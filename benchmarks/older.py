@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 NAME = "benchmarks"
-BEFORE = {
+BEFORE: dict[str, str | tuple[str, ...]] = {
     "brokerweb.experiments.pace": "brokerweb.experiments.estimates",
     "overlay.core.addresses": "overlay.addresses",
     "overlay.core.chance": "overlay.chance",
@@ -25,13 +25,18 @@ BEFORE = {
     "overlay.runtime.load_generator": "overlay.runtime.loadgen",
     "overlay.programs.context_broker.client": "overlay.runtime.client",
     "overlay.systems.context_broker.broker": "overlay.broker",
+    "overlay.systems.context_broker.wire.codec": ("overlay.systems.context_broker.broker.wire", "overlay.broker.wire"),
+    "overlay.systems.context_broker.wire.messages": (
+        "overlay.systems.context_broker.broker.messages",
+        "overlay.broker.messages",
+    ),
     "overlay.systems.context_broker.workload": "overlay.workload",
     "telemetry.systems.context_broker.lab.overlay": "overlay.sim.harness",
     "telemetry.lake.runs": "telemetry.runs",
     "telemetry.reports.progress": "telemetry.progress",
     "telemetry.statistics.intervals": "telemetry.intervals",
 }
-"""Old names by new ones: of all modules that the benchmark imports, and of no other."""
+"""Old names by new ones, of several the newest first: of all modules that the benchmark imports, and of no other."""
 THEN = {
     "from overlay.systems.context_broker.system import SYSTEM\n": "",
     "run_fleet(\n            SYSTEM,": "run_fleet(",
@@ -59,8 +64,14 @@ def package_for(tree: Path, scratch: Path) -> Path:
 
 
 def _old_names(tree: Path) -> dict[str, str]:
-    """Of ``BEFORE``, what the tree has by its old name alone."""
-    return {new: old for new, old in BEFORE.items() if _has(tree, old) and not _has(tree, new)}
+    """Of ``BEFORE``, what the tree has by an old name alone."""
+    found = {}
+    for new, old in BEFORE.items():
+        names = (old,) if isinstance(old, str) else old
+        there = next((name for name in names if _has(tree, name)), None)
+        if there is not None and not _has(tree, new):
+            found[new] = there
+    return found
 
 
 def _has(tree: Path, module: str) -> bool:

@@ -183,7 +183,7 @@ def test_an_order_is_obeyed_and_the_page_sends_as_rest_does(network: Network, op
     client.force_login(operator)
     shown = client.get("/wire/?d=307c31").content.decode()
     assert "lab, 2 brokers" in shown
-    assert "The broker watches its neighbours from now on" in shown
+    assert "The broker monitors its neighbours from now on" in shown
     sent = {"to": f"network:{network.id}", "broker": "0", "datagram": b"20|5".hex()}
     page = client.post("/wire/send/", sent).content.decode()
     assert "1 answer." in page
