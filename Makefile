@@ -3,6 +3,7 @@
 
 PORT ?= 8000
 PYTEST_ARGS ?=
+PROCESSES ?= 4
 BENCH_ARGS ?=
 CALIBRATE_ARGS ?=
 BIN := .venv/bin
@@ -23,10 +24,10 @@ down: ## end everything that `make up` started here
 	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "nothing is installed, so nothing runs"; fi
 
 test: test-environment ## install what is missing, then run the whole test suite (PYTEST_ARGS="-k walk")
-	@exec $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	@exec $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
 test-postgresql: test-environment ## all tests of rows again, on a PostgreSQL server that is started for them
-	@exec $(BIN)/python -m tests.postgresql pytest -n 2 --dist loadgroup -m "database and not browser" $(PYTEST_ARGS)
+	@exec $(BIN)/python -m tests.postgresql pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
 
 check: test-environment ## format, lint, types, import contracts, words, OpenAPI, migrations
 	$(BIN)/ruff format --check .

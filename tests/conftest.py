@@ -7,32 +7,59 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.turns import turn
+from tests.waiting import BOUND_S
+
 settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
 settings.load_profile("unhurried")
 
+# Hundreds of processes are started: none of them has to compile the sources again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that runs the suite in the background has it ignore SIGINT, and so would everything that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+LONG_S = 60
+"""From which on it is said where the time went."""
+MOST_FOLDERS = 12
 ROWS = {"db", "transactional_db", "live_server"}
-READY_S = 240.0
-"""From nothing: migrations, Redis, six Python processes, on two cores that other tests use too."""
-END_S = 30.0
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the names of groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that use rows are marked ``database``: ``make test-postgresql`` runs them on PostgreSQL, too."""
+    """Tests that use rows are marked ``database``: ``make test-postgresql`` runs them on PostgreSQL, too.
+
+    Each is given its turn, and those that take longest begin.
+    """
+    items.sort(key=lambda item: turn(item.path)[0])
     for item in items:
+        item.add_marker(pytest.mark.xdist_group(turn(item.path)[1]))
         if item.get_closest_marker("django_db") or ROWS & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Where the time went: the folders whose tests took longest, in seconds of all processes together."""
+    spent = Counter[str]()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                spent["/".join(report.nodeid.split("/")[:2]).partition("::")[0]] += report.duration
+    if spent.total() > LONG_S:
+        terminalreporter.section("slowest folders")
+        for folder, seconds in spent.most_common(MOST_FOLDERS):
+            terminalreporter.write_line(f"{seconds:7.0f} s  {folder}")
 
 
 @dataclass(frozen=True)
@@ -80,7 +107,7 @@ def start_house(var: Path, **more: str) -> subprocess.Popen[str]:
 def end_house(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(END_S)
+        process.wait(BOUND_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -94,7 +121,7 @@ def announced(process: subprocess.Popen[str], var: Path) -> Stack:
     found: dict[str, list[str]] = {}
     while not {"ready", "login"} <= set(found):
         try:
-            word, *rest = lines.get(timeout=READY_S).split()
+            word, *rest = lines.get(timeout=BOUND_S).split()
         except Empty:
             pytest.fail(f"The house is not ready: {(var / 'up.stderr').read_text()[-3000:]}")
         found[word] = rest

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from tests.thorough import THOROUGHLY
+
 FRESH = "WAXWING_FUZZ"
 """Set while this runs: those tests that always have the same examples in the suite then have others."""
 
@@ -36,7 +38,8 @@ def main() -> int:
         print(f"round {rounds}, --hypothesis-seed={seed}", flush=True)
         command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "-n", options.processes]
         command += [f"--hypothesis-seed={seed}", *options.places]
-        if code := subprocess.run(command, env={**os.environ, FRESH: "1"}, check=False).returncode:
+        environment = {**os.environ, FRESH: "1", THOROUGHLY: "1"}
+        if code := subprocess.run(command, env=environment, check=False).returncode:
             return code
         if time.monotonic() >= ends:
             return 0

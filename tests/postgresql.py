@@ -18,7 +18,7 @@ from pathlib import Path
 
 from brokerweb.up.environment import ROOT, find_postgresql
 from overlay.runtime.lifeline import LIFELINE_FD
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 INITDB = ("--encoding=UTF8", "--locale=C.UTF-8")
 """Names in the order of their characters, as SQLite has them; the compose file makes its database by the same words."""
@@ -64,12 +64,12 @@ def running(programs: Path, directory: Path) -> Iterator[None]:
         )
         try:
             ready = [programs / "pg_isready", "-q", "-h", directory, "-U", "waxwing"]
-            wait_for(lambda: subprocess.run(ready, check=False).returncode == 0, "PostgreSQL answers", 60)
+            wait_for(lambda: subprocess.run(ready, check=False).returncode == 0, "PostgreSQL answers")
             _run([programs / "createdb", "-h", directory, "-U", "waxwing", "waxwing"])
             yield
         finally:
             process.send_signal(2)  # SIGINT: it ends without waiting for its clients
-            process.wait(30)
+            process.wait(BOUND_S)
     finally:
         os.close(lifeline)
         os.close(held)
@@ -90,7 +90,7 @@ def _somebody_else(directory: Path) -> list[str]:
 
 
 def _run(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=180, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=BOUND_S, check=False)
     if done.returncode != 0:
         raise NoServer(f"{Path(command[0]).name} failed: {done.stderr.strip()[-500:]}")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from queue import Empty, Queue
 
 from overlay.runtime.lifeline import LIFELINE_FD
+from tests.waiting import BOUND_S
 
 ROOT = Path(__file__).resolve().parents[1]
-UP_S = 60.0
 
 
 class _Part:
@@ -47,7 +47,7 @@ class _Part:
         """The first line from now on that holds ``pattern``."""
         while True:
             try:
-                self._said.append(self._lines.get(timeout=UP_S))
+                self._said.append(self._lines.get(timeout=BOUND_S))
             except Empty:
                 raise AssertionError(f"it did not say {pattern!r}: {''.join(self._said)[-2000:]}") from None
             if found := re.search(pattern, self._said[-1]):
@@ -56,7 +56,7 @@ class _Part:
     def end(self) -> None:
         self._process.terminate()
         try:
-            self._process.wait(20)
+            self._process.wait(BOUND_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

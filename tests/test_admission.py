@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from overlay.core.admission import KNOWN_UNITS, STRANGER_UNITS, STRANGERS_UNITS, Admission, Turns, share, units
+from tests.thorough import examples
 
 KNOWN = [("10.0.0.1", 1), ("10.0.0.1", 2), ("10.0.0.2", 1)]
 STRANGERS = [("203.0.113.1", 1), ("203.0.113.1", 2), ("203.0.113.99", 1), ("198.51.100.1", 1)]
@@ -154,4 +155,4 @@ class TurnsAgainstModel(RuleBasedStateMachine):
 
 
 TestTurns = TurnsAgainstModel.TestCase
-TestTurns.settings = settings(max_examples=100, stateful_step_count=30)
+TestTurns.settings = settings(max_examples=examples(100), stateful_step_count=30)

@@ -12,12 +12,11 @@ import pytest
 from brokerweb.up.environment import find_postgresql
 from tests.conftest import announced, end_house, start_house
 from tests.postgresql import server
+from tests.waiting import BOUND_S
 
-pytestmark = [
-    pytest.mark.timeout(400),
-    pytest.mark.xdist_group("real-processes"),
-    pytest.mark.skipif(find_postgresql() is None, reason="PostgreSQL's server is missing and could not be installed"),
-]
+pytestmark = pytest.mark.skipif(
+    find_postgresql() is None, reason="PostgreSQL's server is missing and could not be installed"
+)
 ROOT = Path(__file__).resolve().parents[1]
 CHOSEN = (
     "tests/brokerweb/test_writing_alone.py",  # transactions, leases, NUL
@@ -43,11 +42,11 @@ def test_make_up_takes_it_and_makes_no_file(tmp_path: Path, monkeypatch: pytest.
         house = start_house(tmp_path)
         try:
             stack = announced(house, tmp_path)
-            ready = httpx.get(f"{stack.url}/readyz").json()
             person = {"username": stack.username, "password": stack.password}
-            token = httpx.post(f"{stack.url}/api/tokens/", json=person).json()["token"]
-            headers = {"Authorization": f"Bearer {token}"}
-            runs = httpx.get(f"{stack.url}/api/runs/", headers=headers).json()
+            with httpx.Client(base_url=stack.url, timeout=BOUND_S) as web:
+                ready = web.get("/readyz").json()
+                token = web.post("/api/tokens/", json=person).json()["token"]
+                runs = web.get("/api/runs/", headers={"Authorization": f"Bearer {token}"}).json()
         finally:
             end_house(house)
     assert ready["checks"]["database"] is True

@@ -9,11 +9,10 @@ import httpx
 import pytest
 
 from tests.conftest import Stack
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(900), pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.stack
 
-PATIENCE_S = 300.0
 ENDED = ("done", "failed", "cancelled")
 
 
@@ -22,10 +21,10 @@ class Api:
 
     def __init__(self, stack: Stack) -> None:
         self.credentials = {"username": stack.username, "password": stack.password}
-        made = httpx.post(f"{stack.url}/api/tokens/", json=self.credentials, timeout=90)
+        made = httpx.post(f"{stack.url}/api/tokens/", json=self.credentials, timeout=BOUND_S)
         assert made.status_code == 201, made.text
         headers = {"Authorization": f"Bearer {made.json()['token']}"}
-        self.http = httpx.Client(base_url=f"{stack.url}/api", headers=headers, timeout=90)
+        self.http = httpx.Client(base_url=f"{stack.url}/api", headers=headers, timeout=BOUND_S)
 
     def get(self, path: str) -> dict[str, Any]:
         answer = self.http.get(path)
@@ -46,7 +45,7 @@ class Api:
             answer = self.get(path)
             return answer if until(answer) else None
 
-        return wait_for(found, path, PATIENCE_S, every=0.3) or {}
+        return wait_for(found, path, every=0.3) or {}
 
 
 @pytest.fixture

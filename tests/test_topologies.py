@@ -29,6 +29,7 @@ from overlay.topologies import (
     to_json,
     waxman,
 )
+from tests.thorough import examples
 
 DRAWN = [kind for kind in KINDS if kind not in ("central", "custom")]
 seeds = st.integers(0, 2**63)
@@ -40,7 +41,7 @@ def edges(graph: Graph) -> set[tuple[int, int]]:
 
 
 @given(st.sampled_from(DRAWN), st.integers(2, 30), seeds)
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_every_kind_is_connected_checked_placed_and_the_same_again(kind: str, brokers: int, seed: int) -> None:
     try:
         graph = generate(kind, brokers, {}, seed)
@@ -390,7 +391,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["nodes", "edges", "links", "directed"]), values) | values)
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_any_json_is_a_sound_topology_or_a_clear_refusal(document: object) -> None:
     try:
         graph = from_json(document)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
 from overlay.topologies import Graph, Limits, from_csv, from_graphml, from_json, to_csv, to_graphml, to_json
+from tests.thorough import examples
 
 NAME = st.text(st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters="\xa0"), min_size=1, max_size=8)
 PRINTABLE = NAME.map(str.strip).filter(lambda name: name and name.isprintable() and not name.startswith("#"))
@@ -65,7 +66,7 @@ def test_an_edge_list_has_the_columns_that_say_something() -> None:
 
 
 @given(st.text(max_size=200) | st.text("ab,;01\n\t\"'.-#", max_size=60))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_text_is_a_graph_or_a_sentence(text: str) -> None:
     try:
         assert from_csv(text).brokers >= 1

@@ -10,12 +10,9 @@ import pytest
 from benchmarks import compare, record
 from benchmarks.compare import Change
 from benchmarks.figures import RATIO, Figure
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
-pytestmark = [
-    pytest.mark.xdist_group("real-processes"),
-    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
-]
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 BENCHMARK = """
 import json, pathlib, sys, time
@@ -177,7 +174,7 @@ def test_interrupted_it_takes_the_work_tree_and_the_benchmark_with_it(repository
         wait_for((repository / "benchmarks" / "begun").exists, "the section begins")
         assert len(trees(git)) == 2
         running.terminate()
-        assert running.wait(30) == 130
+        assert running.wait(BOUND_S) == 130
     finally:
         running.kill()
         running.wait()

@@ -12,9 +12,8 @@ import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks import broker, bursts, memory, record, tables
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
-pytestmark = pytest.mark.xdist_group("real-processes")
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
 
 
@@ -140,7 +139,7 @@ def test_interrupted_it_leaves_no_process_behind():
     try:
         wait_for(lambda: len(marked(mark)) > 5, "brokers and C programs are started")
         os.kill(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=90)[1].endswith("interrupted: nothing is recorded\n")
+        assert process.communicate(timeout=BOUND_S)[1].endswith("interrupted: nothing is recorded\n")
         assert process.returncode == 130
         wait_for(lambda: not marked(mark), "they are gone")
     finally:

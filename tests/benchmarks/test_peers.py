@@ -12,10 +12,7 @@ from benchmarks.peers.contenders import RIVALS, Rival
 from benchmarks.peers.processes import Failed, Load, Process
 from benchmarks.programs import program
 
-pytestmark = [
-    pytest.mark.xdist_group("real-processes"),
-    pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed"),
-]
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
 
 
 def test_each_rival_that_is_there_is_measured_and_each_other_named(monkeypatch):

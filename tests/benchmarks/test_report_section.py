@@ -6,7 +6,7 @@ import pytest
 from benchmarks.figures import RATIO, Unavailable
 from benchmarks.report import measure_sizes
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 def test_a_report_is_timed_and_weighed_whole():

@@ -14,6 +14,7 @@ from overlay.systems.context_broker.broker.search.walk import Walk
 from tests.broker.examples.highest_degree import HighestDegree
 from tests.broker.examples.learned import Learned
 from tests.broker.transcript import STRANGER, B, C, D, E, Talk, hop
+from tests.waiting import BOUND_S
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = Path(__file__).parent / "examples"
@@ -266,7 +267,7 @@ def test_what_learns_comes_out_the_same_in_one_process_and_in_others(name, tmp_p
             env={"PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=BOUND_S,
             check=False,
         )
         for seed in ("0", "1")

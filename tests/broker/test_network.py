@@ -16,6 +16,7 @@ from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.wire.codec import encode
 from tests.broker.strategies import damaged, messages
 from tests.broker.transcript import STRANGER, WALL, A, B, C, D, E, K, hop
+from tests.thorough import examples
 
 CONFIG = BrokerConfig(controller_networks="10.0.0.0/8", trusted_networks="10.0.0.0/8")
 
@@ -216,4 +217,6 @@ class AnythingGoes(RuleBasedStateMachine):
 
 
 TestAnything = AnythingGoes.TestCase
-TestAnything.settings = settings(max_examples=150, stateful_step_count=40, suppress_health_check=list(HealthCheck))
+TestAnything.settings = settings(
+    max_examples=examples(150), stateful_step_count=40, suppress_health_check=list(HealthCheck)
+)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.transcript import STRANGER, B, C, D, E, Talk, hop
+from tests.waiting import BOUND_S
 
 REQUEST = "ContextRequest"
 ROOT = Path(__file__).parents[2]
@@ -323,7 +324,7 @@ print(overlay.get(0, ("room", "r1", "climate")).outcome, overlay.get(0, ("room",
 
 def run_in(checkout, *arguments):
     told = subprocess.run(
-        [sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, timeout=BOUND_S, check=False
     )
     assert told.stderr == ""
     return told.stdout

@@ -9,6 +9,7 @@ from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.linear import Linear, djb2
 from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, raw_key
+from tests.thorough import examples
 
 MOST_ENTRIES, MOST_BYTES = 4, 220
 
@@ -213,10 +214,10 @@ class ModelledAgainstScanned(RuleBasedStateMachine):
 
 TestTable = TableAgainstModel.TestCase
 TestShares = SharesAgainstModel.TestCase
-TestShares.settings = settings(max_examples=100, stateful_step_count=30)
+TestShares.settings = settings(max_examples=examples(100), stateful_step_count=30)
 TestModelled = ModelledAgainstScanned.TestCase
-TestModelled.settings = settings(max_examples=200, stateful_step_count=40)
-TestTable.settings = settings(max_examples=200, stateful_step_count=40)
+TestModelled.settings = settings(max_examples=examples(200), stateful_step_count=40)
+TestTable.settings = settings(max_examples=examples(200), stateful_step_count=40)
 
 
 def test_the_prototypes_hash_collides_and_the_linear_table_keeps_both():

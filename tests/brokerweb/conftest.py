@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ class _Supervisors:
     def end(self) -> None:
         for process in self._processes:
             process.terminate()
-            process.wait(15)
+            process.wait(BOUND_S)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from brokerweb.databases import BadDatabaseURL, database
+from tests.waiting import BOUND_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,7 +103,7 @@ def test_make_up_says_so_and_starts_nothing(url: str, sentence: str, tmp_path: P
         env=environment,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=BOUND_S,
         check=False,
     )
     assert done.returncode == 1

@@ -18,6 +18,7 @@ from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.kinds import Field, Kind, Tail
 from overlay.systems.context_broker.wire.table import CODES, LAYOUTS
 from tests.broker.strategies import damaged, messages
+from tests.thorough import examples
 
 NOW = 1_795_338_000_000
 encoded = messages.map(encode)
@@ -44,7 +45,7 @@ def check(data: bytes) -> Dissection:
 # ---- taken apart
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(max_size=120) | st.integers(0, 35).flatmap(lambda c: st.binary().map(lambda b: b"%d|" % c + b)))
 @example(b"")
 @example(b"|")
@@ -58,13 +59,13 @@ def test_any_bytes_are_taken_apart_without_a_gap(data: bytes) -> None:
     check(data)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(damaged(encoded))
 def test_a_damaged_message_is_wrong_exactly_where_the_codec_says_so(data: bytes) -> None:
     check(data)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(messages)
 def test_every_message_has_its_fields_by_name(message: object) -> None:
     found = check(encode(message))  # type: ignore[arg-type]
@@ -157,7 +158,7 @@ def test_what_it_answers_at_once_is_told() -> None:
     assert [answer.split(b"|")[3] for answer in verdict.answers] == [b"Status:101", b"Status:202"]
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(damaged(encoded) | st.binary(max_size=60), st.integers(1, 10**13))
 def test_everything_has_a_verdict_and_only_what_can_be_read_is_accepted(data: bytes, now_ms: int) -> None:
     verdict = judge(dissect(data, now_ms), now_ms)
@@ -265,7 +266,7 @@ def test_the_example_of_every_message_is_one(code: int) -> None:
     assert not dissect(data, NOW).problems
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(encoded)
 def test_a_message_is_composed_again_from_its_fields(data: bytes) -> None:
     found = dissect(data, NOW)

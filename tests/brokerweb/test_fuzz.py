@@ -21,6 +21,7 @@ from brokerweb.networks.models import Network
 from brokerweb.reports.models import Report, Schedule
 from brokerweb.topologies.models import Topology
 from tests.fuzz import FRESH
+from tests.thorough import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -104,7 +105,7 @@ class HostileBodies(TestCase):
         experiment = Experiment.objects.create(id=EXPERIMENT, name="e", definition={})
         Run.objects.create(id=RUN, experiment=experiment, configuration={}, seed="1", state=RunState.DONE)
 
-    @settings(max_examples=300, derandomize=FRESH not in os.environ)
+    @settings(max_examples=examples(300), derandomize=FRESH not in os.environ)
     @given(mutations())
     @example(("/api/experiments/", {"name": "n", "topology": {}}))
     @example(("/api/experiments/", {"name": "n", "topology": ["\ud800"]}))
@@ -123,7 +124,7 @@ class HostileBodies(TestCase):
         address, body = sent
         self.send(address, json.dumps(body).encode())
 
-    @settings(max_examples=100, derandomize=FRESH not in os.environ)
+    @settings(max_examples=examples(100), derandomize=FRESH not in os.environ)
     @given(st.sampled_from(sorted(BODIES)), st.binary(max_size=60))
     @example("/api/topologies/", b"[" * 100_000)
     @example("/api/experiments/", b'{"name":' + b"[" * 500 + b"]" * 500 + b"}")

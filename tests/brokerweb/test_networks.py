@@ -27,14 +27,14 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
 
-def rounds_until(supervisor: SupervisorClient, holds: Callable[[], bool], limit_s: float = 20) -> None:
+def rounds_until(supervisor: SupervisorClient, holds: Callable[[], bool]) -> None:
     """Rounds of reconciling until something holds."""
 
     def holds_after_a_round() -> bool:
         reconcile_host("here", "test", supervisor)
         return holds()
 
-    wait_for(holds_after_a_round, "it came to hold", limit_s, every=0.05)
+    wait_for(holds_after_a_round, "it came to hold", every=0.05)
 
 
 def running(api: APIClient, ring: dict, supervisor: SupervisorClient, **settings: Any) -> dict[str, Any]:

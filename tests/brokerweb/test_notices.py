@@ -26,6 +26,7 @@ from brokerweb.networks.models import Network, NetworkState
 from brokerweb.notices import delivering, watching
 from brokerweb.notices.models import Delivery, Notice, Target
 from brokerweb.reports.models import Report, ReportState
+from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +53,7 @@ def listener() -> Iterator[Listener]:
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path.startswith("/silent"):
-                listener.silent.wait(20)
+                listener.silent.wait(BOUND_S)
                 return
             listener.heard.append(({name.lower(): value for name, value in self.headers.items()}, data))
             self.send_response(listener.status)

@@ -47,14 +47,12 @@ def launch(api: APIClient, ring: dict) -> Callable[..., list[str]]:
     return launch
 
 
-def rounds_until(
-    supervisor: SupervisorClient, holds: Callable[[], bool], owner: str = "test", limit_s: float = 60
-) -> None:
+def rounds_until(supervisor: SupervisorClient, holds: Callable[[], bool], owner: str = "test") -> None:
     def holds_after_a_round() -> bool:
         reconcile_host("here", owner, supervisor)
         return holds()
 
-    wait_for(holds_after_a_round, "it came to hold", limit_s, every=0.05)
+    wait_for(holds_after_a_round, "it came to hold", every=0.05)
 
 
 def state_of(run: str) -> str:
@@ -160,7 +158,7 @@ def test_a_killed_supervisor_fails_its_run_with_the_reason(
     restart()
     rounds_until(supervisor, lambda: state_of(run) == "failed")
     assert "supervisor of host here ended" in Run.objects.get(pk=run).reason
-    wait_for(lambda: not any(map(is_alive, brokers)), "the brokers end with their supervisor", 5)
+    wait_for(lambda: not any(map(is_alive, brokers)), "the brokers end with their supervisor")
 
 
 def test_a_returning_worker_adopts_its_run_and_the_former_one_is_fenced_off(
@@ -219,13 +217,12 @@ def test_a_collection_that_was_lost_is_asked_for_again(
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(600)
 def test_a_report_is_made_when_the_last_run_has_ended(
     supervisor: SupervisorClient, launch: Callable[..., list[str]]
 ) -> None:
     runs = launch(report_when_done=True, replicates=2)
     rounds_until(supervisor, lambda: all(state_of(run) == RunState.DONE for run in runs))
-    rounds_until(supervisor, lambda: Report.objects.filter(state__in=["done", "failed"]).exists(), limit_s=500)
+    rounds_until(supervisor, lambda: Report.objects.filter(state__in=["done", "failed"]).exists())
     report = Report.objects.get()
     assert (report.state, report.reason) == ("done", "")
     assert report.result["charts"]

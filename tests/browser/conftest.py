@@ -20,7 +20,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect, sync_playwright
 
 from tests.conftest import Stack
-from tests.waiting import wait_for
+from tests.thorough import THOROUGH
+from tests.waiting import BOUND_MS, BOUND_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
@@ -29,14 +30,11 @@ QUIETER = ("--disable-background-networking", "--disable-component-update", "--d
 CUT_OFF = "htmx:sendError"
 """What htmx says of a poll that was under way when the reader left the page. An answer that is an error says
 ``htmx:responseError``."""
-START_S = 90.0
-PATIENCE_MS = 60_000
-"""Longer than anything takes where other things are at work: what is there sooner is waited for no longer."""
-expect.set_options(timeout=PATIENCE_MS)
-ROOM_MS = 90_000
-"""For a live run that is cancelled to stop."""
+expect.set_options(timeout=BOUND_MS)
 PASSWORD = "correct horse"
 WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
+both_widths = pytest.mark.parametrize("page", [WIDE, NARROW], indirect=True)
+"""Of tests whose subject is the layout, or what differs with it; the others are done at both where all is tried."""
 
 NETWORK_HOST = "127.6.0.1"
 """Where brokers of the house's network can be brought to life, and nobody else's are."""
@@ -77,11 +75,9 @@ print(json.dumps({{"addresses": first, **asdict(found)}}))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One browser at a time, whatever runs beside."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @dataclass(frozen=True)
@@ -135,17 +131,17 @@ def furnished(var: Path) -> Iterator[Shown]:
         yield Shown(url, made["addresses"], made["pages"], made["wrong"], made["forgotten"])
     finally:
         web.terminate()
-        web.wait(20)
+        web.wait(BOUND_S)
 
 
 def _wait_for(url: str) -> None:
     def answers() -> bool:
         try:
-            return httpx.get(f"{url}/healthz", timeout=2).is_success
+            return httpx.get(f"{url}/healthz", timeout=BOUND_S).is_success
         except httpx.TransportError:
             return False
 
-    wait_for(answers, "the web process answers", START_S, every=0.1)
+    wait_for(answers, "the web process answers", every=0.1)
 
 
 @pytest.fixture(scope="package")
@@ -203,7 +199,7 @@ def opened(
         viewport={"width": width, "height": 900}, color_scheme=scheme, storage_state=session, reduced_motion="reduce"
     ) as context:
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(BOUND_MS)
         yield page
 
 
@@ -233,9 +229,9 @@ def complaints() -> Complaints:
     return Complaints()
 
 
-@pytest.fixture(params=[WIDE, NARROW])
+@pytest.fixture(params=[WIDE, NARROW] if THOROUGH else [WIDE])
 def page(request: pytest.FixtureRequest, chromium: Browser, door: Door, complaints: Complaints) -> Iterator[Page]:
-    """A page of the operator, once wide and light and once narrow and dark; whatever it complains of fails the test."""
+    """A page of the operator, wide and light; whatever it complains of fails the test. See ``both_widths``."""
     with opened(chromium, door.session, *request.param) as page:
         complaints.listen(page, door.url)
         page.context.on("page", lambda other: complaints.listen(other, door.url))
@@ -269,7 +265,7 @@ def _ours(address: str, url: str) -> bool:
 def log_in(context: BrowserContext, url: str, username: str, password: str) -> Page:
     """A page on the home of the house at ``url``."""
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
+    page.set_default_timeout(BOUND_MS)
     page.goto(f"{url}/")
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill(password)
@@ -288,7 +284,7 @@ def make_room(page: Page, url: str) -> None:
     page.once("dialog", lambda dialog: dialog.accept())
     cancel.click()
     progress, report = page.locator("#experiment-progress"), page.get_by_role("link", name=re.compile("^Comparison, "))
-    expect(progress).to_contain_text("12 of 12 runs", timeout=ROOM_MS)
+    expect(progress).to_contain_text("12 of 12 runs")
     if "done" not in progress.inner_text():
         return  # and of nothing no report is made
 
@@ -296,8 +292,8 @@ def make_room(page: Page, url: str) -> None:
         page.reload()
         return report.is_visible()
 
-    wait_for(is_asked_for, "the demo's report is asked for", START_S)
+    wait_for(is_asked_for, "the demo's report is asked for")
     report.click()
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Cancel this report").click()
-    expect(page.get_by_role("button", name="Make it again")).to_be_visible(timeout=ROOM_MS)
+    expect(page.get_by_role("button", name="Make it again")).to_be_visible()

@@ -8,7 +8,8 @@ from typing import Any
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext, Page
 
-from tests.browser.conftest import PATIENCE_MS, Complaints
+from tests.browser.conftest import Complaints
+from tests.waiting import BOUND_MS
 
 WIDE, NARROW = 1440, 390
 HEIGHT = 900
@@ -66,7 +67,7 @@ class Look:
 def look(context: BrowserContext, url: str, address: str) -> Look:
     """Load it once, in a tab of its own, and look at it both ways."""
     with context.new_page() as page:
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(BOUND_MS)
         complaints = Complaints()
         complaints.listen(page, url)
         answer = page.goto(url + address, wait_until="load")

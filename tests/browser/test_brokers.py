@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import Shown, both_widths
 
 SELECTED = "box => box._cyreg.cy.nodes(':selected').map(node => node.data('index'))"
 ZOOM = "box => box._cyreg.cy.zoom()"
@@ -18,6 +18,7 @@ FROM_THE_MIDDLE = """(box, index) => {
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
+@both_widths
 def test_an_overlay_is_looked_at_from_near_and_far_and_whole_again(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     overlay, tools = page.locator("#overlay"), page.get_by_role("group", name="Tools of the picture")
@@ -85,6 +86,7 @@ def test_a_broker_of_a_network_is_opened_in_its_picture_and_from_its_table(page:
     expect(button).to_be_focused()
 
 
+@both_widths
 def test_names_of_few_are_always_shown_and_those_of_many_as_soon_as_one_is_near(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/topologies/new/?kind=ring")
     height = "box => box._cyreg.cy.nodes()[0].pstyle('font-size').pfValue * box._cyreg.cy.zoom()"

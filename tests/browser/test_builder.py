@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Shown
+from tests.browser.conftest import Shown, both_widths
 
 
 def test_a_preset_becomes_a_sweep_of_one_s_own_by_keyboard_alone(page: Page, shown: Shown) -> None:
@@ -49,6 +49,7 @@ def test_an_estimate_that_a_newer_one_replaces_is_no_error(page: Page, shown: Sh
     expect(page.locator("#launch-bar")).to_contain_text("3 replicates")
 
 
+@both_widths
 def test_settings_come_and_go_with_the_choice_that_uses_them(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/experiments/new/?preset=rare-data")
     page.get_by_text(re.compile("^Settings of the brokers")).click()

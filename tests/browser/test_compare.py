@@ -10,7 +10,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import NARROW, WIDE, Complaints, Shown
+from tests.browser.conftest import NARROW, WIDE, Complaints, Shown, both_widths
 from tests.browser.looking import serious
 
 ALL = "/compare/?q=state+%3D+done"
@@ -159,6 +159,7 @@ def test_what_cannot_be_read_stays_as_it_was_typed_with_a_sentence_below(page: P
     expect(page.get_by_label("Runs", exact=True)).to_have_value("p96 < 2ms")
 
 
+@both_widths
 def test_every_state_of_it_can_be_read_by_everybody_and_fits_the_screen(page: Page, shown: Shown) -> None:
     page.goto(shown.url + ALL)
     pin = page.get_by_role("link", name=re.compile("Pin as baseline")).first.get_attribute("href")

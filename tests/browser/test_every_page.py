@@ -13,9 +13,6 @@ from playwright.sync_api import Browser, StorageState
 from tests.browser.conftest import Shown
 from tests.browser.looking import SCREEN, Look, look
 
-# One worker looks at all of them once, for both tests.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("every page")]
-
 NO_PAGE_LEADS_THERE: set[str] = set()
 """Names of addresses that are reached by scripts alone."""
 STATES = ("run-queued", "run-measuring", "run-failed", "varied", "topology-waxman")

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PASSWORD, Complaints, Shown, log_in
+from tests.browser.conftest import PASSWORD, Complaints, Shown, both_widths, log_in
 
 
 def test_the_keyboard_stays_where_it_was_while_the_home_page_moves(page: Page, shown: Shown) -> None:
@@ -57,6 +57,7 @@ def test_what_a_rule_would_remove_is_told_before_it_is_saved_and_taken_back(page
     expect(told).to_contain_text("Nothing is removed")
 
 
+@both_widths
 def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/runs/")
     page.get_by_role("button", name="Pause the queue").click()

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown
+from tests.browser.conftest import WIDE, Complaints, Shown, both_widths
 
 ROW_HERE = "document.activeElement.closest('[data-row]')?.sectionRowIndex ?? -1"
 
@@ -17,6 +17,7 @@ def go(page: Page, address: str, shown: Shown) -> None:
     page.wait_for_selector("html[data-usable]", state="attached")
 
 
+@both_widths
 def test_the_list_of_keys_opens_names_every_place_and_gives_the_focus_back(page: Page, shown: Shown) -> None:
     go(page, "/runs/", shown)
     place = page.get_by_role("button", name="Export")
@@ -87,6 +88,7 @@ def test_single_keys_can_be_switched_off_and_stay_off(page: Page, shown: Shown) 
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
+@both_widths
 def test_the_first_tab_leads_past_the_rail(page: Page, shown: Shown) -> None:
     go(page, "/runs/", shown)
     page.keyboard.press("Tab")
@@ -96,6 +98,7 @@ def test_the_first_tab_leads_past_the_rail(page: Page, shown: Shown) -> None:
     assert page.evaluate("!!document.activeElement.closest('main')")
 
 
+@both_widths
 def test_a_toast_says_what_was_done_and_takes_no_focus(page: Page, shown: Shown) -> None:
     go(page, "/account/", shown)
     page.get_by_label("Name", exact=True).fill("a script")

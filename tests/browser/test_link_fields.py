@@ -27,7 +27,7 @@ def test_a_link_is_given_copies_and_a_rate_in_the_studio_and_keeps_them(page: Pa
     words = "25 % duplicated, 20 kB/s with a queue of 70 kB"
     expect(page.locator("#links-rows tr").first).to_contain_text(words)
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page.locator("#saved")).to_have_text(re.compile("saved$"))
+    expect(page.locator("#saved")).to_have_text(re.compile(", saved$"))
     page.get_by_role("link", name="Star with a narrow link").click()
     expect(page.get_by_role("region", name="Links", exact=True)).to_contain_text(words)
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import WIDE, Shown
+from tests.browser.conftest import WIDE, Shown, both_widths
 
 LOOK = """canvas => {
   const { width, height } = canvas;
@@ -54,6 +54,7 @@ def of_fault(page: Page, label: str) -> Locator:
     return page.locator("#marks button").filter(has_text=label)
 
 
+@both_widths
 def test_a_fault_is_drawn_on_every_chart_of_its_run_where_it_began_and_for_as_long_as_it_lasted(
     page: Page, shown: Shown
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Shown
+from tests.browser.conftest import WIDE, Shown, both_widths
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 PLACES = ("/admin/", "/admin/experiments/run/", "/api/docs/")
@@ -42,6 +42,7 @@ def test_without_a_choice_they_follow_the_system(page: Page, shown: Shown) -> No
     assert page.evaluate("localStorage.getItem('theme')") is None
 
 
+@both_widths
 def test_their_head_leads_back(page: Page, shown: Shown) -> None:
     for address in PLACES:
         page.goto(shown.url + address)

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import WIDE, Complaints, Door, answer_yes, turn_narrow
 from tests.conftest import Stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.stack
 
 
 class Listener(ThreadingHTTPServer):

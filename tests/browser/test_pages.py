@@ -8,9 +8,10 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import WIDE, Shown, turn_narrow
+from tests.browser.conftest import WIDE, Shown, both_widths, turn_narrow
 
 
+@both_widths
 def test_the_charts_of_a_run_are_drawn_and_its_numbers_are_read(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     latency = page.locator("[data-chart=latency]")
@@ -54,6 +55,7 @@ def test_a_broker_is_read_beside_the_overlay_and_its_memory_by_kind(page: Page, 
     expect(page.locator("#broker h3")).to_have_text("All brokers")
 
 
+@both_widths
 def test_a_log_axis_names_its_ends_whatever_has_room_between(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-done"])
     named = page.evaluate("""async () => {
@@ -82,6 +84,7 @@ def test_configurations_whose_names_have_no_room_under_the_axis_are_numbered(pag
     expect(memory.locator("text", has_text="One central broker")).to_have_count(0)
 
 
+@both_widths
 def test_a_report_draws_its_charts_when_they_come_into_view(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["report"])
     figures = page.locator("[data-report-chart]")
@@ -147,6 +150,7 @@ def test_the_launch_button_says_how_many_runs_and_how_long(page: Page, shown: Sh
     expect(page.locator("#launch-bar")).to_contain_text("must be a number")
 
 
+@both_widths
 def test_the_theme_is_chosen_and_kept(page: Page, shown: Shown) -> None:
     page.goto(shown.url)
     if page.get_by_role("button", name="Menu").is_visible():

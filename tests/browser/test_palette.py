@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown
+from tests.browser.conftest import WIDE, Complaints, Shown, both_widths
 from tests.browser.looking import serious
 
 
@@ -72,6 +72,7 @@ def test_the_focus_stays_within_and_escape_gives_it_back(page: Page, shown: Show
     expect(page.locator("#palette")).to_be_hidden()
 
 
+@both_widths
 def test_it_says_that_nothing_fits_and_can_be_read_by_all(page: Page, shown: Shown) -> None:
     opened_on(page, "/topologies/", shown)
     expect(page.locator("#palette").get_by_role("option").first).to_be_visible()
@@ -82,6 +83,7 @@ def test_it_says_that_nothing_fits_and_can_be_read_by_all(page: Page, shown: Sho
     expect(page.get_by_role("combobox", name=re.compile("by name$"))).to_have_attribute("aria-expanded", "false")
 
 
+@both_widths
 def test_the_rail_opens_it_and_the_list_of_keys_names_it(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/")
     page.wait_for_selector("html[data-usable]", state="attached")

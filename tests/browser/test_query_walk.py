@@ -10,11 +10,10 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDE, Door
 from tests.conftest import Stack
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.stack
 
-RUN_S = 240.0
 ENDED = ("done", "failed", "cancelled")
 LISTED = 24
 """Messages that the page lists at most."""
@@ -32,8 +31,9 @@ def door(stack_door: Door) -> Door:
 def run(stack: Stack) -> str:
     """The page of a recorded run that has ended, of which every query was traced."""
     credentials = {"username": stack.username, "password": stack.password}
-    token = httpx.post(f"{stack.url}/api/tokens/", json=credentials, timeout=30).json()["token"]
-    with httpx.Client(base_url=f"{stack.url}/api", headers={"Authorization": f"Bearer {token}"}, timeout=30) as api:
+    token = httpx.post(f"{stack.url}/api/tokens/", json=credentials, timeout=BOUND_S).json()["token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=f"{stack.url}/api", headers=headers, timeout=BOUND_S) as api:
         for state in ("queued", "launching", "warming", "measuring"):
             for one in api.get(f"/runs/?state={state}").json()["results"]:
                 api.post(f"/runs/{one['id']}/cancel/")
@@ -52,7 +52,7 @@ def run(stack: Stack) -> str:
         def ended() -> bool:
             return api.get(f"/runs/{launched}/").json()["state"] in ENDED
 
-        wait_for(ended, "the run ends", RUN_S, every=0.5)
+        wait_for(ended, "the run ends", every=0.5)
     return f"{stack.url}/runs/{launched}/"
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Shown, answer_yes
+from tests.browser.conftest import WIDE, Shown, answer_yes, both_widths
 from tests.browser.looking import serious
 
 
@@ -17,6 +17,7 @@ def top_of(page: Page, selector: str) -> float:
     return box["y"] + float(page.evaluate("scrollY"))
 
 
+@both_widths
 def test_the_first_screen_of_a_run_holds_its_state_and_key_figures(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-done"])
     page.wait_for_selector("html[data-usable]", state="attached")
@@ -54,6 +55,7 @@ def test_an_experiment_shows_the_figure_that_is_chosen_and_keeps_it_in_the_addre
     assert serious(page) == []
 
 
+@both_widths
 def test_the_sequence_comes_before_the_walk(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["query"])
     expect(page.locator("#sequence svg")).to_be_visible()

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from tests.browser.conftest import WIDE, Complaints, Shown
+from tests.browser.conftest import WIDE, Complaints, Shown, both_widths
 
 SELECTED = "box => box._cyreg.cy.nodes(':selected').map(node => node.data('index'))"
 CHOSEN = "box => box._cyreg.cy.edges('.chosen').map(edge => edge.id())"
@@ -100,6 +100,7 @@ def test_of_an_empty_chart_there_is_nothing_to_take_away(page: Page, shown: Show
     expect(page.locator("[data-chart=latency] [data-save]").first).to_be_hidden()
 
 
+@both_widths
 def test_one_cursor_tells_the_time_and_the_values_of_all_charts(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     times = page.locator(".cursor-time")
@@ -189,6 +190,7 @@ def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: S
     assert lost
 
 
+@both_widths
 def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["query"])
     told, diagram = page.locator("#message-told"), page.locator("#sequence")

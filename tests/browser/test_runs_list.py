@@ -9,7 +9,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NARROW, WIDE, Shown, answer_yes, turn_narrow
+from tests.browser.conftest import NARROW, WIDE, Shown, answer_yes, both_widths, turn_narrow
 from tests.browser.looking import serious
 
 
@@ -50,6 +50,7 @@ def test_rows_are_chosen_with_shift_and_what_would_happen_is_shown_first(page: P
     expect(page.get_by_role("link", name="#by-hand")).to_have_count(0)
 
 
+@both_widths
 def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
     page.get_by_text("What a filter may say").click()
     page.get_by_role("button", name="hops < 10").click()

@@ -9,8 +9,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import Complaints, Shown, opened, width
+from tests.browser.conftest import Complaints, Shown, both_widths, opened, width
 from tests.browser.looking import serious
+from tests.waiting import BOUND_S
 
 PLACE = "id => document.querySelector('#canvas')._cyreg.cy.getElementById(id).renderedPosition()"
 DRAWN = "() => document.querySelector('#canvas')._cyreg.cy.edges().not('.hint').length"
@@ -34,7 +35,8 @@ def rest(shown: Shown, session: StorageState) -> Iterator[httpx.Client]:
     """REST as the same operator."""
     cookies = {cookie["name"]: cookie["value"] for cookie in session["cookies"]}
     headers = {"X-CSRFToken": cookies["csrftoken"], "Referer": shown.url}
-    with httpx.Client(base_url=f"{shown.url}/api/topologies", cookies=cookies, headers=headers, timeout=30) as client:
+    base = f"{shown.url}/api/topologies"
+    with httpx.Client(base_url=base, cookies=cookies, headers=headers, timeout=BOUND_S) as client:
         yield client
 
 
@@ -79,6 +81,7 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
     page.mouse.up()
 
 
+@both_widths
 def test_a_topology_is_drawn_by_mouse_measured_and_saved(page: Page, shown: Shown, rest: httpx.Client) -> None:
     topology = make(rest, f"Drawn by mouse, {width(page)}")
     edit(page, shown, topology)
@@ -292,6 +295,7 @@ def test_what_falls_into_parts_is_seen_measured_and_warned_of_where_it_is_launch
     expect(page.get_by_text("falls into 2 parts")).to_have_count(0)
 
 
+@both_widths
 def test_what_is_wrong_with_a_new_topology_stands_beside_its_fields_and_one_goes_on_from_there(
     page: Page, shown: Shown, complaints: Complaints
 ) -> None:

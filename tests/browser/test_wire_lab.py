@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 
-from tests.browser.conftest import NETWORK_HOST, Shown
+from tests.browser.conftest import NETWORK_HOST, Shown, both_widths
 from tests.browser.looking import SCREEN, look
 from tests.runtime.daemons import Daemon
 
@@ -50,6 +50,7 @@ def test_what_is_pasted_is_taken_apart_as_one_types_and_the_address_is_the_view(
     expect(page).to_have_url(f"{shown.url}/wire/?d={b'3|5|room'.hex()}")
 
 
+@both_widths
 def test_a_field_and_its_bytes_light_up_together_by_mouse_and_by_keyboard(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/wire/?d={LONG.hex()}")
     name = page.get_by_role("button", name="Payload", exact=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, Page, StorageState, expect
 
-from tests.browser.conftest import PATIENCE_MS, WIDE, Shown
+from tests.browser.conftest import WIDE, Shown, both_widths
+from tests.waiting import BOUND_MS
 
 DRAWN = "[data-experiment-chart] [data-plot] svg path"
 
@@ -28,6 +29,7 @@ def names_of(page: Page) -> list[str]:
     return [text for text in page.locator("[data-experiment-chart] svg text").all_text_contents() if " of 10" in text]
 
 
+@both_widths
 def test_the_charts_of_a_run_show_the_time_dragged_over_until_it_is_reset(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-done"])
     page.wait_for_selector("html[data-usable]", state="attached")
@@ -66,7 +68,7 @@ def test_a_finger_on_a_chart_scrolls_the_page(chromium: Browser, shown: Shown, s
     screen = {"width": 390, "height": 700}
     with chromium.new_context(viewport=screen, has_touch=True, is_mobile=True, storage_state=session) as context:  # type: ignore[arg-type]
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
+        page.set_default_timeout(BOUND_MS)
         page.goto(shown.url + shown.addresses["experiment"])
         page.wait_for_selector(DRAWN, state="attached")
         page.locator("[data-experiment-chart] [data-plot]").scroll_into_view_if_needed()

@@ -12,8 +12,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.waiting import BOUND_S
+
 Address = tuple[str, int]
-PATIENCE_S = 5.0
 
 
 def now_ms() -> int:
@@ -26,7 +27,7 @@ class Peer:
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(PATIENCE_S)
+        self.socket.settimeout(BOUND_S)
         self.address: Address = self.socket.getsockname()
 
     @property
@@ -50,7 +51,7 @@ class Peer:
 
     def hear_code(self, code: int) -> str:
         """The next datagram of this code; others (pings, say) are passed over, for as long as patience lasts."""
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + BOUND_S
         while time.monotonic() < until:
             text = self.hear()
             if text.split("|", 1)[0] == str(code):
@@ -82,7 +83,7 @@ def running_broker(*flags: str) -> Iterator[Address]:
         yield host, int(port)
     finally:
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(BOUND_S) == 0
         assert process.stdout is not None
         process.stdout.close()
 

@@ -10,6 +10,7 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.wire.codec import parse
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D, Talk, hop
+from tests.thorough import examples
 
 KEYS = ("room|r1|temp", "room|r2|temp", "room|é|temp")
 
@@ -97,7 +98,7 @@ choices = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(steps, max_size=40), choices)
 def test_a_conversation_is_the_same_with_and_without_fast_paths(conversation, chosen):
     chosen["pending_deadline_ms"] = 200
@@ -114,7 +115,7 @@ def test_a_conversation_is_the_same_with_and_without_fast_paths(conversation, ch
         asked |= {to: data.decode() for data, to in heard[0] if data.startswith(b"3|")}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(requests | updates | others, senders), max_size=30), choices)
 def test_a_batch_is_the_same_with_and_without_fast_paths(batch, chosen):
     fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)

@@ -13,6 +13,7 @@ from overlay.systems.context_broker.wire.extensions import QuietRequest
 from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
 from tests.broker.strategies import damaged, hops, names, responses, stamps, updates
 from tests.broker.transcript import A, B, C, hop
+from tests.thorough import examples
 
 requests = st.builds(ContextRequest, stamps, names, names, names, hops)
 quiet = st.builds(QuietRequest, stamps, names, names, names, hops)
@@ -55,7 +56,7 @@ def agree(data):
     return not (request is answer is entry is None)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(MOST | damaged(MOST) | damaged(damaged(MOST)))
 def test_a_reader_says_what_parse_says_or_nothing(data):
     agree(data)

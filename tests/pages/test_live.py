@@ -22,6 +22,7 @@ from brokerweb.live import consumers
 from brokerweb.live.snapshots import framed, group_of
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import end, finish, measure
+from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,23 +44,23 @@ class Listener(ApplicationCommunicator):
 
     async def connect(self) -> bool:
         await self.send_input({"type": "websocket.connect"})
-        answer: dict[str, Any] = await self.receive_output(timeout=90)
+        answer: dict[str, Any] = await self.receive_output(timeout=BOUND_S)
         return answer["type"] == "websocket.accept"
 
     async def frame(self) -> dict[str, Any]:
-        message = await self.receive_output(timeout=90)
+        message = await self.receive_output(timeout=BOUND_S)
         assert message["type"] == "websocket.send", message
         frame: dict[str, Any] = json.loads(message["text"])
         return frame
 
     async def close_code(self) -> int:
-        message = await self.receive_output(timeout=90)
+        message = await self.receive_output(timeout=BOUND_S)
         assert message["type"] == "websocket.close", message
         return int(message["code"])
 
     async def leave(self) -> None:
         await self.send_input({"type": "websocket.disconnect", "code": 1001})
-        await self.wait(timeout=90)
+        await self.wait(timeout=BOUND_S)
 
 
 def listener(
@@ -224,7 +225,7 @@ async def test_who_may_no_longer_look_is_cut_off_within_seconds(
     assert (await socket.frame())["state"] == "measuring"
     await sync_to_async(ended)(user, session)
     frames = 0
-    while (message := await socket.receive_output(timeout=90))["type"] == "websocket.send":
+    while (message := await socket.receive_output(timeout=BOUND_S))["type"] == "websocket.send":
         if (frames := frames + 1) > 20:
             break
     is_cut = (message["type"], message.get("code")) == ("websocket.close", 4401)

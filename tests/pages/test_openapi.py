@@ -25,7 +25,7 @@ from brokerweb.accounts.services import make_token
 from tests.fuzz import FRESH
 from tests.pages.furniture import House
 
-pytestmark = [pytest.mark.django_db, pytest.mark.hypothesis, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db, pytest.mark.hypothesis]
 
 CHECKS = [
     conformance.status_code_conformance,

@@ -10,8 +10,7 @@ from pathlib import Path
 from select import select
 
 from overlay.core.addresses import Address, parse_address
-
-WAIT_S = 20
+from tests.waiting import BOUND_S
 
 
 class Daemon:
@@ -30,7 +29,7 @@ class Daemon:
             pass_fds=[] if lifeline_fd is None else [lifeline_fd],
         )
         assert self.process.stdout is not None
-        assert select([self.process.stdout], [], [], WAIT_S)[0], "the broker did not say that it is ready"
+        assert select([self.process.stdout], [], [], BOUND_S)[0], "the broker did not say that it is ready"
         word, address = self.process.stdout.readline().split()
         assert word == "ready"
         self.text = address
@@ -44,12 +43,12 @@ class Daemon:
     def stop(self) -> int:
         """SIGTERM; the exit code."""
         self.process.terminate()
-        return self.process.wait(WAIT_S)
+        return self.process.wait(BOUND_S)
 
     def end(self) -> None:
         """For a fixture: whatever became of it, it is gone afterwards."""
         self.process.kill()
-        self.process.wait(WAIT_S)
+        self.process.wait(BOUND_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
 
@@ -57,7 +56,7 @@ class Daemon:
 def overlay(*arguments: str | bytes, stdin: str = "") -> tuple[int, str, str]:
     """``python -m overlay ARGUMENTS``: exit code, standard output, standard error."""
     done = subprocess.run(
-        [sys.executable, "-m", "overlay", *arguments], input=stdin, capture_output=True, text=True, timeout=180
+        [sys.executable, "-m", "overlay", *arguments], input=stdin, capture_output=True, text=True, timeout=BOUND_S
     )
     return done.returncode, done.stdout, done.stderr
 

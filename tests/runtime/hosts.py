@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 
 class Host:
@@ -15,7 +15,7 @@ class Host:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.socket = directory / "s.sock"
-        self.client = SupervisorClient(self.socket, timeout=15)
+        self.client = SupervisorClient(self.socket, timeout=BOUND_S)
         self.process = None
 
     def start(self, **options):
@@ -36,7 +36,7 @@ class Host:
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(10)
+        return self.process.wait(BOUND_S)
 
     def network(self, id="net", brokers=3, **changes):
         links = [{"a": i, "b": i + 1} for i in range(brokers - 1)]
@@ -69,7 +69,7 @@ class Host:
             assert status["phase"] == phase or status["phase"] != "failed", status["reason"]
             return status if status["phase"] == phase else None
 
-        return wait_for(reached, f"{id} is {phase}", 30)
+        return wait_for(reached, f"{id} is {phase}")
 
 
 def pids(status):

@@ -11,7 +11,7 @@ from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.draws import arms
 from telemetry.systems.context_broker.lab.live import ArenaFailed, LiveArena
 from telemetry.systems.context_broker.lab.virtual import VirtualArena
-from tests.waiting import is_alive, wait_for
+from tests.waiting import BOUND_S, is_alive, wait_for
 
 KEY = ("room", "r1", "climate")
 NOWHERE = ("room", "nowhere", "climate")
@@ -78,5 +78,5 @@ def test_however_the_one_who_measures_ends_no_broker_is_left(number: signal.Sign
     pids = [int(pid) for pid in measuring.stdout.readline().split()]
     assert len(pids) == 3
     measuring.send_signal(number)
-    measuring.communicate(timeout=60)
+    measuring.communicate(timeout=BOUND_S)
     wait_for(lambda: not any(is_alive(pid) for pid in pids), "they end with their parent")

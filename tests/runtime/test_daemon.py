@@ -16,7 +16,8 @@ from overlay.programs.context_broker.client import ContextClient, NoAnswer
 from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.system import SYSTEM
-from tests.runtime.daemons import WAIT_S, Daemon, ring
+from tests.runtime.daemons import Daemon, ring
+from tests.waiting import BOUND_S
 
 ROOM = ("room", "r1", "climate")
 
@@ -34,7 +35,7 @@ def test_a_broker_ends_when_its_lifeline_closes(start_daemon: Callable[..., Daem
     ContextClient([daemon.address]).ping()
     assert daemon.process.poll() is None
     os.close(write)
-    assert daemon.process.wait(WAIT_S) == 0
+    assert daemon.process.wait(BOUND_S) == 0
     os.close(read)
 
 
@@ -50,7 +51,7 @@ def test_an_ipv6_broker_answers_under_its_bracketed_address(start_daemon: Callab
 def test_a_client_fails_over_to_the_next_broker(start_daemon: Callable[..., Daemon]) -> None:
     dead, alive = start_daemon(), start_daemon()
     dead.end()
-    client = ContextClient([dead.address, alive.address], deadline_s=20)
+    client = ContextClient([dead.address, alive.address], deadline_s=BOUND_S)
     assert client.provide("p", ROOM, b"a=1", 60_000) == alive.address
     assert client.ask(ROOM).payload == {"a": "1"}
 

@@ -41,7 +41,7 @@ from overlay.runtime.datagrams import (
     trains,
 )
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 HAVE = [kind for kind in KINDS if datagrams._is_available(kind)]
 
@@ -66,7 +66,7 @@ def host(request: pytest.FixtureRequest) -> str:
 def pair(host: str) -> Iterator[tuple[socket.socket, socket.socket]]:
     with open_socket((host, 0)) as ours, open_socket((host, 0)) as theirs:
         ours.settimeout(None)
-        theirs.settimeout(5)
+        theirs.settimeout(BOUND_S)
         yield ours, theirs
 
 
@@ -77,7 +77,7 @@ def test_a_socket_of_ipv6_leaves_ipv4_to_others() -> None:
     except OSError:
         pytest.skip("this machine has no IPv6")
     with ours, open_socket(("0.0.0.0", bound_address(ours)[1])) as theirs:
-        theirs.settimeout(5)
+        theirs.settimeout(BOUND_S)
         theirs.sendto(b"hello", ("127.0.0.1", bound_address(ours)[1]))
         assert theirs.recv(10) == b"hello"
 
@@ -122,7 +122,7 @@ def test_datagrams_of_a_train_arrive_as_they_are(kind: str, pair: tuple[socket.s
     to = bound_address(theirs)
     sizes = [1000] * 40 + [999] + [1000] * 3 + [0] * 5 + [1] * 70 + [30_000] * 4 + [65_000, 65_000, 1] + [1000] * 5
     with open_socket((to[0], 0)) as third:
-        third.settimeout(5)
+        third.settimeout(BOUND_S)
         io = open_datagrams(ours, kind)
         outgoing = [(bytes([number]) * size, to) for number, size in enumerate(sizes)]
         aside = [(b"%d" % number, bound_address(third)) for number in range(3)]
@@ -276,7 +276,7 @@ def test_what_cannot_be_imported_is_not_chosen(tmp_path: Path) -> None:
 @pytest.mark.skipif(COMPILED not in HAVE, reason="compiled is not to be had here")
 def test_a_list_may_change_while_the_extension_sends_it() -> None:
     with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
-        theirs.settimeout(5)
+        theirs.settimeout(BOUND_S)
         to = bound_address(theirs)
         outgoing = [(b"%d" % number * 100, to) for number in range(100)]
         expected = [data for data, _ in outgoing]
@@ -334,9 +334,9 @@ def test_a_backlog_loses_nothing_and_keeps_no_timer_waiting(kind: str) -> None:
     window, rounds, seconds = 64, 200, []
     node = Echo()
     with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
-        theirs.settimeout(5)
+        theirs.settimeout(BOUND_S)
         driver = NodeDriver(node, ours, on_second=seconds.append, datagrams=kind)
-        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + BOUND_S * SECOND,))
         thread.start()
         try:
             for number in range(window):
@@ -347,7 +347,7 @@ def test_a_backlog_loses_nothing_and_keeps_no_timer_waiting(kind: str) -> None:
                 theirs.sendto(b"%d" % (number % window), bound_address(ours))
         finally:
             driver.stop()
-            thread.join(10)
+            thread.join(BOUND_S)
     assert node.received >= window * rounds
     assert driver.counters == {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0}
     assert seconds
@@ -367,11 +367,11 @@ def test_what_is_read_ahead_is_served_a_batch_at_a_time_and_in_order(kind: str) 
         for data in sent:
             theirs.sendto(data, bound_address(ours))
         driver = NodeDriver(node, ours, datagrams=kind)
-        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + BOUND_S * SECOND,))
         thread.start()
         wait_for(lambda: node.received == len(sent), lambda: f"received {node.received} of {len(sent)}")
         driver.stop()
-        thread.join(10)
+        thread.join(BOUND_S)
     assert [data for batch in node.came for data in batch] == sent
     assert max(map(len, node.came)) <= BATCH
 
@@ -379,11 +379,11 @@ def test_what_is_read_ahead_is_served_a_batch_at_a_time_and_in_order(kind: str) 
 def test_held_datagrams_leave_under_a_backlog(kind: str) -> None:
     """They are due while datagrams keep coming, so that the socket is never without one."""
     with open_socket(("127.0.0.1", 0)) as ours, open_socket(("127.0.0.1", 0)) as theirs:
-        theirs.settimeout(5)
+        theirs.settimeout(BOUND_S)
         to = bound_address(theirs)
         shapers = {to: Shaper(LinkShape(delay_ms=5), random.Random(1))}
         driver = NodeDriver(Echo(), ours, shapers=shapers, datagrams=kind)
-        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + BOUND_S * SECOND,))
         thread.start()
         try:
             for number in range(100):
@@ -391,7 +391,7 @@ def test_held_datagrams_leave_under_a_backlog(kind: str) -> None:
             assert {theirs.recv(100) for _ in range(300)} == {b"%d" % number for number in range(100)}
         finally:
             driver.stop()
-            thread.join(10)
+            thread.join(BOUND_S)
 
 
 def test_a_signal_ends_a_wait(kind: str) -> None:
@@ -402,7 +402,7 @@ def test_a_signal_ends_a_wait(kind: str) -> None:
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1))
         timer.start()
         try:
-            driver.run(until=monotonic_ns() + 30 * SECOND)
+            driver.run(until=monotonic_ns() + BOUND_S * SECOND)
         finally:
             timer.join()
             signal.signal(signal.SIGUSR1, before)
@@ -420,11 +420,11 @@ def test_an_error_of_an_earlier_send_is_counted_and_keeps_no_timer_waiting(kind:
         node = Echo()
         node.receive_datagrams([(b"to nobody", nobody)], 0)
         driver = NodeDriver(node, ours, datagrams=kind)
-        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + 30 * SECOND,))
+        thread = threading.Thread(target=driver.run, args=(monotonic_ns() + BOUND_S * SECOND,))
         thread.start()
         try:
             wait_for(lambda: driver.counters["receive_errors"] and len(node.timers) > 2, "an error, and timers")
         finally:
             driver.stop()
-            thread.join(10)
+            thread.join(BOUND_S)
     assert not thread.is_alive()

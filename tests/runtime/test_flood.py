@@ -17,6 +17,7 @@ import pytest
 
 from overlay.runtime import datagrams
 from tests.runtime.daemons import Daemon
+from tests.waiting import BOUND_S
 
 ROUNDS = 3
 TRIES = 20
@@ -34,7 +35,7 @@ def wall_ms() -> int:
 def put(daemon: Daemon, entities: range) -> None:
     now = wall_ms()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.settimeout(5)
+        sock.settimeout(BOUND_S)
         for number in entities:
             data = f"2|{now}|4|A|p{number % 7}|room|r{number}|temp|{now - 1000}|{now + 600_000}|n=12"
             sock.sendto(data.encode(), daemon.address)

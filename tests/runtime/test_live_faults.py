@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from overlay.journal.facts import Event, Sample
 from overlay.journal.journal import read_journal
 from telemetry.collect import collect
@@ -14,8 +12,6 @@ from telemetry.lake.runs import Lake, RunFiles
 from telemetry.live.window import LiveWindow
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
 
 WORKLOAD = {"providers": 1, "consumers": 6, "update_interval_s": 0.5, "request_interval_s": 0.1, "holders": 1}
 FAULTS = [

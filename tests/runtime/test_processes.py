@@ -8,6 +8,7 @@ from select import select
 import pytest
 
 from overlay.runtime.processes import Work, fork_all
+from tests.waiting import BOUND_S
 
 
 def open_descriptors():
@@ -54,7 +55,7 @@ def test_a_child_that_is_told_to_end_does_what_its_work_does_then(tmp_path):
     work = Work(lambda on_ready: on_ready("up") or len(os.read(ended, 1)), lambda: os.write(end, b"."), (ended, end))
     for told, code in ((work, 1), (Work(work.do, descriptors=(ended, end)), 128 + signal.SIGTERM)):
         child = fork_all([(told, tmp_path / "words")], ())[0]
-        assert select([child.ready], [], [], 20)[0]
+        assert select([child.ready], [], [], BOUND_S)[0]
         os.kill(child.pid, signal.SIGINT)  # Ctrl-C at a terminal comes to all, and is the parent's to act on
         os.kill(child.pid, signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1]) == code

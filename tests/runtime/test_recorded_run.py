@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from overlay.journal.recording import recordings_in
 from overlay.runtime.supervisor_client import is_gone
 from overlay.sim.replay import replay_all
@@ -12,8 +10,6 @@ from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import messages
 from tests.runtime.hosts import Host
 from tests.waiting import wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
 
 
 def test_a_recorded_live_run_replays_to_the_same_bytes(host: Host, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from overlay.core.engines import SIMULATED
 from overlay.deployment.deployment import Deployment
 from overlay.journal.facts import Event, Fact, Start, Tick
@@ -15,8 +13,6 @@ from overlay.journal.journal import read_journal
 from overlay.sim.engine import simulate
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
 
 ONE_SIDED = {"digest", "NetworkLeft", "NeighbourLeft"}
 """Live brokers say farewell to each other when all is over; only what is simulated has a digest."""

@@ -24,13 +24,11 @@ from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefuse
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
-from tests.waiting import is_alive, wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
+from tests.waiting import BOUND_S, is_alive, wait_for
 
 
 def ask(address):
-    return ContextClient([parse_address(address)], deadline_s=5)
+    return ContextClient([parse_address(address)], deadline_s=BOUND_S)
 
 
 def test_a_deployed_network_answers_through_any_broker_and_ends_when_it_is_stopped(host):
@@ -64,7 +62,7 @@ def test_brokers_that_choose_their_neighbours_assemble_and_one_that_was_killed_f
         status = host.client.status("net")
         return status["phase"] == "running" and status["brokers"][1]["restarts"] == 1
 
-    wait_for(is_back, "the overlay is whole again", 20)
+    wait_for(is_back, "the overlay is whole again")
     assert len(ask(before[1]["address"]).neighbors()) >= 3
 
 
@@ -77,7 +75,7 @@ def test_a_killed_broker_comes_back_on_its_port_with_its_neighbours_and_says_why
         broker = status["brokers"][1]
         return status["phase"] == "running" and broker["state"] == "up" and broker["restarts"] == 1 and status
 
-    status = wait_for(is_back, "the broker is back", 2)
+    status = wait_for(is_back, "the broker is back")
     after = status["brokers"][1]
     assert after["reason"] == "killed by SIGKILL"
     assert status["reason"] == "broker-1: killed by SIGKILL"
@@ -100,7 +98,7 @@ def test_when_the_supervisor_is_killed_nothing_is_left_and_its_networks_come_bac
     before = host.deploy(host.network())
     host.process.kill()
     host.process.wait()
-    wait_for(lambda: not any(map(is_alive, pids(before))), "all brokers are gone", 2)
+    wait_for(lambda: not any(map(is_alive, pids(before))), "all brokers are gone")
 
     host.process.stderr.close()
     host.start()
@@ -132,7 +130,7 @@ def test_it_ends_when_its_lifeline_does(tmp_path):
     os.close(lifeline)
     status = host.deploy(host.network())
     os.close(held)
-    assert host.process.wait(10) == 0
+    assert host.process.wait(BOUND_S) == 0
     assert not any(map(is_alive, pids(status)))
     host.process.stderr.close()
 
@@ -270,7 +268,7 @@ def test_epochs_fence(host):
 
 
 def test_a_second_supervisor_says_that_there_is_one(host):
-    second = subprocess.run(host.command("other"), capture_output=True, text=True, timeout=60, check=False)
+    second = subprocess.run(host.command("other"), capture_output=True, text=True, timeout=BOUND_S, check=False)
     assert second.returncode == 1
     assert second.stderr == f"supervisor: another supervisor listens on {host.socket}\n"
     assert host.answers()
@@ -313,7 +311,7 @@ def test_only_the_owner_may_connect(host):
 )
 def test_what_cannot_be_read_is_refused_in_words_and_changes_nothing(host, line, code):
     with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(10)
+        client.settimeout(BOUND_S)
         client.connect(str(host.socket))
         client.sendall(line)
         error = json.loads(client.makefile("rb").readline())["error"]
@@ -344,10 +342,10 @@ def test_a_network_that_cannot_be_read_back_is_said_and_harms_no_other(tmp_path)
 
 def test_a_supervisor_that_was_stopped_itself_lets_no_lease_expire(host):
     host.client.deploy(host.run(lease_s=2, workload=LONG))
-    wait_for(lambda: host.client.renew("run", 1)["phase"] == "measuring", "it measures", 30)
+    wait_for(lambda: host.client.renew("run", 1)["phase"] == "measuring", "it measures")
     host.process.send_signal(signal.SIGSTOP)
     before = ticks(host)
-    wait_for(lambda: ticks(host) >= before + 4, "brokers went on for twice the lease", 30)
+    wait_for(lambda: ticks(host) >= before + 4, "brokers went on for twice the lease")
     host.process.send_signal(signal.SIGCONT)
     assert host.client.renew("run", 1)["phase"] == "measuring"
 
@@ -364,13 +362,13 @@ def test_a_broker_that_is_stopped_does_not_answer_and_does_again_once_it_goes_on
     pid = status["brokers"][1]["pid"]
     os.kill(pid, signal.SIGSTOP)
     try:
-        silent = wait_for(lambda: shown(host, document["id"], "not answering"), "it is shown", 30)
+        silent = wait_for(lambda: shown(host, document["id"], "not answering"), "it is shown")
         assert [broker["state"] for broker in silent["brokers"]] == ["up", "not answering", "up"]
         if kind == "network":
             assert (silent["phase"], silent["reason"]) == ("degraded", "broker-1: does not answer")
     finally:
         os.kill(pid, signal.SIGCONT)
-    back = wait_for(lambda: shown(host, document["id"], "up"), "it answers again", 30)
+    back = wait_for(lambda: shown(host, document["id"], "up"), "it answers again")
     assert back["brokers"][1]["pid"] == pid
     host.phase(document["id"], "running" if kind == "network" else "measuring")
 

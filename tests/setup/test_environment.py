@@ -19,8 +19,7 @@ from brokerweb.up.environment import (
     find_postgresql,
     install,
 )
-
-pytestmark = pytest.mark.xdist_group("real-processes")
+from tests.waiting import BOUND_S
 
 
 @pytest.fixture
@@ -51,7 +50,12 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
 
 def make(*arguments):
     return subprocess.run(
-        ["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=BOUND_S,
+        check=False,
     )
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import BOUND_S
+
 ROOT = Path(__file__).resolve().parents[2]
 BUG = """
 from hypothesis import given, strategies
@@ -21,7 +23,7 @@ def test_that_is_no_property():
 
 def fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.fuzz", "--minutes", "0", "--processes", "0", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=110)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=BOUND_S)
 
 
 def test_a_round_passes_and_says_its_seed(tmp_path: Path) -> None:

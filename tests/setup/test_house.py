@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from tests.setup.test_private_files import open_to_others
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("real-processes"), pytest.mark.timeout(400)]
+pytestmark = pytest.mark.stack
 
 
 class House:
@@ -33,7 +33,7 @@ class House:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=BOUND_S,
             check=False,
         )
 
@@ -69,7 +69,7 @@ def house(tmp_path):
     yield house
     house.command("--down")
     if house.process is not None:
-        house.process.communicate(timeout=90)
+        house.process.communicate(timeout=BOUND_S)
 
 
 def guesses(address, times):
@@ -79,7 +79,7 @@ def guesses(address, times):
     for number in range(times):
         named = {"Content-Type": "application/json", "X-Forwarded-For": f"203.0.113.{number}"}
         try:
-            urllib.request.urlopen(urllib.request.Request(f"{address}/api/tokens/", body, named), timeout=30)
+            urllib.request.urlopen(urllib.request.Request(f"{address}/api/tokens/", body, named), timeout=BOUND_S)
         except urllib.error.HTTPError as refused:
             found.append(refused.code)
     return found
@@ -87,13 +87,13 @@ def guesses(address, times):
 
 def test_it_comes_up_survives_being_killed_and_goes_down(house):
     address, (user, password) = house.up()
-    with urllib.request.urlopen(f"{address}/readyz", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/readyz", timeout=BOUND_S) as answer:
         assert answer.status == 200
     assert {"supervisor.sock", "waxwing.sqlite3", "redis", "log"} <= {path.name for path in house.var.iterdir()}
     assert set(open_to_others(house.var)) <= {"said"}
     body = json.dumps({"username": user, "password": password}).encode()
     request = urllib.request.Request(f"{address}/api/tokens/", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=BOUND_S) as answer:
         assert json.load(answer)["token"]
     assert guesses(address, 11)[-1] == 429, "whoever guesses is one address, whatever X-Forwarded-For says"
     wait_for(house.has_supervisor, "the worker started a supervisor")
@@ -103,13 +103,13 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
     assert f"it is running here already (pid {house.process.pid}); `make down` ends it" in second.stderr
 
     house.process.send_signal(signal.SIGKILL)
-    wait_for(lambda: not house.processes(), "everything went with it", 10)
-    house.process.communicate(timeout=90)
+    wait_for(lambda: not house.processes(), "everything went with it")
+    house.process.communicate(timeout=BOUND_S)
 
     _, login = house.up()
     assert login == [user, password]
     wait_for(house.has_supervisor, "there is a supervisor again")
     assert house.command("--down").stdout == f"ended everything that pid {house.process.pid} ran\n"
-    assert house.process.wait(10) == 0
+    assert house.process.wait(BOUND_S) == 0
     assert house.processes() == []
     assert house.command("--down").stdout == "nothing was running here\n"

@@ -7,9 +7,7 @@ import sys
 
 import pytest
 
-from tests.waiting import is_alive, wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
+from tests.waiting import BOUND_S, is_alive, wait_for
 
 STAYS = "echo $$ >> {pids}; exec sleep 1000"
 STUBBORN = "trap '' TERM; echo $$ >> {pids}; while :; do sleep 1; done"
@@ -40,7 +38,7 @@ class Toy:
         return wait_for(read, f"{count} processes have started")
 
     def said(self):
-        return self.process.communicate(timeout=60)[1]
+        return self.process.communicate(timeout=BOUND_S)[1]
 
 
 @pytest.fixture
@@ -78,7 +76,7 @@ def test_asked_to_end_it_takes_parts_and_their_offspring_with_it(toy, number):
     toy.start(web=STAYS, worker=WITH_OFFSPRING)
     pids = toy.pids(3)
     toy.process.send_signal(number)
-    assert toy.process.wait(10) == 0
+    assert toy.process.wait(BOUND_S) == 0
     toy.said()
     assert not any(map(is_alive, pids))
 
@@ -87,7 +85,7 @@ def test_a_part_that_ignores_sigterm_is_killed(toy):
     toy.start(web=STUBBORN)
     pids = toy.pids(1)
     toy.process.terminate()
-    assert toy.process.wait(20) == 0
+    assert toy.process.wait(BOUND_S) == 0
     toy.said()
     assert not any(map(is_alive, pids))
 
@@ -98,7 +96,7 @@ def test_killed_outright_it_leaves_nothing_behind(toy, command):
     pids = toy.pids(3)
     toy.process.kill()
     toy.said()
-    wait_for(lambda: not any(map(is_alive, pids)), "every part is gone", 10)
+    wait_for(lambda: not any(map(is_alive, pids)), "every part is gone")
 
 
 def test_what_a_part_says_is_kept_and_its_warnings_are_shown(toy):

@@ -4,15 +4,12 @@ import signal
 import subprocess
 from urllib.parse import urlsplit
 
-import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
 from brokerweb.up import redis
 from tests.disks import small_disk
-from tests.waiting import wait_for
-
-pytestmark = pytest.mark.xdist_group("real-processes")
+from tests.waiting import BOUND_S, wait_for
 
 
 class Server:
@@ -24,11 +21,11 @@ class Server:
         wait_for(lambda: redis.answers(self.choice.url) or self.process.poll() is not None, "the server answers")
 
     def client(self):
-        return Redis.from_url(self.choice.url, socket_timeout=5)
+        return Redis.from_url(self.choice.url, socket_timeout=BOUND_S)
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.communicate(timeout=30)[0]
+        return self.process.communicate(timeout=BOUND_S)[0]
 
 
 def test_redis_url_wins(tmp_path):
@@ -85,7 +82,7 @@ def test_a_queue_that_cannot_be_read_can_be_set_aside(tmp_path):
     [log] = list((tmp_path / "appendonlydir").glob("*.incr.aof"))
     log.write_bytes(b"this is no queue\n" * 100)
     broken = Server(tmp_path)
-    assert broken.process.wait(10) == 1
+    assert broken.process.wait(BOUND_S) == 1
     assert "append only file" in broken.end().lower()
 
     aside = redis.set_aside(tmp_path)

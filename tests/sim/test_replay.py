@@ -39,6 +39,8 @@ from tests.runtime.conftest import start_daemon  # noqa: F401
 from tests.runtime.daemons import Daemon, ring
 from tests.runtime.daemons import overlay as command
 from tests.sim.test_engine import document
+from tests.thorough import examples
+from tests.waiting import BOUND_S
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
 NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
@@ -78,7 +80,7 @@ def replayed_elsewhere(directory: Path) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=BOUND_S,
     )
 
 
@@ -257,7 +259,7 @@ ANYTHING = st.one_of(
 
 
 @given(data=st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_was_tampered_with_is_a_difference_or_a_bad_recording(tmp_path: Path, data: st.DataObject) -> None:
     """With the right checksums: fields replaced, records dropped, doubled and moved, the beginning as well."""
     if not (whole := tmp_path / "a.1.recording").exists():

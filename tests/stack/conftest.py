@@ -64,11 +64,11 @@ def api(home: Home, house: House) -> Iterator[Api]:
     """The house's API, with nothing left to do; afterwards the house must be whole again."""
     assert home.stack is not None
     api = Api(home.stack)
-    wait_for(lambda: clear(api), "nothing is left to do", 60)
-    wait_for(lambda: house.whole() and is_ready(api), "the house is whole", 30)
+    wait_for(lambda: clear(api), "nothing is left to do")
+    wait_for(lambda: house.whole() and is_ready(api), "the house is whole")
     yield api
     api.http.close()
-    wait_for(house.whole, f"the house is whole again: {house.unwanted()}", 30)
+    wait_for(house.whole, f"the house is whole again: {house.unwanted()}")
 
 
 @pytest.fixture(scope="package")

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorRefused, SupervisorUnavailable
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 PARTS = {
     "redis": "redis.conf",
@@ -25,8 +25,6 @@ PARTS = {
 }
 """Each part by words of its command that no other part has."""
 SUPERVISOR = "-m overlay supervise"
-END_S = 2.0
-"""Within this after its owner's death a process is gone."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class House:
 
     def __init__(self, var: Path) -> None:
         self.var = var
-        self._supervisor = SupervisorClient(var / "supervisor.sock", timeout=15)
+        self._supervisor = SupervisorClient(var / "supervisor.sock", timeout=BOUND_S)
 
     # --- who is there -------------------------------------------------------------------------------------------------
 
@@ -124,14 +122,14 @@ class House:
         tree = self.tree()
         former = tree.parts[part]
         kill((tree.wrappers if wrapper else tree.parts)[part].pid)
-        wait_for(lambda: not is_alive(former), f"{part} is gone", END_S)
-        wait_for(lambda: self.pid(part) is not None, f"{part} is started again", 10)
+        wait_for(lambda: not is_alive(former), f"{part} is gone")
+        wait_for(lambda: self.pid(part) is not None, f"{part} is started again")
 
     def kill_supervisor(self) -> None:
         """``kill -9`` of the supervisor; all its brokers and fleets must go with it."""
         tree = self.tree()
         kill(tree.supervisors[0].pid)
-        wait_for(lambda: not any(map(is_alive, tree.nodes)), "its brokers and fleets are gone", END_S)
+        wait_for(lambda: not any(map(is_alive, tree.nodes)), "its brokers and fleets are gone")
 
 
 def kill(pid: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.test_rest_journey import ENDED, Api
-from tests.waiting import wait_for
+from tests.waiting import BOUND_S, wait_for
 
 
 def clear(api: Api) -> bool:
@@ -46,19 +46,19 @@ def has_answers(api: Api, run: str) -> bool:
     return snapshot.get("outcomes", {}).get("answered", 0) > 0
 
 
-def ended(api: Api, run: str, within_s: float = 60) -> dict[str, Any]:
+def ended(api: Api, run: str) -> dict[str, Any]:
     """The run, once it has ended."""
 
     def found() -> dict[str, Any] | None:
         run_now = api.get(f"/runs/{run}/")
         return run_now if run_now["state"] in ENDED else None
 
-    return wait_for(found, lambda: f"the run has ended: {api.get(f'/runs/{run}/')}", within_s)
+    return wait_for(found, lambda: f"the run has ended: {api.get(f'/runs/{run}/')}")
 
 
 def log_in(api: Api, base: str) -> str:
     """The cookie of somebody who logged in on a page."""
-    with httpx.Client(base_url=base) as browser:
+    with httpx.Client(base_url=base, timeout=BOUND_S) as browser:
         browser.get("/login/")
         token = browser.cookies["csrftoken"]
         form = {**api.credentials, "csrfmiddlewaretoken": token}

@@ -22,7 +22,7 @@ from tests.stack.runs import clear, ended, log_in, measuring
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(600), pytest.mark.xdist_group("real-processes")]
+pytestmark = pytest.mark.stack
 
 CLIMATE = "context/room/kitchen/climate/"
 MEGABYTES = 250
@@ -69,7 +69,7 @@ def rest(seldom: Home) -> Iterator[Api]:
     assert seldom.stack is not None
     api = Api(seldom.stack)
     assert api.http.patch("/storage/", json={"least_free_gb": 0.05}).is_success
-    wait_for(lambda: clear(api), "nothing is left to do", 60)
+    wait_for(lambda: clear(api), "nothing is left to do")
     yield api
     api.http.close()
 
@@ -83,7 +83,7 @@ def ring_of_five(rest: Api) -> str:
 def network(rest: Api, ring_of_five: str) -> str:
     """The path of a network that runs."""
     path = f"/networks/{rest.post('/networks/', {'name': 'campus', 'topology': ring_of_five})['id']}/"
-    wait_for(lambda: rest.get(path)["state"] == "running", "it runs", 60)
+    wait_for(lambda: rest.get(path)["state"] == "running", "it runs")
     return path
 
 
@@ -154,7 +154,7 @@ def test_a_full_disk_ends_the_run_that_writes_on_it_and_nothing_else(
 ) -> None:
     assert provide_and_ask(rest, network, "21") == "21"
     run = measuring(rest, launched(rest, ring_of_five, 600))
-    wait_for(lambda: missing(rest) == [], "it is ready", 30)
+    wait_for(lambda: missing(rest) == [], "it is ready")
     before = {name: process.pid for name, process in seldom.house.tree().parts.items()}
     disk.fill()
 
@@ -162,7 +162,7 @@ def test_a_full_disk_ends_the_run_that_writes_on_it_and_nothing_else(
     assert found["state"] == "failed"
     assert found["reason"].startswith(f"Disk full: {seldom.house.var}/runs/{run}/journal/")
     assert "Free some space and try again." in found["reason"]
-    wait_for(lambda: only_the_disk(missing(rest)), lambda: f"only the disk is missing: {missing(rest)}", 30)
+    wait_for(lambda: only_the_disk(missing(rest)), lambda: f"only the disk is missing: {missing(rest)}")
     assert provide_and_ask(rest, network, "22") == "22"
     assert rest.http.post("/topologies/", json={"name": "no room", "kind": "ring", "brokers": 3}).status_code in (
         201,
@@ -176,11 +176,11 @@ def test_a_full_disk_ends_the_run_that_writes_on_it_and_nothing_else(
     for part in ("redis", "worker", "web"):
         seldom.house.kill(part)
         disk.fill()
-        wait_for(lambda: only_the_disk(missing(rest)), lambda: f"it is back on a full disk: {missing(rest)}", 60)
+        wait_for(lambda: only_the_disk(missing(rest)), lambda: f"it is back on a full disk: {missing(rest)}")
     assert provide_and_ask(rest, network, "23") == "23"
 
     disk.make_room()
-    wait_for(lambda: missing(rest) == [], lambda: f"it is ready again: {missing(rest)}", 30)
+    wait_for(lambda: missing(rest) == [], lambda: f"it is ready again: {missing(rest)}")
     assert ended(rest, launched(rest, ring_of_five, 1))["state"] == "done"
     assert provide_and_ask(rest, network, "24") == "24"
 

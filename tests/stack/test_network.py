@@ -15,12 +15,8 @@ from tests.stack.runs import is_ready, log_in
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.xdist_group("real-processes")]
+pytestmark = pytest.mark.stack
 
-BACK_S = 2.0
-"""Within this a killed broker is up again."""
-SHOWN_S = 5.0
-"""Within this REST shows what became of a broker."""
 CLIMATE = "context/room/kitchen/climate/"
 
 
@@ -47,7 +43,7 @@ def running(api: Api, path: str) -> dict[str, Any]:
         up = [broker["state"] for broker in network["brokers"]] == ["up"] * 5
         return network if network["state"] == "running" and up else None
 
-    return wait_for(found, f"{path} runs", 30)
+    return wait_for(found, f"{path} runs")
 
 
 def provide(api: Api, path: str, degrees: str) -> None:
@@ -83,11 +79,10 @@ def test_a_killed_broker_is_back_and_its_reason_is_shown(api: Api, house: House,
         broker = status_of(house, path)["brokers"][2]
         return broker["state"] == "up" and broker["pid"] != before["pid"]
 
-    wait_for(back, "it is back", BACK_S)
+    wait_for(back, "it is back")
     after = wait_for(
         lambda: next((one for one in running(api, path)["brokers"] if one["restarts"] > before["restarts"]), None),
         "REST shows it",
-        SHOWN_S,
     )
     assert (after["index"], after["address"], after["reason"]) == (2, before["address"], "killed by SIGKILL")
     provide(api, path, "22")
@@ -97,7 +92,7 @@ def test_a_killed_broker_is_back_and_its_reason_is_shown(api: Api, house: House,
 def test_a_broker_that_is_stopped_is_shown_as_not_answering(api: Api, house: House, path: str) -> None:
     broker = running(api, path)["brokers"][1]
     with stopped(broker["pid"]):
-        found = wait_for(lambda: (one := api.get(path))["state"] == "degraded" and one, "REST shows it", 30)
+        found = wait_for(lambda: (one := api.get(path))["state"] == "degraded" and one, "REST shows it")
         assert [one["state"] for one in found["brokers"]] == ["up", "not answering", "up", "up", "up"]
         assert found["reason"] == "broker-1: does not answer"
         page = api.http.get(api.http.base_url.join(path), headers=logged_in(api))
@@ -115,7 +110,7 @@ def test_it_outlives_worker_web_and_redis(api: Api, house: House, path: str) -> 
     brokers = [broker["pid"] for broker in api.get(path)["brokers"]]
     for part in ("worker", "web", "redis"):
         house.kill(part)
-        wait_for(lambda: is_ready(api), f"it is ready without the former {part}", 15)
+        wait_for(lambda: is_ready(api), f"it is ready without the former {part}")
         assert ask(api, path) == "23"
     assert [broker["pid"] for broker in running(api, path)["brokers"]] == brokers
 
@@ -123,11 +118,10 @@ def test_it_outlives_worker_web_and_redis(api: Api, house: House, path: str) -> 
 def test_it_comes_back_after_its_supervisor_died_and_says_why(api: Api, house: House, path: str) -> None:
     before = api.get(path)
     house.kill_supervisor()
-    wait_for(lambda: house.nodes(), "it is started again", 15)
+    wait_for(lambda: house.nodes(), "it is started again")
     after = wait_for(
         lambda: (found := running(api, path))["brokers"][0]["pid"] != before["brokers"][0]["pid"] and found,
         "REST shows it",
-        SHOWN_S,
     )
     assert after["reason"] == "deployed again: the supervisor was restarted"
     assert after["changed"] > before["changed"], "it has been running since then, not since it was deployed"

@@ -15,7 +15,7 @@ from tests.stack.runs import ended, measuring
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300), pytest.mark.xdist_group("real-processes")]
+pytestmark = pytest.mark.stack
 
 Launch = Callable[[float], str]
 
@@ -26,14 +26,14 @@ def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api,
     assert pid is not None
     behind = launch(1)
     with stopped(pid):
-        found = ended(api, run, 40)
+        found = ended(api, run)
         assert found["state"] == "failed"
         assert found["reason"].startswith("No worker has answered for")
         readiness = api.http.get(api.http.base_url.join("/readyz"))
         assert readiness.status_code == 503
         assert "No worker has answered for" in readiness.json()["missing"][0]
         assert api.get(f"/runs/{behind}/")["waiting_for"].startswith("No worker has answered for")
-        wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease", 30)
+        wait_for(lambda: not house.nodes(), "its brokers and clients are gone, by their lease")
     assert ended(api, behind)["state"] == "done"
 
 
@@ -45,8 +45,8 @@ def test_a_worker_and_redis_that_are_stopped_for_twenty_seconds_fail_no_run(
     assert worker is not None
     assert redis is not None
     with stopped(worker), stopped(redis):
-        wait_for(lambda: silent_s(api) >= 20, "nobody has heard of the worker for 20 s", 60, every=0.2)
-    found = ended(api, run, 120)
+        wait_for(lambda: silent_s(api) >= 20, "nobody has heard of the worker for 20 s", every=0.2)
+    found = ended(api, run)
     assert (found["state"], found["reason"]) == ("done", "")
     assert found["summary"]["requests"] == found["summary"]["answered"] == 5 * 45 / 0.5
 
@@ -88,7 +88,7 @@ def test_a_port_that_somebody_else_took_fails_the_run(house: House, api: Api, la
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
         with stopped(house.tree().supervisors[0].pid):  # or the broker may be back before the thief comes
             kill(broker["pid"])
-            wait_for(lambda: took(thief, (host, int(port))), "the port is free, and taken", 5)
+            wait_for(lambda: took(thief, (host, int(port))), "the port is free, and taken")
         found = ended(api, run)
     assert found["state"] == "failed"
     assert f"cannot bind {broker['address']}: Address already in use" in found["reason"]

@@ -1,4 +1,4 @@
-"""Two hundred seeds, and those that failed once. A failure names the seed and the commit that repeat it."""
+"""The first seeds, and those that failed once. A failure names the seed and the commit that repeat it."""
 
 from collections import Counter
 
@@ -8,11 +8,13 @@ from tests.swarm.plan import MORE_FAULTS, draw
 from tests.swarm.soak import Failure, commit, try_seed
 from tests.swarm.storage import STORED
 from tests.swarm.story import run
+from tests.thorough import examples
 
 SEEDS = 200
+TRIED = examples(SEEDS)
 
 
-@pytest.mark.parametrize("seed", sorted({*range(SEEDS), *STORED}))
+@pytest.mark.parametrize("seed", sorted({*range(TRIED), *STORED}))
 def test_whatever_happens_seed(seed: int) -> None:
     told = try_seed(seed)
     if isinstance(told, Failure):

@@ -190,7 +190,6 @@ def test_no_link_of_its_pages_is_broken(looking, experiment, runs):
     assert {link: status for link, status in wrong.items() if status >= 500 or status == 404} == {}
 
 
-@pytest.mark.timeout(300)
 def test_spark_reports_on_it(runs, settings, tmp_path):
     rows = [{"run": run.pk, "replicate": run.replicate, "verdict": run.verdict} for run in runs]
     (tmp_path / "runs.json").write_text(json.dumps(rows))

@@ -83,7 +83,6 @@ def test_the_command_simulates_it(tmp_path, capsys):
     assert "hops" not in found
 
 
-@pytest.mark.xdist_group("real-processes")
 def test_live_its_processes_are_launched_measured_and_gone(tmp_path):
     """Under a real supervisor, which learns of it by the environment."""
     root = str(Path(__file__).resolve().parents[2])
@@ -99,7 +98,7 @@ def test_live_its_processes_are_launched_measured_and_gone(tmp_path):
         )
         client.deploy(document)
         ended = ("finished", "failed", "stopped")
-        status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends", seconds=60)
+        status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
         assert (status["phase"], status["reason"]) == ("finished", "")
         assert [client["name"] for client in status["clients"]] == ["callers-0"]
     calls = asked(read_journal(tmp_path / "journal" / "callers-0.journal"))

@@ -37,7 +37,6 @@ def test_in_virtual_time_each_server_has_the_name_of_its_role(tmp_path):
     assert started == ["supervisor", "echo-0", "echo-1", "directory-0", "callers-0"]
 
 
-@pytest.mark.xdist_group("real-processes")
 def test_live_the_directory_is_a_process_that_comes_back_when_it_is_killed(tmp_path):
     root = str(Path(__file__).resolve().parents[2])
     environment = {VARIABLE: "tests.systems.echo_directory:SYSTEM", "PYTHONPATH": root}

@@ -10,6 +10,7 @@ import pytest
 
 from telemetry.errors import TelemetryError
 from telemetry.spark.java import find_java, java_version
+from tests.waiting import BOUND_S
 
 
 def make_java(home, version):
@@ -57,7 +58,7 @@ def test_an_old_java_on_the_path_is_passed_over_for_the_one_brought_along(tmp_pa
 def test_the_shim_passes_every_argument_but_the_one(tmp_path):
     shim = find_java(tmp_path, {"PATH": ""}) / "bin" / "java"
     arguments = ["--add-modules=jdk.incubator.vector", "-Dtitle=two words", "-XshowSettings:properties", "-version"]
-    done = subprocess.run([shim, *arguments], capture_output=True, text=True, timeout=180, check=True)
+    done = subprocess.run([shim, *arguments], capture_output=True, text=True, timeout=BOUND_S, check=True)
     assert "title = two words" in done.stderr
 
 
@@ -68,8 +69,6 @@ def test_no_java_at_all_says_what_to_do(tmp_path, monkeypatch):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
-@pytest.mark.xdist_group("spark")
 def test_spark_runs_on_the_java_brought_along(tmp_path):
     """In a process of its own: this one may have a JVM already, and a JVM is for life."""
     script = (
@@ -87,7 +86,8 @@ def test_spark_runs_on_the_java_brought_along(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_MASTER")}
     command = [sys.executable, "-c", script]
     root = Path(__file__).parents[2]
+    environment["PATH"] = path
     done = subprocess.run(
-        command, env={**environment, "PATH": path}, cwd=root, capture_output=True, text=True, timeout=280, check=False
+        command, env=environment, cwd=root, capture_output=True, text=True, timeout=BOUND_S, check=False
     )
     assert done.stdout.strip() == "45", done.stderr

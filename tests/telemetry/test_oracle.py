@@ -22,6 +22,7 @@ from telemetry.systems.context_broker import oracle
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from telemetry.systems.context_broker.oracle import Conditions
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
+from tests.thorough import examples
 
 MS = 1000
 VALID_MS = 100
@@ -161,7 +162,7 @@ def expected(request, provided, events, valid_ms):
     return {"timed_out": "lost", "refused": "refused"}[request.outcome]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(samples(), max_size=25), st.lists(events, max_size=6), st.integers(1, 40))
 def test_the_oracle_and_a_dictionary_agree(samples, events, valid_ms):
     provided = [one for one in samples if one.role == "provider" and one.outcome == "answered"]

@@ -7,8 +7,6 @@ from telemetry.lake.runs import Lake, RunFiles
 from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.xdist_group("real-processes")
-
 LINKS = [{"a": i, "b": (i + 1) % 6} for i in range(6)]
 WORKLOAD = {
     "providers": 1, "consumers": 12, "holders": 1, "update_interval_s": 0.5, "request_interval_s": 0.2,

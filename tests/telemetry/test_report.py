@@ -28,7 +28,7 @@ from telemetry.statistics.intervals import SHARE, interval
 from telemetry.summary.truths import SHARES, TRUTHS
 from tests.telemetry.synthetic import Script, write_lake, write_run
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SCRIPTS = {
     "ring-0": Script(seed=1),

@@ -21,7 +21,7 @@ from tests.spark_cluster import ROOT, cluster
 from tests.telemetry.synthetic import Script, write_run
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300), pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SPEC = """
 topology: {kind: ring, brokers: 4, params: {delay_ms: 1}}
@@ -115,4 +115,4 @@ def test_nothing_of_a_cluster_outlives_whoever_wanted_it(tmp_path: Path) -> None
         except OSError:
             return b""
 
-    wait_for(lambda: not left(), "the master is gone", 20)
+    wait_for(lambda: not left(), "the master is gone")

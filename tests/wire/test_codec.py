@@ -10,6 +10,7 @@ from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
 from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, ContextUpdateAdvertisement
 from overlay.systems.context_broker.wire.table import CODES
 from tests.broker.strategies import damaged, messages
+from tests.thorough import examples
 
 encoded = messages.map(encode)
 
@@ -21,7 +22,7 @@ def parse_or_none(data):
         return None
 
 
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 @given(st.binary(max_size=200) | st.integers(0, 35).flatmap(lambda c: st.binary().map(lambda b: b"%d|" % c + b)))
 def test_any_bytes_give_a_message_or_the_one_error(data):
     parse_or_none(data)
@@ -29,7 +30,7 @@ def test_any_bytes_give_a_message_or_the_one_error(data):
     timestamp_of(data)
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=examples(2_000))
 @given(damaged(encoded))
 def test_a_damaged_message_is_refused_or_reads_as_another_that_is_written_so(data):
     message = parse_or_none(data)
@@ -37,7 +38,7 @@ def test_a_damaged_message_is_refused_or_reads_as_another_that_is_written_so(dat
         assert parse(encode(message)) == message
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(messages)
 def test_what_is_written_is_read(message):
     data = encode(message)

@@ -1,0 +1,15 @@
+"""How much is tried of what is drawn at random: a part in ``make test``, all in ``.ci/run`` and ``make fuzz``.
+
+``WAXWING_THOROUGH=1`` asks for all. What was found once is tried always: seeds that failed and planted bugs.
+"""
+
+import os
+
+THOROUGHLY = "WAXWING_THOROUGH"
+THOROUGH = os.environ.get(THOROUGHLY) == "1"
+PART = 4
+
+
+def examples(all_of_them: int) -> int:
+    """Of so many examples or seeds, those that are tried now: all, or the fourth part."""
+    return all_of_them if THOROUGH else all_of_them // PART
