@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from overlay.runtime.lifeline import die_with_parent
 from tests.turns import turn
 from tests.waiting import BOUND_S
 
@@ -101,6 +103,7 @@ def start_house(var: Path, **more: str) -> subprocess.Popen[str]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
+            preexec_fn=partial(die_with_parent, os.getpid()),  # a suite that is interrupted leaves no house behind
         )
 
 

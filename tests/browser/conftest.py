@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect, sync_playwright
 
+from overlay.runtime.lifeline import die_with_parent
 from tests.conftest import Stack
 from tests.thorough import THOROUGH
 from tests.waiting import BOUND_MS, BOUND_S, wait_for
@@ -124,7 +126,8 @@ def furnished(var: Path) -> Iterator[Shown]:
         "--log-level",
         "error",
     ]
-    web = subprocess.Popen([*command, "--timeout-graceful-shutdown", "1"], cwd=ROOT, env=environment)
+    command += ["--timeout-graceful-shutdown", "1"]
+    web = subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=partial(die_with_parent, os.getpid()))
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_for(url)
