@@ -1,27 +1,27 @@
-"""Context-broker networks: the systems that live here, and the two drivers that run them. Start here.
+"""Context-broker networks: the systems, and the two drivers that run them. Start here.
 
-A *system* is what one published paper describes: servers, clients, settings, a workload. Seed 000, the decentralised
-context broker, is the first. Its cores are pure: time and chance are arguments, and no socket or file is opened. The
-same objects run over real UDP and in virtual time::
+A *system* is the subject of one published paper: servers, clients, settings and a workload. Seed 000, the decentralised
+context broker, is the first. Its cores are pure: they get time and randomness as arguments and open no sockets or
+files. The same objects run over real UDP and in virtual time::
 
-        systems.<name>     what servers and clients do       pure
+        systems.<name>     behaviour of servers and clients  pure
              |  contract, registry
-        deployment, experiment, faults, load                 pure: what is wanted, and what comes next
+        deployment, experiment, faults, load                 pure: the desired state, and the next step
              |
         runtime            real UDP, real processes          sim     virtual time
              |                                                |
         cli                ``python -m overlay``
 
-The rooms, from the ground up. Each imports only those above it in this list, and ``make check`` verifies that:
+The packages, lowest layer first. Each imports only packages above it in this list; ``make check`` verifies this:
 
-- ``core``        node, addresses, settings, errors, links, chance: what every core stands on
+- ``core``        nodes, addresses, settings, errors, links, random streams: used by every core
 - ``journal``     the facts that processes report, their files, and recordings of single servers
 - ``topologies``  generators, files, checks and measures of graphs; ``load``: assignment of clients, tallies, windows
-- ``faults``      servers that leave, crash and come back; links that are cut, slow or lossy
-- ``systems``     ``contract``: what a system must offer; ``registry``: which systems there are; a folder for each
-- ``deployment``  one checked document of what a host must run; its phases; which process to start or stop next
-- ``experiment``  definitions, sweeps and what-ifs: from one document to the configurations it stands for
-- ``runtime``     UDP sockets, processes, the supervisor; ``sim``: the simulator, recordings replayed
+- ``faults``      servers that leave, crash and return; links that are cut, slow or lossy
+- ``systems``     ``contract``: the interface of a system; ``registry``: all systems; a folder for each
+- ``deployment``  a checked document of all processes of a host, its phases, and which process to start or stop next
+- ``experiment``  definitions, sweeps and what-ifs: from one document to its configurations
+- ``runtime``     UDP sockets, processes, the supervisor; ``sim``: the simulator, replay of recordings
 - ``plugins``     systems from other packages (``WAXWING_SYSTEMS``)
 - ``cli``         the commands
 

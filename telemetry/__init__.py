@@ -1,17 +1,17 @@
-"""From facts to figures: what the processes of a run wrote becomes tables, live windows, charts and reports.
+"""Measurement and analysis: turns the journals of a run into tables, live windows, charts and reports.
 
 ::
 
     journals ──collect──> Parquet ──spark──> result.json, report.html
         └────── live.window ──> snapshots of the live page
 
-- ``lake``        where a run's files are; ``collect``: journals to Parquet; ``summary``: what one run came to
-- ``live``        what a run shows while it goes on
+- ``lake``        paths of a run's files; ``collect``: journals to Parquet; ``summary``: the figures of one run
+- ``live``        snapshots of a run in progress
 - ``statistics``  percentiles, and intervals over replicates; ``filters``: the language of thresholds and lists
-- ``charts``      the one shape of a chart; ``reports``: the comparison, as data and as one file; ``spark`` computes it
-- ``sweep``       one or many runs in virtual time; ``calibration``: what messages cost live, for such runs
-- ``systems``     what is measured of one system alone: its oracle, traces, published values, studies
-- ``errors``      what stops telemetry for a reason that a person can act on
+- ``charts``      chart descriptions; ``reports``: the comparison, as data and as one file; computed by ``spark``
+- ``sweep``       one or many runs in virtual time; ``calibration``: service times of messages, for such runs
+- ``systems``     measurements specific to one system: its oracle, traces, published values, studies
+- ``errors``      errors that a person can act on
 
-What computes figures is pure. Knows ``overlay`` and nothing of the web.
+Code that computes figures is pure. Imports ``overlay`` and nothing of the web.
 """

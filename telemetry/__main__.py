@@ -30,7 +30,9 @@ _say = partial(tell, PROGRESS)
 
 def parser() -> argparse.ArgumentParser:
     """The command's flags."""
-    top = argparse.ArgumentParser(prog="python -m telemetry", description="From facts to figures.", allow_abbrev=False)
+    top = argparse.ArgumentParser(
+        prog="python -m telemetry", description="Analyse runs: reports, sweeps, captures.", allow_abbrev=False
+    )
     commands = top.add_subparsers(dest="command", required=True)
     data = argparse.ArgumentParser(add_help=False)
     data.add_argument("--var", type=Path, default=data_directory(), help="directory for data (default: %(default)s)")
@@ -38,32 +40,28 @@ def parser() -> argparse.ArgumentParser:
         "report", parents=[data], help="compare runs with each other and with the published values"
     )
     report.add_argument(
-        "--kind", choices=["comparison"], default="comparison", help="which report (default: comparison)"
+        "--kind", choices=["comparison"], default="comparison", help="kind of report (default: comparison)"
     )
     report.add_argument("--runs", type=Path, required=True, help="a JSON list of runs: [{run, configuration, …}, …]")
     report.add_argument("--lake", type=Path, required=True, help="directory of collected runs (var/lake)")
     report.add_argument("--out", type=Path, required=True, help="directory for result.json and report.html")
-    report.add_argument("--title", default="Comparison of configurations", help="headline of the report")
+    report.add_argument("--title", default="Comparison of configurations", help="title of the report")
     sweep.add_flags(
-        commands.add_parser(
-            "sweep", parents=[data], help="simulate all configurations of a definition, spread by Spark"
-        )
+        commands.add_parser("sweep", parents=[data], help="simulate all configurations of a definition, on Spark")
     )
     study.add_flags(
         commands.add_parser(
             "study",
             parents=[data],
-            help="simulate a study, and judge by it what its paper says; without an id, list them",
+            help="simulate a study and judge the claims of its paper; without an id, list all studies",
         )
     )
-    batch = commands.add_parser(
-        "simulate-batch", parents=[data], help="carry out a batch that was written before (for the web)"
-    )
-    batch.add_argument("directory", type=Path, help="where batch.json lies")
-    batch.add_argument("--spark", action="store_true", help="by Spark instead of plain processes")
+    batch = commands.add_parser("simulate-batch", parents=[data], help="execute a prepared batch (used by the web)")
+    batch.add_argument("directory", type=Path, help="directory with batch.json")
+    batch.add_argument("--spark", action="store_true", help="use Spark instead of plain processes")
     pcap = commands.add_parser("pcap", help="write the messages of a recorded run to standard output, for Wireshark")
-    pcap.add_argument("directory", type=Path, metavar="RUN_DIR", help="of the run (var/runs/<run>)")
-    cluster = commands.add_parser("spark", parents=[data], help="a master or a worker of a Spark cluster of one's own")
+    pcap.add_argument("directory", type=Path, metavar="RUN_DIR", help="directory of the run (var/runs/<run>)")
+    cluster = commands.add_parser("spark", parents=[data], help="start a master or a worker of a Spark cluster")
     standalone.add_flags(cluster)
     for command in _of_systems():
         parents = [data] if command.needs_data else []
@@ -100,7 +98,7 @@ def _run(command: Command, given: argparse.Namespace) -> int:
 
 
 def _report(given: argparse.Namespace) -> int:
-    # Spark takes a second to import, which --help and a wrong flag need not wait for.
+    # Imported here: Spark takes a second to import, which would delay --help and errors in flags.
     from telemetry.spark.report import read_choice, write_comparison
 
     lake, now = Lake(given.lake), datetime.now(UTC)

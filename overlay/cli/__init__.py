@@ -1,4 +1,4 @@
-"""``python -m overlay``: brokers, single exchanges, the supervisor, runs in virtual time and replays.
+"""``python -m overlay``: brokers, single exchanges, the supervisor, simulated runs and replays.
 
-``commands`` picks the command; each has a module of its own.
+``commands`` dispatches to the command's module.
 """

@@ -1,4 +1,4 @@
-"""The command line: picks the command and leaves the rest to it. Nothing is imported that the command does not need.
+"""Dispatches to the commands. Imports only the module of the command that is run.
 
 Exit codes of exchanges: 0 done, 1 not found or refused, 2 wrong usage, 3 no answer in time. A foreground server exits
 with 1 when it cannot bind.
@@ -13,8 +13,8 @@ from overlay import __version__
 from overlay.programs import PROGRAMS, commands_of, find
 
 OWN = {
-    "supervise": "the host's supervisor of servers and client fleets",
-    "simulate": "one configuration in virtual time",
+    "supervise": "run the host's supervisor of servers and client fleets",
+    "simulate": "run one configuration in virtual time",
     "replay": "repeat recorded servers in virtual time and compare byte for byte",
 }
 
@@ -71,4 +71,4 @@ def _usage() -> Iterator[str]:
     yield "every system:"
     yield from (f"  {name:<11} {help}" for name, help in OWN.items())
     yield ""
-    yield "python -m overlay COMMAND --help says more."
+    yield "For details: python -m overlay COMMAND --help"

@@ -1,4 +1,4 @@
-"""``python -m overlay replay``: recorded brokers done again, and whether they say the same."""
+"""``python -m overlay replay``: repeats recorded brokers and compares the datagrams that they send."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ IDENTICAL, DIFFERENT, WRONG_USAGE, INCOMPLETE = 0, 1, 2, 3
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="overlay replay",
-        description="Feed what recorded brokers received to fresh ones, and compare what they send byte for byte.",
-        epilog="Exit codes: 0 identical, 1 different, 2 nothing there that can be replayed, 3 no difference, but some "
-        "recording ends before its broker did.",
+        description="Feed the recorded input to new brokers and compare the datagrams that they send, byte for byte.",
+        epilog="Exit codes: 0 identical, 1 different, 2 no recording that can be replayed, 3 no difference, but a "
+        "recording is incomplete.",
     )
     parser.add_argument(
-        "directory", type=Path, metavar="DIRECTORY", help="with recordings in it, or in its directory journal"
+        "directory", type=Path, metavar="DIRECTORY", help="contains recordings, directly or in its directory journal"
     )
     return parser
 
 
 def main(argv: list[str]) -> int:
-    """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference; the exit code.
+    """Print ``identical: N brokers, M inputs, K datagrams`` or the first difference. Returns the exit code.
 
-    Where a recording ends before its broker did, what is missing was not compared: it says ``incomplete`` instead.
+    If a recording ends before its broker did, the rest was not compared, and it prints ``incomplete`` instead.
     """
     directory: Path = make_parser().parse_args(argv).directory
     try:
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"overlay replay: {error}\n")
         return WRONG_USAGE
     if not found:
-        sys.stderr.write(f"overlay replay: there are no recordings in {directory}; a run is recorded with record_mb\n")
+        sys.stderr.write(f"overlay replay: no recordings in {directory}; set record_mb to record a run\n")
         return WRONG_USAGE
     if (difference := found[-1].difference) is not None:
         sys.stdout.write(f"different: {difference}\n")
@@ -47,18 +47,18 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"{note}\n")
     inputs, datagrams = (sum(getattr(one, name) for one in found) for name in ("inputs", "datagrams"))
     brokers = len({one.begin.address for one in found})
-    verdict = "incomplete, no difference in what was recorded" if notes else "identical"
+    verdict = "incomplete, no difference in the recorded part" if notes else "identical"
     sys.stdout.write(f"{verdict}: {brokers} brokers, {inputs} inputs, {datagrams} datagrams\n")
     return INCOMPLETE if notes else IDENTICAL
 
 
 def _note(one: Replayed) -> str:
-    """What is missing from the recording of a broker."""
+    """Why the recording of a broker is incomplete; empty if it is complete."""
     if one.end == What.FULL:
         return f"{one.begin.name}: the recording reached its limit after {one.inputs} inputs"
     if one.end is None:
         return (
-            f"{one.begin.name}: the recording has no end; it stops after {one.inputs} inputs, since the broker was "
-            "killed or the file was cut"
+            f"{one.begin.name}: the recording has no end mark and stops after {one.inputs} inputs: the broker was "
+            "killed or the file was truncated"
         )
     return ""

@@ -1,7 +1,7 @@
 """``python -m overlay simulate SPEC``: one configuration in virtual time, without the web.
 
-Beside both drivers, since it needs what either knows: ``overlay.runtime`` the clock and the calibration of this
-machine, ``overlay.sim`` the rest.
+It is in neither driver, because it uses both: the clock and this machine's calibration from ``overlay.runtime``, and
+the simulator from ``overlay.sim``.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ SHOWN_EVERY_S = 0.2
 def make_parser() -> OneLineParser:
     parser = OneLineParser(
         prog="overlay simulate",
-        description="Run one configuration in virtual time. SPEC is what POST /api/experiments/ takes, as YAML or "
+        description="Run one configuration in virtual time. SPEC is a body of POST /api/experiments/ as YAML or "
         "JSON, with its topology inline: {kind: ring, brokers: 10}.",
-        epilog="Exit codes: 0 done, 1 failed, 2 the specification is wrong, 130 stopped by Ctrl-C.",
+        epilog="Exit codes: 0 done, 1 failed, 2 invalid specification, 130 stopped by Ctrl-C.",
     )
-    parser.add_argument("spec", metavar="SPEC", help="a file; - is standard input")
-    parser.add_argument("--seed", type=int, help="in place of the specification's")
-    parser.add_argument("--replicate", type=int, default=0, metavar="R", help="which of the seed's replicates (0)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the journal and the summary here")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("spec", metavar="SPEC", help="a file, or - for standard input")
+    parser.add_argument("--seed", type=int, help="override the seed of the specification")
+    parser.add_argument("--replicate", type=int, default=0, metavar="R", help="number of the replicate (0)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the journal and the summary in this directory")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--var", type=Path, default=data_directory(), metavar="DIR", help="where this machine's calibration lies"
+        "--var", type=Path, default=data_directory(), metavar="DIR", help="directory of this machine's calibration"
     )
     return parser
 
 
 def main(argv: list[str]) -> int:
-    """Run SPEC and print what came of it; the exit code."""
+    """Run SPEC and print the result. Returns the exit code."""
     parser = make_parser()
     options = parser.parse_args(argv)
     try:
@@ -93,11 +93,11 @@ def main(argv: list[str]) -> int:
     return STOPPED if found["was_stopped"] else DONE
 
 
-# ---- what is wanted
+# ---- reading the specification
 
 
 def _configuration(options: argparse.Namespace) -> tuple[dict[str, Any], int]:
-    """The one configuration of SPEC in full, and the seed of the run."""
+    """The complete configuration in SPEC, and the seed of the run."""
     if not 0 <= options.replicate < MAX_REPLICATES:
         raise InvalidSetting("--replicate", f"must be from 0 to {MAX_REPLICATES - 1}, not {options.replicate}")
     instead = {} if options.seed is None else {"seed": options.seed}
@@ -118,7 +118,7 @@ def _read(spec: str) -> bytes:
 
 @contextmanager
 def _directory(out: Path | None) -> Iterator[Path]:
-    """Where the journal lies; without ``out`` only for as long as it takes."""
+    """The directory of the journal; without ``out`` a temporary one."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         yield out.resolve()
@@ -127,7 +127,7 @@ def _directory(out: Path | None) -> Iterator[Path]:
         yield Path(scratch)
 
 
-# ---- running it
+# ---- running
 
 
 def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any
 
 
 class _Shown:
-    """The line of progress on a terminal; nothing elsewhere."""
+    """The progress line on a terminal; nothing elsewhere."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -168,7 +168,7 @@ class _Shown:
             sys.stderr.flush()
 
 
-# ---- telling of it
+# ---- output
 
 
 def _found(
@@ -201,8 +201,8 @@ _ROWS = (
 )
 _REST = (
     ("brokers", "{brokers:,}"),
-    ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor and {wall_s:,.1f} s by the clock"),
-    ("memory", "{peak_rss_mib:,} MiB at most, resident, all in"),
+    ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor time and {wall_s:,.1f} s elapsed"),
+    ("memory", "{peak_rss_mib:,} MiB peak resident, including the interpreter"),
     ("events", "{events:,}; {events_per_s:,} per second of processor"),
     ("service times", "{service_times}"),
     ("seed", "{seed}"),
@@ -215,8 +215,8 @@ def _lines(found: Mapping[str, Any], system: System) -> str:
     for name, template in (*_ROWS, *system.cost_words.values(), *_REST):
         try:
             lines.append(f"{name:<16}{template.format(**found)}")
-        except (TypeError, ValueError):  # of None: nothing was measured of it
+        except (TypeError, ValueError):  # None: not measured
             lines.append(f"{name:<16}–")
     if found["were_introduced"]:
-        lines.append("brokers were given their neighbours at once; of so many, joining is not simulated")
+        lines.append("neighbours were assigned at the start: joining is not simulated for so many brokers")
     return "".join(f"{line}\n" for line in lines)

@@ -44,14 +44,14 @@ hold."""
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What can be chosen of a run in virtual time."""
+    """Settings of a run in virtual time."""
 
     service_times: str = setting(
         CALIBRATED,
         choices=(CALIBRATED, NO_SERVICE),
-        help="What a broker spends on each message: as measured on this machine (or, where nothing was, on the named "
-        "one that the reference was measured on), so that requests queue for it; or nothing, so that only links take "
-        "time. Without, runs are faster and show the protocol alone.",
+        help="Processor time that a broker spends on each message: as measured on this machine (without a "
+        "calibration, on the machine of the reference calibration), so that requests queue for it; or none, so that "
+        "only links take time. Without service times, runs are faster and show the protocol alone.",
     )
 
     def __post_init__(self) -> None:

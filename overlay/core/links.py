@@ -34,39 +34,39 @@ class LinkShape:
     """What one direction of a link does to datagrams. The default does nothing."""
 
     delay_ms: float = setting(
-        0.0, unit="ms", low=0, high=60_000, help="One-way delay. More makes each hop of a search slower."
+        0.0, unit="ms", low=0, high=60_000, help="One-way delay. It slows down each hop of a search."
     )
     jitter_ms: float = setting(
         0.0,
         unit="ms",
         low=0,
         high=60_000,
-        help="The delay varies uniformly by up to this much either way; at most the delay. Jitter reorders datagrams.",
+        help="Uniform variation of the delay in both directions; at most the delay. Jitter reorders datagrams.",
     )
     loss: float = setting(
-        0.0, unit="fraction", low=0, high=1, help="Share of datagrams lost. Each hop lost costs a client's time-out."
+        0.0, unit="fraction", low=0, high=1, help="Share of datagrams lost. Each lost hop costs a client's time-out."
     )
     loss_burst: float = setting(
         0.0,
         unit="datagrams",
         low=0,
         high=1000,
-        help="Mean length of a run of losses (Gilbert's model); 0 loses each datagram independently of the last.",
+        help="Mean length of a loss burst (Gilbert model); 0 makes losses independent.",
     )
     loss_burst_limit: int = setting(
         0,
         unit="datagrams",
         low=0,
         high=1000,
-        help="Never lose more than this many in a row, which makes the real loss a little lower; 0 sets no limit.",
+        help="Maximum length of a loss burst, which makes the actual loss a little lower; 0 sets no limit.",
     )
     duplication: float = setting(
-        0.0, unit="fraction", low=0, high=1, help=f"Chance that one more copy follows, up to {MAX_COPIES} in all."
+        0.0, unit="fraction", low=0, high=1, help=f"Probability of another copy, up to {MAX_COPIES} in all."
     )
     reordering: float = setting(
         0.0, unit="fraction", low=0, high=1, help="Share of datagrams held back, so that later ones overtake them."
     )
-    reordering_ms: float = setting(50.0, unit="ms", low=0, high=60_000, help="How long a held-back one is late.")
+    reordering_ms: float = setting(50.0, unit="ms", low=0, high=60_000, help="How long a datagram is held back.")
     corruption: float = setting(
         0.0,
         unit="fraction",
@@ -82,9 +82,9 @@ class LinkShape:
         unit="bytes",
         low=65_507,
         high=1 << 30,
-        help="Bytes that may wait for the rate. A long queue trades loss for delay. Holds at least one datagram.",
+        help="Queue in front of the rate limit. A long queue trades loss for delay. At least one datagram fits.",
     )
-    partition: bool = setting(False, unit="", help="Nothing passes, as if the cable were cut.")
+    partition: bool = setting(False, unit="", help="The link is cut: no datagram passes.")
 
     def __post_init__(self) -> None:
         check(self)

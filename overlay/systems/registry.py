@@ -76,17 +76,16 @@ RECORD = SettingInfo(
     kind="integer",
     default=0,
     unit="MB",
-    help="How much each broker may write down of all that it receives and sends, so that the run can be replayed "
-    "message by message; 0 writes nothing. A datagram takes its own length and some 30 bytes, and costs the broker "
-    "processor time that the measurement then contains. When the room is used up the rest of the run is not recorded.",
+    help="Maximum size of each broker's recording of the datagrams it receives and sends, so that the run can be "
+    "replayed message by message; 0 records nothing. A datagram takes its own length and about 30 bytes. Recording "
+    "costs processor time, which is part of the measurement. When the limit is reached, recording stops.",
     low=0,
     high=4096,
     choices=(),
 )
-"""Of a whole run, whatever its system; beside its settings, not among them. Counterpart: ``overlay.journal.recording``.
-"""
+"""A setting of a run, not of its system. Counterpart: ``overlay.journal.recording``."""
 MOST_RECORDED = 1_000
-"""Brokers of an overlay that is recorded, at a file each."""
+"""Maximum brokers of a recorded overlay; each has a file of its own."""
 
 
 def check_record_mb(value: object, brokers: int) -> None:

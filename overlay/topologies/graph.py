@@ -29,12 +29,16 @@ MAX_NAME = 100
 class Limits:
     """How large a topology may be. Drawing and measuring take time that grows with brokers times links."""
 
-    brokers: int = setting(1000, unit="brokers", low=1, high=100_000, help="Most brokers of one topology.")
+    brokers: int = setting(1000, unit="brokers", low=1, high=100_000, help="Maximum brokers of one topology.")
     links: int = setting(
-        20_000, unit="links", low=1, high=5_000_000, help="Most links; 20,000 allow a full mesh of 200 brokers."
+        20_000, unit="links", low=1, high=5_000_000, help="Maximum links; 20,000 allow a full mesh of 200 brokers."
     )
     file_bytes: int = setting(
-        8_000_000, unit="bytes", low=1000, high=1 << 30, help="Largest file to import; it is held in memory whole."
+        8_000_000,
+        unit="bytes",
+        low=1000,
+        high=1 << 30,
+        help="Largest file to import; it is read into memory completely.",
     )
 
     def __post_init__(self) -> None:

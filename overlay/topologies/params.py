@@ -29,18 +29,22 @@ class Params:
     """What the links of every kind can be given. Both directions of a link are alike."""
 
     delay_ms: float = setting(
-        0.0, unit="ms", low=0, high=60_000, help="Least one-way delay of a link; 0 leaves datagrams as they are."
+        0.0, unit="ms", low=0, high=60_000, help="Minimum one-way delay of a link; 0 adds no delay."
     )
     delay_spread_ms: float = setting(
-        0.0, unit="ms", low=0, high=60_000, help="Each link's delay is up to this much above the least."
+        0.0, unit="ms", low=0, high=60_000, help="Each link's delay is up to this much above the minimum."
     )
     delay_by: str = setting(
         "chance",
         choices=("chance", "distance"),
-        help="What spreads the delays: each link draws its own, or it grows with the distance as drawn.",
+        help="How delays are spread: drawn for each link, or growing with the distance in the drawing.",
     )
     jitter_ms: float = setting(
-        0.0, unit="ms", low=0, high=60_000, help="Each datagram's delay varies by this; at most the least delay."
+        0.0,
+        unit="ms",
+        low=0,
+        high=60_000,
+        help="Each datagram's delay varies by up to this much; at most the minimum delay.",
     )
     loss: float = setting(0.0, unit="fraction", low=0, high=1, help="Share of datagrams lost on each link.")
     loss_burst: float = _as_of_a_link("loss_burst")
@@ -64,21 +68,21 @@ class Params:
 @dataclass(frozen=True)
 class GridParams(Params):
     columns: int = setting(
-        0, unit="brokers", low=0, high=1000, help="Brokers in a row; 0 makes it as square as it can be."
+        0, unit="brokers", low=0, high=1000, help="Brokers per row; 0 chooses a shape close to a square."
     )
 
 
 @dataclass(frozen=True)
 class RegularParams(Params):
     degree: int = setting(
-        3, unit="links", low=1, high=999, help="Links of every broker. More shorten searches and cost monitoring."
+        3, unit="links", low=1, high=999, help="Links per broker. More links shorten searches and cost monitoring."
     )
 
 
 @dataclass(frozen=True)
 class PreferentialParams(Params):
     links_per_broker: int = setting(
-        2, unit="links", low=1, high=999, help="Links that each new broker brings; the mean degree is near twice this."
+        2, unit="links", low=1, high=999, help="Links that each new broker adds; the mean degree is about twice this."
     )
 
 
@@ -99,26 +103,26 @@ class WaxmanParams(Params):
         unit="fraction",
         low=0.01,
         high=10,
-        help="How far links reach, as a share of the largest distance (alpha to Waxman and NetworkX, beta to BRITE).",
+        help="Reach of links, as a share of the largest distance (alpha in Waxman and NetworkX, beta in BRITE).",
     )
     link_probability: float = setting(
         0.4,
         unit="probability",
         low=0.000001,
         high=1,
-        help="How likely two brokers at no distance are joined (beta to Waxman and NetworkX, alpha to BRITE).",
+        help="Probability of a link between brokers at distance 0 (beta in Waxman and NetworkX, alpha in BRITE).",
     )
     mean_degree: float = setting(
         2.0,
         unit="links",
         low=0,
         high=999,
-        help="Exactly this mean number of links per broker, by drawing so many links; 0 leaves it to the probability.",
+        help="Exact mean number of links per broker, by drawing that many links; 0 uses the probability.",
     )
     links_per_broker: int = setting(
         0,
         unit="links",
         low=0,
         high=999,
-        help="Where not 0, decides instead of the two above: links that each new broker brings, as BRITE adds them.",
+        help="Links that each new broker adds, as in BRITE. Replaces the two parameters above unless 0.",
     )

@@ -1,1 +1,1 @@
-"""The commands of ``python -m telemetry`` that take more than a page."""
+"""The longer commands of ``python -m telemetry``."""

@@ -1,4 +1,4 @@
-"""``python -m telemetry sweep SPEC``: all configurations of a definition, simulated, without the web."""
+"""``python -m telemetry sweep SPEC``: simulates all configurations of a definition, without the web."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from telemetry.thresholds import Threshold
 Say = Callable[[str], None]
 
 WENT_WELL, FAILED, BROKEN = 0, 1, 4
-"""Exit codes: all ran and kept their thresholds, some did not run, all ran and some broke one."""
+"""Exit codes: all completed and met their thresholds; some did not complete; all completed, some broke a threshold."""
 SAY_S = 5.0
-"""Between two sentences on how far it is."""
+"""Interval between progress messages."""
 
 
 def add_flags(sweep: ArgumentParser) -> None:
-    """What can be told to ``python -m telemetry sweep``."""
-    sweep.add_argument("spec", metavar="SPEC", type=Path, help="a definition as YAML or JSON, its topologies inline")
+    """Add the flags of ``python -m telemetry sweep``."""
+    sweep.add_argument("spec", metavar="SPEC", type=Path, help="a definition as YAML or JSON, with inline topologies")
     sweep.add_argument("--out", type=Path, help="directory of runs and lake (default: sweeps/NAME below --var)")
-    sweep.add_argument("--replicates", type=int, help="in place of the definition's")
-    sweep.add_argument("--plain", action="store_true", help="by processes of this machine instead of Spark")
+    sweep.add_argument("--replicates", type=int, help="override the number of replicates in the definition")
+    sweep.add_argument("--plain", action="store_true", help="use processes on this machine instead of Spark")
 
 
 def make(given: Namespace, say: Say) -> tuple[str, int]:
-    """Simulate what is not simulated yet; what came of it in words, and the exit code that says it.
+    """Simulate all runs without a cached result. Returns a text for the terminal and the exit code.
 
-    Raises ``InvalidSetting`` for a definition that is wrong and ``TelemetryError`` where it cannot go on.
+    Raises ``InvalidSetting`` for an invalid definition and ``TelemetryError`` if the sweep cannot continue.
     """
     orders = orders_of(given.spec, given.replicates)
     demanded = _demanded_by(given.spec)
@@ -83,7 +83,7 @@ def _code(rows: Sequence[page.Row]) -> int:
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Nobody else sweeps into ``out`` meanwhile; of one that was killed the kernel lets go."""
+    """Lock ``out`` against other sweeps. The kernel releases the lock of a killed process."""
     out.mkdir(parents=True, exist_ok=True)
     held = os.open(out, os.O_RDONLY)
     try:

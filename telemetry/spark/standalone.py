@@ -24,27 +24,29 @@ PORT = 7077
 CLASSES = {"master": "org.apache.spark.deploy.master.Master", "worker": "org.apache.spark.deploy.worker.Worker"}
 LOOPBACK = "127.0.0.1"
 _URL = re.compile(r"spark://[^/\s:]+:\d{1,5}(,[^/\s:]+:\d{1,5})*")
-# Of what applications leave on a worker, what is older than an hour goes.
+# Workers delete files of applications after an hour.
 _WORKER_OPTIONS = "-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags of both roles."""
+    """Add the flags of both roles."""
     roles = parser.add_subparsers(dest="role", required=True)
-    master = roles.add_parser("master", help="hands work out; there is one")
-    worker = roles.add_parser("worker", help="carries work out; as many as there are machines")
-    worker.add_argument("master", metavar="spark://HOST:PORT", help="of the master, or of several after a failure")
-    worker.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="tasks at a time (%(default)s)")
+    master = roles.add_parser("master", help="distributes work; one per cluster")
+    worker = roles.add_parser("worker", help="executes tasks; one per machine")
+    worker.add_argument("master", metavar="spark://HOST:PORT", help="the master, or several for failover")
+    worker.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="parallel tasks (%(default)s)")
     worker.add_argument("--memory", default="1g", help="for all tasks, such as 512m or 4g (%(default)s)")
-    master.add_argument("--host", default=LOOPBACK, help="the name by which others reach it (%(default)s)")
-    worker.add_argument("--host", help="the same (default: this machine's address; of a master on loopback, that)")
+    master.add_argument("--host", default=LOOPBACK, help="the name that others use to connect (%(default)s)")
+    worker.add_argument(
+        "--host", help="the same (default: this machine's address, or loopback if the master is on loopback)"
+    )
     for role, port in ((master, PORT), (worker, 0)):
-        role.add_argument("--port", type=int, default=port, help="0 picks one (%(default)s)")
-        role.add_argument("--webui-port", type=int, default=0, help="of its page, which shows its state; 0 picks one")
+        role.add_argument("--port", type=int, default=port, help="0 chooses a free port (%(default)s)")
+        role.add_argument("--webui-port", type=int, default=0, help="port of its status page; 0 chooses a free port")
 
 
 def command(given: argparse.Namespace) -> list[str]:
-    """What to run. Raises ``InvalidSetting``."""
+    """The command line to run. Raises ``InvalidSetting``."""
     words = [str(_home() / "bin" / "spark-class"), CLASSES[given.role]]
     words += ["--port", str(given.port), "--webui-port", str(given.webui_port)]
     if given.role == "master":
@@ -56,7 +58,7 @@ def command(given: argparse.Namespace) -> list[str]:
     if not re.fullmatch(r"[1-9]\d*[mg]", given.memory):
         raise InvalidSetting("memory", f"must be a number with m or g, such as 512m, not {given.memory!r:.20}")
     if int(given.memory[:-1]) * {"m": 1, "g": 1024}[given.memory[-1]] < int(EXECUTOR_MEMORY[:-1]):
-        raise InvalidSetting("memory", f"must be {EXECUTOR_MEMORY} or more, which a task's process takes")
+        raise InvalidSetting("memory", f"must be at least {EXECUTOR_MEMORY}, the memory of one executor")
     scratch = str(Path(tempfile.gettempdir()) / f"waxwing-spark-worker-{os.getpid()}")
     if host := given.host or (LOOPBACK if given.master.startswith(f"spark://{LOOPBACK}:") else None):
         words += ["--host", host]

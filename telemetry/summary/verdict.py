@@ -1,6 +1,6 @@
-"""A run's verdict on itself: ``valid``, or ``suspect`` with every reason. Pure.
+"""The verdict on a run: ``valid``, or ``suspect`` with every reason. Pure.
 
-A suspect run is kept, shown and marked; it is never silently left out of a mean.
+Suspect runs are kept, shown and labelled. They are never silently left out of a mean.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from overlay.core.settings import check, setting
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From where on a measurement says more about the machine than about the brokers."""
+    """Limits above which a measurement reflects the machine rather than the brokers."""
 
     machine_busy: float = setting(
         0.9,
         low=0.1,
         high=1,
-        help="Share of all cores that the run's processes may use while measuring. Above it requests queue for a core, "
-        "so that response times are those of the scheduler. Lower finds more runs suspect.",
+        help="Share of all cores that the run's processes may use during measuring. Above it, requests queue for a "
+        "core, so response times reflect the scheduler. A lower limit marks more runs as suspect.",
     )
     process_busy: float = setting(
         0.95,
         low=0.1,
         high=1,
-        help="Share of one core that a single process may use while measuring. Each broker and each load generator "
-        "runs on one thread, so at 1 it is the bottleneck.",
+        help="Share of one core that a single process may use during measuring. Each broker and each load generator "
+        "has one thread, so at 1 it is the bottleneck.",
     )
     late_p99_us: int = setting(
         10_000,
         unit="µs",
         low=100,
         high=10_000_000,
-        help="By how much the generator may send later than intended, at the 99th percentile. 10 ms is about one "
-        "scheduler tick: a sleeping process on a free core wakes well within it.",
+        help="Maximum delay of the generator behind its schedule, at the 99th percentile. 10 ms is about one "
+        "scheduler tick; a sleeping process on a free core wakes up much sooner.",
     )
     late_share: float = setting(
         0.5,
         low=0.01,
         high=1,
-        help="Share of the mean response time that may be the generator's own lateness. Above half of it, the figure "
+        help="Share of the mean response time that may be caused by the generator's delay. Above half, the figure "
         "describes the generator rather than the brokers.",
     )
     clock_step_ms: int = setting(
@@ -49,7 +49,7 @@ class Thresholds:
         unit="ms",
         low=1,
         high=60_000,
-        help="How far the wall clock may move against the monotonic one. A step bends ages and validity, never "
+        help="How far the wall clock may drift from the monotonic clock. A step distorts ages and validity, but not "
         "response times.",
     )
 

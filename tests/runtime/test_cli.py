@@ -81,8 +81,8 @@ def test_no_answer_in_time_ends_with_3() -> None:
         (["broker", "--bind", "127.0.0.1:0", "--walk-ttl", "9999"], "--walk-ttl: must be at most 4000 hops, not 9999"),
         (["broker", "--bind", "127.0.0.1:0", "--walk-policy", "drunk"], "invalid choice: 'drunk'"),
         (["broker", "--bind", "127.0.0.1:0", "--trusted-networks", "all"], "--trusted-networks:"),
-        (["broker", "--bind", "192.0.2.1:0"], "--bind: 192.0.2.1 can be reached from outside"),
-        (["broker", "--bind", "0.0.0.0:0", "--open"], "--address: a broker bound to 0.0.0.0 must be told"),
+        (["broker", "--bind", "192.0.2.1:0"], "--bind: 192.0.2.1 can be reached from other machines"),
+        (["broker", "--bind", "0.0.0.0:0", "--open"], "--address: required for a broker bound to 0.0.0.0"),
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_what_was_wrong(arguments: list[str | bytes], sentence: str) -> None:

@@ -102,7 +102,7 @@ def test_four_live_brokers_say_the_same_again(tmp_path: Path, start_daemon: Call
         assert daemon.stop() == 0
     done = replayed_elsewhere(tmp_path)
     said, _, counts = done.stdout.partition(": 4 brokers, ")
-    assert (done.returncode, said) == (3, "incomplete, no difference in what was recorded"), done.stdout + done.stderr
+    assert (done.returncode, said) == (3, "incomplete, no difference in the recorded part"), done.stdout + done.stderr
     assert "the recording has no end" in done.stderr
     inputs, datagrams = (int(word) for word in counts.split() if word.isdigit())
     assert inputs > 200
@@ -145,7 +145,7 @@ def test_a_datagram_that_was_tampered_with_is_found(tmp_path: Path, what: str) -
 
 def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert replay_command.main([str(tmp_path)]) == 2
-    assert "there are no recordings" in capsys.readouterr().err
+    assert f"no recordings in {tmp_path}" in capsys.readouterr().err
     (tmp_path / "a.1.recording").write_bytes(b"something else entirely")
     assert replay_command.main([str(tmp_path)]) == 2
     assert "is not a recording of a broker" in capsys.readouterr().err
@@ -208,7 +208,7 @@ def test_damage_is_no_replay_and_half_a_last_write_is(tmp_path: Path, capsys: py
     Recorder(tmp_path / "begun", BEGIN, 10**6)
     written = {
         "a hole of zeros": ((tmp_path / "begun").read_bytes() + bytes(40), 2, "is damaged"),
-        "torn": (whole[:-3], 3, "incomplete, no difference in what was recorded: 1 brokers"),
+        "torn": (whole[:-3], 3, "incomplete, no difference in the recorded part: 1 brokers"),
         "flipped": (whole[:-3] + bytes([whole[-3] ^ 255]) + whole[-2:], 2, "is damaged"),
         "overwritten": (whole + bytes([255] * 40), 0, "identical: 1 brokers"),  # nothing is said behind the end
     }
@@ -348,7 +348,7 @@ def test_a_simulated_overlay_is_recorded_as_a_live_one_is(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (("--record", "8"), "--record: the recording lies beside the journal; add --journal"),
+        (("--record", "8"), "--record: the recording is written next to the journal; add --journal"),
         (("--record", "5000", "--journal", "/nowhere/a.journal"), "must be at most 4096 MB"),
         (("--record", "much", "--journal", "/nowhere/a.journal"), "'much' is not a number of MB"),
     ],

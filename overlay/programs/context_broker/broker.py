@@ -1,4 +1,4 @@
-"""``python -m overlay broker``: one broker in the foreground. Its flags are made from ``BrokerConfig``."""
+"""``python -m overlay broker``: one broker in the foreground. Its flags are generated from ``BrokerConfig``."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from overlay.systems.context_broker.profiles import PLAIN, PROFILE, PROFILES, re
 from overlay.systems.context_broker.system import SYSTEM
 
 OPEN_HELP = (
-    "Bind outside loopback although the network is not sealed. Whoever reaches an open broker may store data in it and "
-    "read data from it; the protocol has no passwords. Only do so on a network where you trust everyone, and name that "
-    "network in --trusted-networks, since brokers and consumers outside it get acknowledgements and little else."
+    "Allow binding to an address outside loopback. The protocol has no passwords: anyone who can reach an open broker "
+    "can store and read data. Use this only on a network where you trust everyone, and list that network in "
+    "--trusted-networks. Brokers and consumers outside it get little more than acknowledgements."
 )
 
 RECORD_HELP = (
-    "Write down all that it receives and sends, up to so much, in FILE.1.recording beside the journal; python -m "
-    "overlay replay does it again."
+    "Record all datagrams received and sent, up to this size, in FILE.1.recording next to the journal. "
+    "python -m overlay replay repeats the recording."
 )
 
 
 def bind_address(text: str) -> Address:
-    """``HOST:PORT``, where port 0 lets the system choose."""
+    """``HOST:PORT``; with port 0 the system chooses one."""
     if text.endswith(":0"):
         host = "127.0.0.1" if text == "localhost:0" else text[:-2].removeprefix("[").removesuffix("]")
         try:
@@ -42,7 +42,7 @@ def bind_address(text: str) -> Address:
 
 
 def _record_mb(text: str) -> int:
-    from overlay.systems.registry import RECORD  # only here: other brokers would carry it
+    from overlay.systems.registry import RECORD  # imported here to save memory in other broker processes
 
     try:
         RECORD.check(int(text))
@@ -55,13 +55,21 @@ def _record_mb(text: str) -> int:
 
 def make_parser() -> OneLineParser:
     parser = OneLineParser(prog="overlay broker", description="One broker in the foreground. SIGTERM makes it leave.")
-    parser.add_argument("--bind", type=bind_address, required=True, metavar="HOST:PORT", help="port 0 picks one")
-    parser.add_argument("--address", type=address, metavar="HOST:PORT", help="the address it is known by, if another")
+    parser.add_argument(
+        "--bind",
+        type=bind_address,
+        required=True,
+        metavar="HOST:PORT",
+        help="where to listen; port 0 chooses a free port",
+    )
+    parser.add_argument(
+        "--address", type=address, metavar="HOST:PORT", help="the address that others use, if different"
+    )
     parser.add_argument("--open", action="store_true", help=OPEN_HELP)
     parser.add_argument(
-        "--brokers", type=int, metavar="N", help="size of the network, for a walk TTL of 4 x N (at most 4000)"
+        "--brokers", type=int, metavar="N", help="size of the network, sets a walk TTL of 4 x N (at most 4000)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of its random walks; chosen at random by default")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of its random walks; random by default")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="append one tick a second and events to this file")
     parser.add_argument("--record", type=_record_mb, default=0, metavar="MB", help=RECORD_HELP)
     parser.add_argument("--profile", choices=PROFILES, default=PLAIN, help=f"{PROFILE.help} Default: {PLAIN}.")
@@ -71,7 +79,7 @@ def make_parser() -> OneLineParser:
 
 
 def _add_flag(parser: argparse.ArgumentParser, info: SettingInfo) -> None:
-    """A setting that is left out is ``None``, so that the profile's value stays."""
+    """Omitted settings are ``None``, so that the profile's value applies."""
     unit = f" Unit: {info.unit}." if info.unit else ""
     if info.kind == "boolean":
         said = f"{info.help} Default: {'on' if info.default else 'off'}.".replace("%", "%%")
@@ -96,7 +104,7 @@ def main(argv: list[str]) -> int:
     except InvalidSetting as error:
         parser.error(f"{_flag(error.field)}: {error.sentence}")
     if options["record"] and options["journal"] is None:
-        parser.error("--record: the recording lies beside the journal; add --journal")
+        parser.error("--record: the recording is written next to the journal; add --journal")
     seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
     try:
         process = ServerProcess(
@@ -131,14 +139,14 @@ def _configuration(infos: list[SettingInfo], options: dict[str, object]) -> Brok
 
 
 def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:
-    """Refuse what would offer the broker to a network by mistake, or make it known by no usable address."""
+    """Refuse to expose the broker to a network by mistake, and addresses that others cannot use."""
     is_wildcard = ip_address(bind[0]).is_unspecified
     if not is_loopback(bind[0]) and not is_open:
-        raise InvalidSetting("bind", f"{bind[0]} can be reached from outside, and this network is open: add --open")
+        raise InvalidSetting("bind", f"{bind[0]} can be reached from other machines; add --open to allow this")
     if is_wildcard and known_as is None:
-        raise InvalidSetting("address", f"a broker bound to {bind[0]} must be told the address it is known by")
+        raise InvalidSetting("address", f"required for a broker bound to {bind[0]}: the address that others use")
     if known_as is not None and ip_address(known_as[0]).is_unspecified:
-        raise InvalidSetting("address", f"nobody can send to {known_as[0]}")
+        raise InvalidSetting("address", f"{known_as[0]} is not an address to send to")
 
 
 def _say_ready(known_as: Address) -> None:
@@ -147,7 +155,7 @@ def _say_ready(known_as: Address) -> None:
 
 
 def _lifeline() -> int | None:
-    """The lifeline that the environment names. Its module is heavy for a broker that has none."""
+    """The lifeline named in the environment. Its module is imported only if needed, to save memory."""
     if "WAXWING_LIFELINE_FD" not in os.environ:
         return None
     from overlay.runtime.lifeline import inherited_lifeline

@@ -19,7 +19,7 @@ from overlay.programs.context_broker.client import ContextClient, NoAnswer, NotF
 DONE, REFUSED, USAGE, NO_ANSWER = 0, 1, 2, 3
 
 Outcome = dict[str, Any]
-"""What ``--json`` prints; ``_lines`` makes it readable."""
+"""The object that ``--json`` prints; ``_lines`` formats it for people."""
 
 
 def _ping(client: ContextClient, options: argparse.Namespace) -> Outcome:
@@ -71,30 +71,30 @@ def _stats(client: ContextClient, options: argparse.Namespace) -> Outcome:
 
 
 COMMANDS: dict[str, tuple[str, Callable[[ContextClient, argparse.Namespace], Outcome]]] = {
-    "ping": ("Whether a broker is there.", _ping),
+    "ping": ("Test whether a broker answers.", _ping),
     "put": ("Store data about an entity.", _put),
-    "get": ("Ask for data about an entity.", _get),
-    "join": ("Make a broker a neighbour of others.", _join),
-    "leave": ("Make a broker leave the network.", _leave),
-    "monitor": ("Make a broker watch its neighbours.", _monitor),
+    "get": ("Request data about an entity.", _get),
+    "join": ("Order a broker to join others as their neighbour.", _join),
+    "leave": ("Order a broker to leave the network.", _leave),
+    "monitor": ("Order a broker to monitor its neighbours.", _monitor),
     "neighbors": ("List a broker's neighbours.", _neighbors),
-    "stats": ("A broker's counters.", _stats),
+    "stats": ("Show a broker's counters.", _stats),
 }
 
 
 def make_parser(command: str) -> OneLineParser:
     parser = OneLineParser(prog=f"overlay {command}", description=COMMANDS[command][0])
     parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="give up after this (10 s)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="give up after this many seconds (10)")
     if command in ("put", "get"):
         parser.add_argument("--type", required=True, help="type of the entity, such as room")
-        parser.add_argument("--id", required=True, help="which of that type, such as r1")
-        parser.add_argument("--scope", required=True, help="the parameters that are handled together, such as climate")
+        parser.add_argument("--id", required=True, help="identifier of the entity, such as r1")
+        parser.add_argument("--scope", required=True, help="scope: a group of parameters, such as climate")
     if command == "put":
-        parser.add_argument("--provider", required=True, help="who says so")
-        parser.add_argument("--valid-ms", type=int, default=120_000, metavar="MS", help="how long it is valid (120000)")
-        parser.add_argument("--payload", help="usually K=V;K=V; read from standard input when left out")
+        parser.add_argument("--provider", required=True, help="name of the provider")
+        parser.add_argument("--valid-ms", type=int, default=120_000, metavar="MS", help="validity period (120000)")
+        parser.add_argument("--payload", help="usually K=V;K=V; read from standard input if omitted")
     if command == "join":
         parser.add_argument("neighbours", type=address, nargs="+", metavar="NEIGHBOUR", help="HOST:PORT of a broker")
     return parser
@@ -133,7 +133,7 @@ def _lines(outcome: Outcome) -> str:
     lines = []
     for name, value in outcome.items():
         if isinstance(value, dict) or value is None:
-            continue  # the pairs of a payload: its text is there already
+            continue  # the pairs of a payload, whose text is shown already
         for item in value if isinstance(value, list) else [value]:
             shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item))
             lines.append(f"{name:<14} {shown}\n")
@@ -145,7 +145,7 @@ def _key(options: argparse.Namespace) -> tuple[str, str, str]:
 
 
 def _iso(unix_ms: int) -> str:
-    """ISO 8601 in UTC; beyond the year 9999 the milliseconds themselves."""
+    """ISO 8601 in UTC; after the year 9999 the number of milliseconds."""
     try:
         return datetime.fromtimestamp(unix_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):

@@ -1,6 +1,6 @@
-"""``python -m overlay settings``: every setting of a broker, and what each profile makes of it.
+"""``python -m overlay settings``: every setting of a broker, with its value in each profile.
 
-Counterpart: ``docs/settings.md`` is what ``--markdown`` prints.
+Counterpart: ``docs/settings.md`` is the output of ``--markdown``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ SETTINGS = tuple(info for info in SYSTEM.settings if info is not PROFILE)
 HEAD = """\
 # Settings
 
-Made from the code by `python -m overlay settings --markdown`, which also lists the strategies and policies that you
-add; a test holds the two together. A profile is a named set of settings and nothing else: what it does not set has its
-default, which is the value of `plain`, and what is given beside it goes before it. Values that differ from the default
-are bold.
+Generated from the code by `python -m overlay settings --markdown`, which also lists strategies and policies that you
+add; a test compares this page with its output. A profile is a named set of settings. Settings that it does not contain
+have their defaults, which are the values of `plain`. Settings given explicitly override the profile. Values that differ
+from the default are bold.
 """
 
 
 def main(argv: list[str]) -> int:
     parser = OneLineParser(prog="overlay settings", description="Every setting of a broker, by profile.")
-    parser.add_argument("--markdown", action="store_true", help="as the documentation has it")
-    parser.add_argument("--profile", choices=PROFILES, default="plain", help="whose values are shown; default: plain")
+    parser.add_argument("--markdown", action="store_true", help="print docs/settings.md")
+    parser.add_argument("--profile", choices=PROFILES, default="plain", help="profile to show; default: plain")
     options = parser.parse_args(argv)
     lines = _markdown() if options.markdown else _values(options.profile)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
@@ -50,7 +50,7 @@ def _markdown() -> Iterator[str]:
     for info in SETTINGS:
         values = (_cell(info, name) for name in PROFILES)
         yield f"| `{info.name}` | {info.unit} | {' | '.join(values)} |"
-    yield "\n## What each is\n"
+    yield "\n## Descriptions\n"
     for info in SETTINGS:
         sentence, *choices = help_lines(info.help)
         yield f"- **`{info.name}`**{'' if choices else f' ({_range(info)})'}: {sentence}"
@@ -69,7 +69,7 @@ def _shown(value: Value) -> str:
 
 
 def _range(info: SettingInfo) -> str:
-    """What it may be."""
+    """The permitted values."""
     if info.choices:
         return ", ".join(info.choices)
     if info.kind == "boolean":

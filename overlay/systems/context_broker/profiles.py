@@ -1,7 +1,7 @@
-"""Named sets of settings, to be chosen as one. Pure.
+"""Profiles: named sets of settings. Pure.
 
-A profile is a mapping from names of ``BrokerConfig``'s fields to values and nothing else: what it does not name has its
-default, and whatever is given beside it goes before it. ``docs/settings.md`` is made from here.
+A profile maps names of ``BrokerConfig``'s fields to values. Other settings have their defaults. Settings given
+explicitly override the profile. ``docs/settings.md`` is generated from this module.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from overlay.core.settings import SettingInfo, Value
 PLAIN = "plain"
 
 SUSPECTING: Mapping[str, Value] = {"ping_misses": 2, "indirect_probes": 3}
-"""Two misses make a suspect, whom three others are asked to ping; three misses alone kill the living (SWIM)."""
+"""A neighbour is suspected after two misses, and three others are asked to ping it (SWIM). Without these probes, three
+misses drop live neighbours on lossy links."""
 
 PROFILES: dict[str, Mapping[str, Value]] = {
     PLAIN: {},
     "prototype": {
         "walk_policy": "uniform",
         "table": "linear",
-        "trace_one_in": 0,  # its published figures are microseconds, and keeping steps takes some
+        "trace_one_in": 0,  # its published figures are in microseconds, and tracing takes some
     },
     "design": {
         "search": "lookahead",
@@ -45,22 +46,22 @@ PROFILES: dict[str, Mapping[str, Value]] = {
 
 SUMMARIES: dict[str, str] = {
     PLAIN: "the wire protocol's defaults",
-    "prototype": "what the published prototype did: walks that may turn on the spot, a linear table, one replica, "
-    "nobody told of a death",
-    "design": "what the published thesis designed (its chapter 3): walks with lookahead, replicas at random wherever "
-    "an answer passes, neighbours by ping, notices of leave and crash",
-    "improved": "replicas that follow their provider, what is lost between brokers sent again, nobody declared dead by "
-    "loss alone",
-    "structured": "a distributed hash table in place of searches: data lie where a hash says",
+    "prototype": "the published prototype: walks that may turn back at once, a linear table, one replica, no notices "
+    "of death",
+    "design": "the design of the published thesis (chapter 3): walks with lookahead, replicas at random brokers on the "
+    "path of an answer, neighbours chosen by ping, notices of leave and crash",
+    "improved": "replicas that follow their provider, retransmission between brokers, deaths declared only after "
+    "indirect probes",
+    "structured": "a distributed hash table instead of searches: a hash determines where data is stored",
 }
-"""What each is, for help texts and the documentation."""
+"""A description of each profile, for help texts and the documentation."""
 
 PROFILE = SettingInfo(
     name="profile",
     kind="text",
     default=PLAIN,
     unit="",
-    help="A named set of settings; those given beside it go before it. "
+    help="A named set of settings. Settings given explicitly override it. "
     + "; ".join(f"{name}: {summary}" for name, summary in SUMMARIES.items())
     + ".",
     low=None,
@@ -70,7 +71,7 @@ PROFILE = SettingInfo(
 
 
 def of_profile(settings: Mapping[str, Any]) -> Mapping[str, Value]:
-    """What the profile named in ``settings`` sets; nothing for one that there is not, which a check refuses."""
+    """The values of the profile named in ``settings``; empty for an unknown profile, which a check refuses."""
     name = settings.get(PROFILE.name, PLAIN)
     return PROFILES.get(name, {}) if isinstance(name, str) else {}
 

@@ -1,6 +1,6 @@
-"""Seed 000 as a system: what drivers, plans and pages may ask of it. Counterpart: ``overlay.systems.contract``.
+"""Seed 000 as a system. Implements ``overlay.systems.contract``, the interface for drivers, plans and pages.
 
-A broker in a process of its own imports this, so what only others need is imported where it is used.
+Every broker process imports this module, so imports that only other processes need are inside functions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MONITORING = SettingInfo(
     kind="boolean",
     default=True,
     unit="",
-    help="Whether brokers are ordered to watch their neighbours. Without it a dead one keeps getting requests.",
+    help="Whether brokers monitor their neighbours. Without monitoring a dead neighbour keeps getting requests.",
     low=None,
     high=None,
     choices=(),
@@ -66,7 +66,7 @@ class Settings:
     broker: BrokerConfig
     """Every broker's; its ``walk_ttl`` of 0 follows the size of the overlay."""
     monitoring: bool = True
-    """Whether each broker is told to watch its neighbours once it has joined them."""
+    """Whether each broker is ordered to monitor its neighbours once it has joined them."""
 
 
 class ContextBroker(System):
@@ -76,8 +76,8 @@ class ContextBroker(System):
     title = "Decentralised context broker"
     seed = "000"
     summary = (
-        "Brokers in an unstructured overlay hold context data. What one lacks a random walk finds; replicas "
-        "stay on the way back."
+        "Brokers in an unstructured overlay store context data. A random walk finds data that a broker lacks and "
+        "leaves replicas on the way back."
     )
     figures = (
         Figure("4.3", "Response time by number of consumers, 50 providers"),
@@ -92,11 +92,11 @@ class ContextBroker(System):
     has_traces = has_messages = True
     network_profile = "improved"
     network_profile_help = (
-        "A network that stays has improved unless told otherwise: its searches turn back until every "
-        "broker was asked, so that not found (REST's 404) means that nobody has it."
+        "Networks use improved by default. Its searches backtrack until every broker has been asked, so not found "
+        "(404 in REST) means that no broker has the data."
     )
     first_workload = {"entities": 50}
-    """With one entity, the thesis' own, hardly any query would leave its broker."""
+    """With the thesis' single entity, hardly any query would leave its broker."""
     main_workload = (
         "providers",
         "consumers",

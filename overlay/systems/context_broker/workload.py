@@ -1,7 +1,7 @@
-"""Who provides and asks what, when, of which broker. Pure: the load generator and the simulator follow the same plan.
+"""The workload: providers and consumers, their brokers and start times. Pure; shared by live and simulated runs.
 
-Counterparts: ``overlay.systems.context_broker.clients`` keeps one ``ClientPlan``; ``overlay.runtime.load_generator``
-and ``overlay.sim`` drive them.
+Counterparts: each client in ``overlay.systems.context_broker.clients`` executes one ``ClientPlan``;
+``overlay.runtime.load_generator`` and ``overlay.sim`` drive the clients.
 
 ::
 
@@ -10,8 +10,8 @@ and ``overlay.sim`` drive them.
     |          |-- consumers, likewise ------> |                             |
     |<------------- warming ------------------>|<-------- measuring -------->|<- draining ->
 
-The data are those of the thesis (its section 5.1): all providers send the same payload, all consumers ask for the same
-entity, unless ``entities`` says that there are more.
+The data is that of the thesis (section 5.1): all providers send the same payload and all consumers request the same
+entity, unless ``entities`` is above 1.
 """
 
 from __future__ import annotations
@@ -28,120 +28,121 @@ from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
 from overlay.load.expectations import FLEET_SIZE
 
 LEAD_S = 1.0
-"""Consumers begin this much after providers, so that nobody asks a network that was told nothing yet."""
+"""Consumers start this much later than providers, so that the network has data when the first request arrives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What the clients of a run do. The defaults are the thesis'; its payload of "1 kB" is taken as 1024 bytes."""
+    """The load of a run. The defaults are the thesis'; its payload of "1 kB" is read as 1024 bytes."""
 
     providers: int = setting(
-        50, low=0, high=100_000, help="Clients that keep data up to date. More of them load the brokers they are on."
+        50, low=0, high=100_000, help="Clients that update data. More providers load the brokers they are attached to."
     )
-    consumers: int = setting(50, low=0, high=100_000, help="Clients that ask. More of them ask more often in all.")
+    consumers: int = setting(50, low=0, high=100_000, help="Clients that request data. More consumers, more requests.")
     update_interval_s: float = setting(
         30.0,
         unit="s",
         low=0.01,
         high=86_400,
-        help="Between a provider's updates. Shorter is fresher, and costs more.",
+        help="Time between a provider's updates. Shorter intervals give fresher data and cost more.",
     )
     request_interval_s: float = setting(
         30.0,
         unit="s",
         low=0.01,
         high=86_400,
-        help="Between one consumer's requests, kept whatever happened to earlier ones.",
+        help="Time between one consumer's requests, kept even if earlier requests are late or fail.",
     )
     acknowledgements: bool = setting(
         True,
-        help="Whether a consumer's request is acknowledged before and after its answer: three datagrams come back. "
-        "Without, it is a QuietRequest, and only the answer comes: cheaper for brokers and for the load generator.",
+        help="Whether brokers acknowledge a consumer's request before and after its answer, three datagrams in all. "
+        "Without, consumers send QuietRequests, and only the answer returns, which is cheaper for brokers and clients.",
     )
     payload_bytes: int = setting(
         1024, unit="bytes", low=3, high=60_000, help="Size of the data. Above about 1,300 bytes datagrams fragment."
     )
     duration_s: float = setting(
-        60.0, unit="s", low=1, high=86_400, help="How long is measured, from the last client's start."
+        60.0, unit="s", low=1, high=86_400, help="Duration of measuring, from the start of the last client."
     )
     stagger_ms: float = setting(
-        200.0, unit="ms", low=0, high=60_000, help="Between the starts of clients. The ramp grows with their number."
+        200.0, unit="ms", low=0, high=60_000, help="Time between the starts of clients, which determines the ramp."
     )
     entities: int = setting(
-        1, low=1, high=1_000_000, help="Entities there are data of; provider i describes entity i modulo this."
+        1, low=1, high=1_000_000, help="Number of entities; provider i updates entity i modulo this number."
     )
     holders: int = setting(
         0,
         low=0,
         high=100_000,
         zero="all",
-        help="Brokers that providers are attached to; 0 or “all” is all that the assignment uses.",
+        help="Brokers that providers are attached to; 0 or “all” means all that the assignment uses.",
     )
     popularity: str = setting(
         "uniform",
         choices=("uniform", "zipf"),
-        help="Which entities are asked for: all alike, or the k-th in proportion to 1/k.",
+        help="Which entities are requested: all with equal probability, or the k-th in proportion to 1/k.",
     )
     valid_ms: int = setting(
         120_000,
         unit="ms",
         low=1,
         high=31_536_000_000,
-        help="How long data are valid. Below the update interval there are gaps in which nothing is found.",
+        help="How long data is valid. If this is shorter than the update interval, there are gaps without valid data.",
     )
     assignment: str = setting(
         "machines",
         choices=tuple(ASSIGNMENTS),
-        help="Clients to brokers: by five machines of each kind, as in the thesis; each client at random; in turn; to "
-        "the broker that expects the fewest messages so far; or to the one drawn nearest. An even load hides the cost "
-        "of an uneven one.",
+        help="How clients are assigned to brokers: by five machines of each kind, as in the thesis; at random; round "
+        "robin; to the broker that expects the fewest messages so far; or to the nearest one in the drawing. An even "
+        "load hides the cost of an uneven one.",
     )
     churn: str = setting(
         "none",
         choices=("none", "exponential", "weibull", "file"),
-        help="Whether brokers go and come back while measuring: after sessions drawn from a distribution, or as "
-        "churn_schedule says. What only they held is lost, and their clients wait.",
+        help="Whether brokers leave and return during measuring: after sessions drawn from a distribution, or as in "
+        "churn_schedule. Data that only they stored is lost, and their clients wait.",
     )
     session_mean_s: float = setting(
         60.0,
         unit="s",
         low=1,
         high=31_536_000,
-        help="With drawn churn: how long a broker stays, on average. Shorter loses more data and neighbours.",
+        help="With drawn churn: mean duration of a broker's session. Shorter sessions lose more data and neighbours.",
     )
     session_shape: float = setting(
         0.6,
         low=0.2,
         high=20,
-        help="With weibull: shape of the sessions. Below 1 many are short and a few very long, as measured of peers; "
-        "1 is exponential; above, all are about alike.",
+        help="With weibull: shape of the distribution of sessions. Below 1 many are short and a few very long, as "
+        "measured for peers; 1 is exponential; above 1 they are of similar length.",
     )
     downtime_mean_s: float = setting(
         10.0,
         unit="s",
         low=0.1,
         high=31_536_000,
-        help="With drawn churn: how long a broker is away, on average (exponential). Shorter than the detection of "
-        "a death, nobody may notice.",
+        help="With drawn churn: mean time that a broker is away (exponential). An absence shorter than the detection "
+        "of a death may go unnoticed.",
     )
     churn_leave_share: float = setting(
         0.5,
         unit="fraction",
         low=0,
         high=1,
-        help="With drawn churn: share of departures that say farewell to their neighbours; the rest crash without one.",
+        help="With drawn churn: share of departures that are graceful, with a leave to all neighbours; the rest are "
+        "crashes.",
     )
     churn_brokers_kept: int = setting(
         1,
         unit="brokers",
         low=0,
         high=100_000,
-        help="With drawn churn: the first so many brokers never go. 0 lets the whole network vanish for a while.",
+        help="With drawn churn: the first so many brokers never leave. With 0 all brokers may be away at once.",
     )
     churn_schedule: str = setting(
         "",
         help="With file: “seconds broker up|leave|crash”, separated by semicolons, such as “5 3 crash; 12.5 3 up”. "
-        "Seconds count from the beginning of measuring.",
+        "Seconds are counted from the start of measuring.",
     )
 
     def __post_init__(self) -> None:
@@ -160,7 +161,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class ClientPlan:
-    """One client: what it is, whom it talks to, when it starts."""
+    """One client: its role, its broker and its start time."""
 
     role: str
     """``provider`` or ``consumer``."""
@@ -171,15 +172,15 @@ class ClientPlan:
     start_us: int
     """Microseconds after the start of the workload."""
     entity: int
-    """The entity a provider describes. A consumer draws one for each request; for it this is -1."""
+    """The entity that a provider updates; -1 for a consumer, which draws one for each request."""
 
 
 def plan_clients(workload: Workload, brokers: int, seed: int, positions: Positions | None = None) -> list[ClientPlan]:
     """All clients of a run over ``brokers`` brokers, providers first. Equal arguments give equal plans.
 
-    ``positions`` is where each broker is in the unit square, for assignments that ask. Raises ``InvalidSetting``.
-    Within its slot of the stagger each client starts at a random instant: an interval that is a multiple of the
-    stagger would otherwise make many clients send at the same instant for the whole run.
+    ``positions`` is each broker's position in the unit square, for assignments that use it. Raises
+    ``InvalidSetting``. Each client starts at a random instant within its slot of the stagger. Otherwise, if the
+    interval is a multiple of the stagger, many clients would send at the same instants throughout the run.
     """
     assigning, provider, consumer = (
         Stream(derive_seed(seed, "workload", purpose)) for purpose in ("assignment", "providers", "consumers")
@@ -197,12 +198,12 @@ def plan_clients(workload: Workload, brokers: int, seed: int, positions: Positio
 
 
 def check_clients(workload: Workload, brokers: int, positions: Positions | None = None) -> None:
-    """Raise what ``plan_clients`` would, in a tenth of its time: nobody's start is drawn."""
+    """Raise the errors of ``plan_clients`` in a tenth of its time, without drawing start times."""
     _assign(workload, brokers, positions, Stream(derive_seed(0, "workload")))
 
 
 def _start_us(workload: Workload, slot: int, lead_s: float, chance: Chance) -> int:
-    # Down, never up: a client that starts after the ramp would count in a window that has begun without it.
+    # Round down: a client that starts after the ramp would be measured although measuring began without it.
     return int(lead_s * 1e6 + (slot + chance.random()) * workload.stagger_ms * 1e3)
 
 
@@ -254,7 +255,7 @@ def make_payload(size: int) -> str:
 
 
 class Popularity:
-    """Which entity is asked for next, drawn from a chance of the asker's own."""
+    """Draws the entity of each request from the consumer's own random stream."""
 
     def __init__(self, workload: Workload) -> None:
         self._entities = workload.entities
@@ -262,7 +263,7 @@ class Popularity:
         self._cumulative = tuple(accumulate(weights)) if workload.popularity == "zipf" else ()
 
     def draw(self, chance: Chance) -> int:
-        """An entity's number, from 0; under ``zipf`` with exponent 1, 0 is the most wanted."""
+        """An entity's number, from 0; under ``zipf`` (exponent 1), 0 is the most popular."""
         if not self._cumulative:
             return chance.randrange(self._entities) if self._entities > 1 else 0
         wanted = chance.random() * self._cumulative[-1]

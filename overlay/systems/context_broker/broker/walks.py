@@ -74,7 +74,7 @@ class Avoid(WalkPolicy):
 class Uniform(WalkPolicy):
     """Any neighbour, the sender too, as the prototype of seed 000."""
 
-    summary = "any, as the prototype did"
+    summary = "any, as in the prototype"
     steps = 3.5
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:
@@ -96,7 +96,7 @@ class Backtrack(WalkPolicy):
     Brokers remember a query for a while and refuse it when it comes again, so that no link carries it more than twice.
     """
 
-    summary = "one after the other until none is left, which proves that data are nowhere"
+    summary = "one after the other until all were asked, so not found means that no broker has the data"
     is_exhaustive = True
 
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None:

@@ -1,4 +1,4 @@
-"""``make calibrate``: measure this machine, write its model down, and hold it against live runs."""
+"""``make calibrate``: measures this machine, writes its model of service times, and compares it with live runs."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from telemetry.systems.context_broker.calibration.fit import fit
 from telemetry.systems.context_broker.calibration.stages import Pace, Stages, observe, paces, pooled
 
 ROUNDS = 3
-"""Each measures everything once, so that what the machine does meanwhile is in all of it alike."""
+"""Each round measures everything once, so that other load on the machine affects all measurements equally."""
 PROBES_S = 20.0
 LAUNCH_S = 4.0
-"""What a run takes beside its ramp and what is measured."""
+"""Overhead of a run, in addition to its ramp and the measuring phase."""
 ANCHOR_S = 12.0
 
 Say = Callable[[str], None]
 
 
 def add_flags(command: ArgumentParser) -> None:
-    """What can be told to ``python -m telemetry calibrate``."""
+    """Add the flags of ``python -m telemetry calibrate``."""
     command.add_argument("--quick", action="store_true", help="a third of the time, for wider intervals")
-    command.add_argument("--no-anchors", action="store_true", help="only measure; hold nothing against live runs")
+    command.add_argument("--no-anchors", action="store_true", help="only measure; skip the comparison with live runs")
     command.add_argument(
-        "--growth", action="store_true", help="also hold a central broker with a linear table against an indexed one"
+        "--growth", action="store_true", help="also compare a central broker with a linear table with an indexed one"
     )
-    command.add_argument("--name", default="this machine", help="what it is called in what is written")
+    command.add_argument("--name", default="this machine", help="name of the machine in the output")
     command.add_argument("--model", type=Path, help="the model's file (default: calibration.json in --var)")
     command.add_argument("--page", type=Path, help="write the residuals' page and chart here, as Markdown and SVG")
 
 
 def calibrate(given: Namespace, say: Say, now: datetime) -> Path:
-    """Measure, fit, compare and write; the model's file. Raises ``WaxwingError``, with the old one as it was."""
+    """Measure, fit, compare and write; returns the model's file. Raises ``WaxwingError`` and leaves the old file."""
     rounds, scale = (1, 1 / ROUNDS) if given.quick else (ROUNDS, 1 / ROUNDS)
     anchors = () if given.no_anchors else (*ANCHORS, *(GROWTH if given.growth else ()))
     model, compared = measure(rounds, scale, given.name, say, now, anchors)
@@ -66,7 +66,7 @@ def calibrate(given: Namespace, say: Say, now: datetime) -> Path:
 def measure(
     rounds: int, scale: float, name: str, say: Say, now: datetime, anchors: Sequence[Anchor] = ANCHORS
 ) -> tuple[ServiceModel, list[Compared]]:
-    """The model of this machine from live brokers and clients, and how it does on ``anchors``.
+    """The model of this machine from live brokers and clients, and its residuals on ``anchors``.
 
     ``scale`` shortens each run. Raises ``TelemetryError``.
     """
@@ -109,7 +109,7 @@ def _extend(known: probes.Costs, more: probes.Costs) -> None:
 
 
 def provenance(name: str, rounds: int, scale: float, now: datetime) -> dict[str, Any]:
-    """Where, when and with what it was measured."""
+    """Machine, date and versions of the measurement."""
     return {
         "name": name,
         "date": now.date().isoformat(),
@@ -122,7 +122,7 @@ def provenance(name: str, rounds: int, scale: float, now: datetime) -> dict[str,
 
 
 class Remaining:
-    """Tells what is done next, and how long all of the rest will take if each step takes what it should."""
+    """Reports the next step and the estimated time for the remaining ones."""
 
     def __init__(self, steps_s: Sequence[float], say: Say) -> None:
         self._steps = list(steps_s)
@@ -145,7 +145,7 @@ def _scratch() -> Iterator[Path]:
     try:
         yield directory
     finally:
-        for _ in range(20):  # what was killed a moment ago may still be writing
+        for _ in range(20):  # a process killed a moment ago may still be writing
             shutil.rmtree(directory, ignore_errors=True)
             if not directory.exists():
                 break

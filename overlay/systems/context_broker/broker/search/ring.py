@@ -25,7 +25,7 @@ class ExpandingRing(Flood):
     __slots__ = ("_narrower", "_wait_ms")
 
     name = "expanding-ring"
-    summary = "ever wider floods"
+    summary = "a series of ever wider floods"
     uses = (*Flood.uses, "lookahead_wait_ms")
 
     def __init__(self, config: BrokerConfig) -> None:

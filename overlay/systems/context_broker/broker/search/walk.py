@@ -65,7 +65,7 @@ class KWalkers(Walk):
     __slots__ = ("_walkers",)
 
     name = "k-walkers"
-    summary = "several walks at once, no more than the consumer's broker has neighbours"
+    summary = "several walks at once, at most one per neighbour of the consumer's broker"
     uses = (*Walk.uses, "walkers")
 
     def __init__(self, config: BrokerConfig) -> None:
