@@ -1,7 +1,7 @@
-"""How far the simulator may be believed on this machine: a document, a page and a chart of it.
+"""The accuracy of the simulator on this machine, as a JSON document, a Markdown page and a chart.
 
-Counterparts: ``anchors`` compared; ``command`` writes the document beside the model, where ``trust`` reads it for the
-web.
+Counterparts: ``anchors`` makes the comparisons; ``command`` writes the document next to the model, where ``trust``
+reads it for the web.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from overlay.runtime.calibrated import REFERENCE
 from telemetry.calibration.anchors import CLOSE, Compared, compared_again
 
 Row = Mapping[str, Any]
-"""An anchor as the document has it."""
+"""An anchor in the document."""
 
 RESIDUALS = "calibration-residuals.json"
 REFERENCE_RESIDUALS = Path(__file__).with_name("reference_residuals.json")
-"""Of the model that comes with the code."""
+"""Residuals of the model in the repository."""
 READING = "<!-- written by hand -->"
-"""Before and behind what somebody wrote on the page, which stays when it is made again."""
+"""Encloses text written by hand, which is kept when the page is generated again."""
 
 LIVE, SIMULATED = "live", "simulated"
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 860, 56, 330, 40, 40, 46
 
 
 def residuals_path(model: Path) -> Path:
-    """Where the residuals of the model in this file lie."""
+    """The path of the residuals for the model in this file."""
     return REFERENCE_RESIDUALS if model.resolve() == REFERENCE.resolve() else model.with_name(RESIDUALS)
 
 
 def residuals_of(compared: Sequence[Compared], model: ServiceModel) -> dict[str, Any]:
-    """The document: every anchor live and simulated in microseconds, and the model's costs and provenance."""
+    """The document: every anchor, live and simulated, in microseconds; the model's costs and provenance."""
     return {
         "close": CLOSE,
         "anchors": [_row_of(one) for one in compared],
@@ -51,13 +51,13 @@ def _row_of(one: Compared) -> dict[str, Any]:
 
 
 def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
-    """The Markdown at ``path`` and the chart beside it, under the same name."""
+    """Write the Markdown to ``path`` and the chart next to it, under the same name."""
     picture = path.with_suffix(".svg")
     rows = [_row_of(compared_again(row)) for row in residuals["anchors"]]
     anchors, others = _parted(rows)
     picture.write_text(chart(anchors), encoding="utf-8")
     parts = [
-        "# Calibration: the simulator beside live runs",
+        "# Calibration: simulated and live response times",
         _how(residuals["measured"]),
         f"![Median response times, live and simulated, with 95 % intervals]({picture.name})",
         "## Anchors",
@@ -67,9 +67,9 @@ def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
         f"{READING}\n\n{_written(path)}\n\n{READING}",
         *_costs(residuals),
         *_stages(residuals["measured"]),
-        "## Repeat it\n\n`make calibrate` writes the model and the residuals of the machine it runs on below `var/`, "
-        'and simulated runs use it from then on. With `CALIBRATE_ARGS="--page docs/results/calibration.md"` it writes '
-        "this page too.",
+        "## Repeating the measurement\n\n`make calibrate` writes the model and the residuals of the machine to `var/`. "
+        'Simulated runs use the model from then on. With `CALIBRATE_ARGS="--page docs/results/calibration.md"` it '
+        "writes this page, too.",
     ]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
@@ -81,14 +81,14 @@ def _how(measured: Mapping[str, Any]) -> str:
     rounds = f"{measured['rounds']} round{'s' if measured['rounds'] > 1 else ''}"
     return (
         f"Measured {measured['date']} on {measured['name']}: {machine['processor']}, {machine['usable_cores']} cores, "
-        f"{machine['kernel']}, datagrams {machine['datagrams']}; {commit}; load average when it was done {load}. "
-        f"{rounds[0].upper()}{rounds[1:]}, each of which measured everything once, so that calibrating and anchors "
-        "met the same machine. No parameter was fitted to an anchor, nor to the published table."
+        f"{machine['kernel']}, datagrams {machine['datagrams']}; {commit}; load average at the end {load}. "
+        f"{rounds[0].upper()}{rounds[1:]}, each of which measured everything once, so calibration and anchors had the "
+        "same conditions. No parameter was fitted to an anchor or to the published table."
     )
 
 
 def _parted(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """The anchors proper, and those that answer a question of their own."""
+    """The anchors, and the configurations that answer a separate question."""
     return [one for one in rows if not one.get("question")], [one for one in rows if one.get("question")]
 
 
@@ -101,7 +101,7 @@ def _questions(rows: Sequence[Row]) -> Iterator[str]:
 
 def _compared(rows: Sequence[Row]) -> str:
     return _table(
-        ("configuration", "live p50 (µs)", "simulated p50 (µs)", "off", "live p95 (µs)", "simulated p95 (µs)"),
+        ("configuration", "live p50 (µs)", "simulated p50 (µs)", "difference", "live p95 (µs)", "simulated p95 (µs)"),
         (
             (
                 one["anchor"],
@@ -117,35 +117,35 @@ def _compared(rows: Sequence[Row]) -> str:
 
 
 def _believed(rows: Sequence[Row], close: float) -> Iterator[str]:
-    """Of every configuration that was compared, those that answer a question as well."""
-    yield "## How many are near"
+    """The share of close medians over all configurations, those of separate questions included."""
+    yield "## Accuracy"
     wrong = [f"{one['anchor']} ({100 * one['off']:+.0f} %)" for one in rows if not one["is_close"]]
     bound = f"{100 * close:.0f} %"
     if wrong:
         yield (
             f"{len(rows) - len(wrong)} of {len(rows)} simulated medians are within {bound} of the live ones. "
-            f"**Not within {bound}: {'; '.join(wrong)}.** Response times simulated for the like of these are to be "
-            "doubted by as much."
+            f"**Not within {bound}: {'; '.join(wrong)}.** Expect errors of this size in simulated response times of "
+            "similar configurations."
         )
     else:
         yield f"All {len(rows)} simulated medians are within {bound} of the live ones."
     yield (
-        f"Response times run from the intended sending. n = {rows[0][LIVE]['p50']['n']} runs of each, with the same "
-        "seeds live and simulated. Values are geometric means over runs; in brackets their 95 % interval (Student's t "
-        "on the logarithm)."
+        f"Response times are measured from the intended sending. n = {rows[0][LIVE]['p50']['n']} runs each, with the "
+        "same seeds live and simulated. Values are geometric means over runs, with their 95 % interval in brackets "
+        "(Student's t on the logarithm)."
     )
 
 
 def _costs(residuals: Mapping[str, Any]) -> Iterator[str]:
     model, codes = residuals["model"], {"1": "ping", "2": "update", "3": "request", "4": "answer"}
-    yield "## What it costs\n\nMicroseconds of one processor with warm caches."
+    yield "## Costs\n\nMicroseconds of one processor with warm caches."
     rows = [(f"read and handle: {name}", f"{model['received_us'][code]:.2f}") for code, name in codes.items()]
-    scans = {"scanned_us": "each entry that it compares", "matched_us": "and each that is about what was asked"}
+    scans = {"scanned_us": "each entry compared", "matched_us": "in addition, each matching entry"}
     words = {
         "batch_us": "wake, receive and sleep again",
-        "sent_us": "make and send a datagram",
-        "forwarded_us": "and to send a request on",
-        "kilobyte_us": "1,000 bytes moved",
+        "sent_us": "create and send a datagram",
+        "forwarded_us": "in addition, forward a request",
+        "kilobyte_us": "copy 1,000 bytes",
         "scan_us": "search a linear table",
         "client_sends_us": "client: a request",
         "client_receives_us": "client: a datagram",
@@ -158,26 +158,26 @@ def _costs(residuals: Mapping[str, Any]) -> Iterator[str]:
     yield _table(("", "µs"), rows)
     if below := residuals["measured"].get("below_nothing"):
         yield (
-            f"Came out below nothing, and is taken as nothing: {', '.join(f'`{name}`' for name in below)}. Costs are "
-            "told apart by differences, so other parts are too large or too small by as much."
+            f"Estimated below zero and set to zero: {', '.join(f'`{name}`' for name in below)}. Costs are computed "
+            "from differences, so other costs have errors of the same size."
         )
     memory = residuals["memory"]
     yield (
         f"An idle forked broker has {memory['idle_pss'] / 1e6:.2f} MB (PSS; USS {memory['idle_uss'] / 1e6:.2f}, RSS "
-        f"{memory['idle_rss'] / 1e6:.1f}); an entry takes {memory['per_entry']:.0f} bytes beside its answer, a "
-        f"remembered request {memory['per_pending']:.0f}."
+        f"{memory['idle_rss'] / 1e6:.1f}); an entry takes {memory['per_entry']:.0f} bytes in addition to its answer, a "
+        f"pending request {memory['per_pending']:.0f}."
     )
 
 
 def _stages(measured: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Where the time of a request goes\n\nMedians in microseconds, with 95 % intervals; n is requests."
+    yield "## Stages of a request\n\nMedians in microseconds, with 95 % intervals; n is the number of requests."
     legs = {
-        "timer": "late at the client",
-        "first": "to the broker",
-        "last": "answered, to the client",
-        "hop": "passed on, to the next",
-        "back": "answered, to the broker before",
-        "relayed": "passed back, to the client",
+        "timer": "delay at the client",
+        "first": "client to broker",
+        "last": "answer, broker to client",
+        "hop": "forwarded to the next broker",
+        "back": "answer, to the previous broker",
+        "relayed": "answer passed on to the client",
     }
     found = {(one["pace"], one["leg"]): one for one in measured["stages"]}
     paces = list(dict.fromkeys(one["pace"] for one in measured["stages"]))
@@ -203,7 +203,7 @@ def _table(head: Sequence[str], rows: Iterator[Sequence[str]] | Sequence[Sequenc
 
 
 def _written(path: Path) -> str:
-    """What somebody wrote on the page that is there."""
+    """The text written by hand on the existing page."""
     pieces = path.read_text(encoding="utf-8").split(READING) if path.exists() else []
     return pieces[1].strip() if len(pieces) == 3 else ""
 
@@ -212,7 +212,7 @@ def _written(path: Path) -> str:
 
 
 def chart(anchors: Sequence[Mapping[str, Any]]) -> str:
-    """An SVG of the medians with their intervals, on a logarithmic axis, and the band that counts as right."""
+    """An SVG of the medians with their intervals on a logarithmic axis, and the band that counts as close."""
     values = [
         bound
         for one in anchors

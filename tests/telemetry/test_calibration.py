@@ -199,7 +199,7 @@ def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path)
     assert "1 of 2 simulated medians are within 20 % of the live ones." in text
     assert f"**Not within 20 %: {ANCHORS[1].name} (+55 %).**" in text
     assert "| +9 % |" in text
-    assert "Came out below nothing" not in text
+    assert "Estimated below zero" not in text
     assert (tmp_path / "calibration.svg").read_text().count("<circle") == 2 + 2 * 2  # the legend's, and each median
 
 
