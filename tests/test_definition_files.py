@@ -63,9 +63,9 @@ def test_any_bytes_are_an_object_or_a_sentence(data, is_json):
         ("a: 1" + ":1" * 100_000, "more than 100,000 characters"),
         ("a: 1" + ":1" * 400 + ".5", "number of more than 400 characters"),
         ("a: 1" + ":1" * 190 + ".5", "a number that is too large"),
-        ("a: !!bool maybe", "not of the kind it says"),
-        ("a: !!int ''", "not of the kind it says"),
-        ("a: !!timestamp soon", "not of the kind it says"),
+        ("a: !!bool maybe", "does not match its tag"),
+        ("a: !!int ''", "does not match its tag"),
+        ("a: !!timestamp soon", "does not match its tag"),
         ("a" * (MAX_BYTES + 1), "more than 5,000,000 bytes"),
     ],
 )

@@ -183,7 +183,7 @@ def test_a_run_goes_from_launching_to_finished():
 @pytest.mark.parametrize(
     ("phase", "changes", "now_s", "reason"),
     [
-        ("measuring", {}, 15.1, "lease expired: nobody renewed it for 15 s"),
+        ("measuring", {}, 15.1, "lease expired: not renewed for 15 s"),
         ("launching", {"processes": {"broker-1": GIVEN_UP}}, 0, "broker-1: exit 1: no room"),
         ("measuring", {"processes": {"consumers-0": GIVEN_UP}}, 0, "consumers-0: exit 1: no room"),
         ("measuring", {"processes": {"consumers-0": DONE}}, 2, "consumers-0 ended before the measurement did"),

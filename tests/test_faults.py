@@ -134,11 +134,11 @@ def test_a_killed_broker_comes_back_when_the_fault_ends():
     assert course.next_s() == 15
     due = course.due(15)
     assert due.changes == [Change(15, 2, CRASH), Change(15, 3, CRASH)]
-    assert [(name, detail["label"]) for name, detail in due.told] == [(BEGAN, "brokers 2, 3 killed")]
+    assert [(name, detail["label"]) for name, detail in due.events] == [(BEGAN, "brokers 2, 3 killed")]
     assert (course.away, course.next_s()) == ({2, 3}, 30)
     due = course.due(31)
     assert due.changes == [Change(31, 2, UP), Change(31, 3, UP)]
-    assert [name for name, _ in due.told] == [ENDED]
+    assert [name for name, _ in due.events] == [ENDED]
     assert (course.away, course.next_s()) == (set(), None)
 
 

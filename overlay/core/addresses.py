@@ -1,6 +1,6 @@
 """Addresses: ``(host, port)`` with a numeric host and no brackets; as one field ``host:port``, IPv6 ``[host]:port``.
 
-A numeric host keeps name resolution, which blocks and can be spoofed, out of every core.
+Numeric hosts keep name resolution, which blocks and can be spoofed, out of the cores.
 """
 
 from __future__ import annotations
@@ -68,5 +68,5 @@ def is_loopback(host: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def block_of(host: str) -> str:
-    """The network that whoever has a numeric host can likely choose other addresses from: its /24, in IPv6 its /64."""
+    """The network in which the owner of a host can probably choose other addresses: its /24, for IPv6 its /64."""
     return str(ip_network(f"{host}/{64 if ':' in host else 24}", strict=False))

@@ -1,16 +1,17 @@
-"""Whose datagram is served next, when more come than a node can serve: admission before work. Pure.
+"""Fair queueing of datagrams under overload, before any work is done on them. Pure.
 
-Counterparts: ``overlay.runtime.udp`` reads a socket into it, ``overlay.sim.served`` what waits for a simulated broker.
+Counterparts: ``overlay.runtime.udp`` fills it from a socket, ``overlay.sim.served`` with the input of a simulated
+broker.
 
-In one queue for all, whoever sends most makes all others wait, or find no room. So beyond a backlog of ``BACKLOG``
-datagrams, which are served in the order in which they came, senders take turns::
+In a single queue, the busiest sender makes all others wait or lose datagrams. Up to a backlog of ``BACKLOG``
+datagrams the order is first in, first out. Beyond it, senders are served round robin::
 
-    known ones  ── by socket address: the clients of one host share its IP ──────────────┐ first
-    strangers   ── at most STRANGER_UNITS of each address, turns by /24 (IPv6: /64) ─────┘ after all of these
+    known senders ── by socket address, as the clients of one host share its IP ─────────┐ first
+    strangers     ── at most STRANGER_UNITS per address, round robin by /24 (IPv6: /64) ─┘ after all known senders
 
-A sender's datagrams stay in order. Where there is no room, those with most waiting lose their newest until none has
-more than its share (buffer stealing: McKenney, *Stochastic Fairness Queueing*, 1990), so that one sender alone has all
-the room there is. Who hides behind many addresses of a trusted network has as many turns: that is what trust gives.
+The datagrams of one sender stay in order. When the buffer is full, the longest queues lose their newest datagrams until
+none has more than its share (buffer stealing: McKenney, *Stochastic Fairness Queueing*, 1990), so a single sender can
+use the complete buffer. A sender with many addresses in a trusted network gets as many turns; trust includes this.
 """
 
 from __future__ import annotations
@@ -21,42 +22,42 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from overlay.core.addresses import Address, block_of
 
 BACKLOG = 256
-"""Datagrams that wait without turns: fewer cost a sender no time worth a turn, and are seen on a quiet broker, too."""
+"""Datagrams served in order. Such short queues also occur on idle brokers and delay no sender noticeably."""
 
 UNIT = 512
-"""Bytes: a datagram takes one unit and another one for each so many bytes, since the kernel's buffer counts alike."""
+"""Bytes. A datagram takes one unit and another one for each so many bytes, similar to the kernel's buffer."""
 
 KNOWN_UNITS = 16_384
-"""For all known senders: what a receive buffer of 8 MB holds of small datagrams, and half more."""
+"""For all known senders: 1.5 times the small datagrams that fit into a receive buffer of 8 MB."""
 STRANGERS_UNITS = 2_048
 """For all strangers."""
 STRANGER_UNITS = 64
-"""For one address of them."""
+"""For each stranger's address."""
 MOST_UNITS = 1 + 65_535 // UNIT
-"""Of one datagram."""
+"""Units of the largest datagram."""
 
 Datagram = tuple[bytes, Address]
-"""With where it came from."""
+"""The bytes and their source."""
 
 
 class Admission:
-    """What waits for its turn; nothing, unless there is a backlog. ``knows`` tells senders from strangers."""
+    """The queues; empty unless there is a backlog. ``knows`` tells known senders from strangers."""
 
     def __init__(self, knows: Callable[[Address], bool]) -> None:
         self._knows = knows
         self._known = Turns(KNOWN_UNITS)
         self._strangers = Turns(STRANGERS_UNITS)
         self._units: Counter[Address] = Counter()
-        """Of each stranger."""
+        """Units waiting, by stranger."""
         self.dropped = 0
-        """Datagrams for which there was no room, ever."""
+        """Datagrams dropped since the start."""
 
     def __len__(self) -> int:
-        """Datagrams that wait."""
+        """Waiting datagrams."""
         return len(self._known) + len(self._strangers)
 
     def admit(self, datagrams: Sequence[Datagram]) -> None:
-        """They came in this order; what finds no room is dropped and counted."""
+        """Queue datagrams in order of arrival. Datagrams without room are dropped and counted."""
         sources = [source for _, source in datagrams]
         strangers = {source for source in set(sources) if not self._knows(source)}
         if strangers:
@@ -66,7 +67,7 @@ class Admission:
         self.dropped += len(self._known.put(sources, datagrams))
 
     def take(self, most: int) -> Sequence[Datagram]:
-        """Up to ``most`` that are served next."""
+        """Remove and return up to ``most`` datagrams, the next to be served."""
         taken = self._known.take(most)
         if len(taken) < most and self._strangers:
             strangers = self._strangers.take(most - len(taken))
@@ -93,7 +94,7 @@ class Admission:
                 del self._units[source]
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree or outgrow their bounds."""
+        """Raise ``AssertionError`` if counters are inconsistent or exceed their limits."""
         self._known.check_invariants()
         self._strangers.check_invariants()
         waiting: Counter[Address] = Counter()
@@ -104,7 +105,7 @@ class Admission:
 
 
 class Turns:
-    """Queues by key, of which each gives one datagram in turn."""
+    """Queues by key, served round robin, one datagram at a time."""
 
     def __init__(self, most_units: int) -> None:
         self._most = most_units
@@ -121,9 +122,9 @@ class Turns:
         return (datagram for queue in self._queues.values() for datagram in queue)
 
     def put(self, keys: Sequence[Hashable], datagrams: Sequence[Datagram]) -> Sequence[Datagram]:
-        """Queue them, each under its key; the datagrams that were dropped to make room, which may be some of these."""
+        """Queue each datagram under its key. Returns the datagrams dropped to make room, which may be among these."""
         queues = self._queues
-        if keys and keys.count(keys[0]) == len(keys):  # one busy socket alone is to keep its rate
+        if keys and keys.count(keys[0]) == len(keys):  # a fast path: a single busy socket keeps its rate
             self._queue(keys[0]).extend(datagrams)
         else:
             for key, datagram in zip(keys, datagrams, strict=True):
@@ -133,7 +134,7 @@ class Turns:
         return self._cut() if self._units > self._most else ()
 
     def _queue(self, key: Hashable) -> deque[Datagram]:
-        """Of this key, and in the ring."""
+        """The queue of this key, created and added to the ring if missing."""
         queue = self._queues.get(key)
         if queue is None:
             queue = self._queues[key] = deque()
@@ -141,7 +142,7 @@ class Turns:
         return queue
 
     def take(self, most: int) -> list[Datagram]:
-        """Up to ``most``, one of each key in turn."""
+        """Up to ``most`` datagrams, round robin over the keys."""
         ring, queues = self._ring, self._queues
         taken: list[Datagram] = []
         while ring and len(taken) < most:
@@ -159,9 +160,9 @@ class Turns:
         return taken
 
     def _cut(self) -> list[Datagram]:
-        """Take from the longest until an eighth of the room is free, so that they are looked through seldom.
+        """Shorten the longest queues until an eighth of the room is free, so that this happens rarely.
 
-        Of queues that are equally long, those that came last lose.
+        Among queues of equal length, the latest ones are shortened.
         """
         room = self._most - self._most // 8
         sizes = {key: units(queue) for key, queue in self._queues.items()}
@@ -181,7 +182,7 @@ class Turns:
         return dropped
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree or outgrow their bounds."""
+        """Raise ``AssertionError`` if counters are inconsistent or exceed their limits."""
         assert units(self) == self._units <= self._most
         assert len(list(self)) == self._count
         assert set(self._ring) == set(self._queues)
@@ -190,15 +191,15 @@ class Turns:
 
 
 def share(sizes: Iterable[int], room: int) -> int:
-    """The largest bound such that the sizes, each cut to it, fit into ``room``, into which they do not fit uncut."""
+    """The largest limit such that the sizes, each cut to it, fit into ``room``. Uncut, they must not fit."""
     left, ascending = room, sorted(sizes)
     for others, size in zip(range(len(ascending), 0, -1), ascending, strict=True):
         if size * others > left:
             return left // others
-        left -= size  # those below the bound keep what they have
+        left -= size  # sizes below the limit are not cut
     raise ValueError("they fit")
 
 
 def units(datagrams: Iterable[Datagram]) -> int:
-    """The room that they take."""
+    """The units that they take."""
     return sum([1 + len(data) // UNIT for data, _ in datagrams])

@@ -1,8 +1,8 @@
-"""Chance is handed in. Live it is a ``random.Random``; simulated, a counter-based ``Stream`` of a few bytes.
+"""Random streams, passed to cores as arguments. Live: ``random.Random``; simulated: a counter-based ``Stream``.
 
-One stream per (seed, node, purpose), derived by hash: a new consumer of chance never shifts another's draws, and 10^5
-Mersenne states (2.5 kB each) are avoided. ``Stream`` is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
-number generators, OOPSLA 2014).
+There is one stream per (seed, node, purpose), derived by hash. New uses of randomness therefore never shift the draws
+of others, and 10^5 Mersenne states (2.5 kB each) are avoided. ``Stream`` is SplitMix64 (Steele, Lea, Flood: Fast
+splittable pseudorandom number generators, OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Stream:
         return (self._next() >> 11) * 2.0**-53
 
     def randrange(self, stop: int, /) -> int:
-        """Uniform in [0, stop). The bias of multiply-shift, below stop / 2**64, is far under what any run can see."""
+        """Uniform in [0, stop). The bias of multiply-shift is below stop / 2**64, too small to be observed in any
+        run."""
         if stop <= 0:
             raise ValueError("empty range for randrange()")
         return (self._next() * stop) >> 64
@@ -68,23 +69,23 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What a broker draws from, by purpose."""
+    """The random streams of a broker, by purpose."""
 
     walks: Chance
-    """Which way a search turns."""
+    """The next neighbour of a search."""
     replicas: Chance
-    """Who keeps a replica."""
+    """The brokers that keep a replica."""
     members: Chance
-    """Whom it asks about a suspect, and which candidates it joins."""
+    """Helpers for indirect probes, and the candidates to join."""
     upkeep: Chance
-    """What the structured arm looks for to keep its contacts."""
+    """Targets of the structured arm's lookups that refresh its contacts."""
 
     @classmethod
     def streams(cls, seed: int) -> Self:
-        """A ``Stream`` for each."""
+        """A ``Stream`` for each purpose."""
         return cls(*(Stream(derive_seed(seed, purpose)) for purpose in cls.__slots__))
 
     @classmethod
     def of_one(cls, chance: Chance) -> Self:
-        """The same for all: a live broker's draws are not to be repeated, and a Mersenne state is 2.5 kB."""
+        """One source for all purposes. Draws of a live broker are never repeated, and a Mersenne state takes 2.5 kB."""
         return cls(chance, chance, chance, chance)

@@ -1,6 +1,6 @@
-"""What a configuration can be run by: real processes over UDP, or the same objects in virtual time. Pure.
+"""The engines: live, with real processes over UDP, and simulated, with the same objects in virtual time. Pure.
 
-Counterparts: ``overlay.runtime`` is the one, ``overlay.sim`` the other.
+Counterparts: ``overlay.runtime`` and ``overlay.sim``.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ CALIBRATED, NO_SERVICE = "calibrated", "none"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """How large an overlay may be for it."""
+    """The largest overlay of an engine."""
 
     name: str
     brokers: int
     links: int
 
     def check_size(self, field: str, brokers: int, links: int) -> None:
-        """Raise ``InvalidSetting`` of ``field`` for an overlay that is too large."""
+        """Raise ``InvalidSetting`` for ``field`` if an overlay is too large."""
         for number, most, things in ((brokers, self.brokers, "brokers"), (links, self.links, "links")):
             if number > most:
                 raise InvalidSetting(
-                    field, f"has {number:,} {things}; the engine “{self.name}” takes at most {most:,}{self._other()}"
+                    field, f"has {number:,} {things}; the engine “{self.name}” allows at most {most:,}{self._other()}"
                 )
 
     def _other(self) -> str:
-        return f" (“{SIMULATED}” takes more)" if self.name == LIVE else ""
+        return f" (“{SIMULATED}” allows more)" if self.name == LIVE else ""
 
 
 ENGINES = {
     LIVE: Engine(LIVE, brokers=1_000, links=20_000),
     SIMULATED: Engine(SIMULATED, brokers=100_000, links=500_000),
 }
-"""Live, as many brokers as one host launches within ``overlay.deployment.phases.LAUNCH_LIMIT_S``; simulated, as 2 GiB
-hold."""
+"""Live: the brokers that one host can launch within ``overlay.deployment.phases.LAUNCH_LIMIT_S``. Simulated: the
+brokers that fit into 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)

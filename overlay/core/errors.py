@@ -1,7 +1,7 @@
-"""Two kinds of error: theirs (a peer, a user, a file) and ours.
+"""Errors of input (a peer, a user, a file) and their sentences.
 
-``WireError`` and ``InvalidSetting`` are theirs: they name what was wrong and nothing has changed. Anything else that
-escapes a core is ours, and is meant to be loud.
+``WireError`` and ``InvalidSetting`` name what is wrong with the input, and nothing has changed. Any other exception
+that escapes a core is a bug of ours and is not caught.
 """
 
 import errno
@@ -14,7 +14,7 @@ def is_disk_full(error: OSError) -> bool:
 
 
 def describe_os_error(error: OSError) -> str:
-    """A sentence on what the system refused; a full disk is called so."""
+    """A sentence on an operation that the system refused. It says so if the disk is full."""
     if is_disk_full(error):
         what = error.filename or "a file"
         return f"Disk full: {what} could not be written ({error.strerror}). Free some space and try again."
@@ -22,22 +22,22 @@ def describe_os_error(error: OSError) -> str:
 
 
 def describe_full_disk(path: str) -> str:
-    """The same sentence, of one who had no room to say it: ``path`` could not be written."""
+    """The sentence for a process that could not report by itself that ``path`` could not be written."""
     return describe_os_error(OSError(errno.ENOSPC, "No space left on device", path))
 
 
 class WaxwingError(Exception):
-    """Base of every error that is somebody else's input, safe to show as a sentence."""
+    """Base of all errors caused by input. Its text is a sentence that is safe to show."""
 
 
 class WireError(WaxwingError):
-    """A datagram that cannot be read (wire-protocol section 1). The only error that parsing raises."""
+    """A datagram that cannot be parsed (wire-protocol section 1). The only error that parsing raises."""
 
 
 class InvalidSetting(WaxwingError):
     """A value that a configuration, topology or workload refuses.
 
-    ``field`` is the setting's own name (dotted for nested ones), so that a form or an API puts the sentence beside it.
+    ``field`` is the name of the setting (dotted if nested), so that forms and the API can show the sentence next to it.
     """
 
     def __init__(self, field: str, sentence: str) -> None:

@@ -1,7 +1,7 @@
-"""BLAKE2b for what every broker imports, without ``hashlib``: that loads OpenSSL, 3.7 MB of each process.
+"""BLAKE2b for modules that every broker imports, without ``hashlib``, which loads OpenSSL: 3.7 MB per process.
 
-As the standard library's own ``random`` gets its hash, for the same reason: from CPython's module, or from ``hashlib``
-where an interpreter has no such module. Both are the same function (RFC 7693).
+It comes from CPython's own module, or from ``hashlib`` in an interpreter without that module. The standard library's
+``random`` imports its hash in the same way, for the same reason. Both are the same function (RFC 7693).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 
 try:
     from _blake2 import blake2b
-except ImportError:  # not CPython, or one that has moved it
+except ImportError:  # not CPython, or a version that has moved it
     from hashlib import blake2b
 
 __all__ = ("blake2b", "digest_of_code")
 
 
 def digest_of_code(root: Path) -> str:
-    """Names all of the Python below ``root`` by its bytes, committed or not. Raises ``OSError``."""
+    """A digest of all Python files below ``root``, committed or not. Raises ``OSError``."""
     digest = blake2b(digest_size=8)
     for path in sorted(root.rglob("*.py")):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())

@@ -1,6 +1,6 @@
-"""Shapes of links: what several at once make of a datagram, and what one does in words. Pure.
+"""Combination of link shapes, and their description in words. Pure.
 
-Counterparts: ``overlay.core.links`` has the shapes themselves, ``overlay.faults.faults`` lays its own over those of a
+Counterparts: ``overlay.core.links`` defines the shapes; ``overlay.faults.faults`` combines its own with those of a
 topology.
 """
 
@@ -15,16 +15,16 @@ from overlay.core.settings import describe
 
 _LIMITS = {info.name: float(info.high or 0) for info in describe(LinkShape)}
 _NEVER_BELOW = 1 + 1e-9
-"""Runs of losses are longer by this than they have to be, for a quotient of floats may come out a little short."""
+"""Loss bursts are lengthened by this factor, because a quotient of floats may be slightly too small."""
 
 
 def laid_over(base: LinkShape, others: Sequence[LinkShape]) -> LinkShape:
-    """What a link that does ``base`` does with ``others`` as well, as if each datagram met one after the other.
+    """``base`` combined with ``others``, as if each datagram passed through them in sequence.
 
-    Delays and jitters add up. Each chance (loss, duplication, reordering, corruption) strikes what the others spared.
-    Of lengths (runs of losses, how long a datagram is held back) the longest holds, of rates and queues the least. A
-    limit of losses in a row holds where everything that loses has one, and one partition is enough. How losses run, how
-    late what is held back is and what queues count only of those that lose, hold back or have a rate.
+    Delays and jitters add up. Each probability (loss, duplication, reordering, corruption) applies to the datagrams
+    that the others spared. The longest of burst lengths and hold-back times applies, and the smallest of rates and
+    queues. A burst limit applies only if every lossy part has one. One partition is enough. Burst lengths, hold-back
+    times and queues are ignored in parts without loss, reordering or a rate.
     """
     if not others:
         return base
@@ -55,7 +55,7 @@ def _any_of(chances: Iterable[float]) -> float:
 
 
 def _burst(loss: float, burst: float) -> float:
-    """The mean run of losses: the longest that was asked for, or as long as so much loss makes it."""
+    """The mean loss burst: the longest one configured, or the length that this loss requires."""
     if not burst or loss == 1 or loss <= burst / (burst + 1):
         return burst
     least = loss / (1 - loss) * _NEVER_BELOW
@@ -68,7 +68,7 @@ def _burst_limit(shapes: Sequence[LinkShape]) -> int:
 
 
 def in_words(shape: LinkShape | Link) -> str:
-    """``15 ± 3 ms, 30 % lost in runs of 4, 25 % duplicated, 20 kB/s``; empty for one that does nothing."""
+    """``15 ± 3 ms, 30 % lost in runs of 4, 25 % duplicated, 20 kB/s``; empty for a plain link."""
     said = [_delay(shape), _loss(shape), _share(shape.duplication, "duplicated")]
     if shape.reordering:
         said.append(f"{_share(shape.reordering, 'held back')} {shape.reordering_ms:g} ms")
@@ -81,7 +81,7 @@ def in_words(shape: LinkShape | Link) -> str:
 
 
 def more_in_words(link: Link) -> str:
-    """The same of what delay, jitter and the share that is lost do not say already."""
+    """The same without delay, jitter and loss."""
     is_in_runs = link.loss_burst or link.loss_burst_limit
     return in_words(replace(link, delay_ms=0.0, jitter_ms=0.0, loss=link.loss if is_in_runs else 0.0))
 

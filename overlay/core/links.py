@@ -1,15 +1,15 @@
-"""The link model: what happens to a datagram between two neighbours. Pure and seeded.
+"""The link model: delay, loss and other impairments between two neighbours. Pure and seeded.
 
-Counterparts: ``overlay.runtime.udp`` holds one ``Shaper`` per neighbour and applies it to real datagrams on their way
-out; ``overlay.sim.network`` does the same in virtual time. A ``Link`` is an edge of a topology and works both ways;
-a ``LinkShape`` says what one direction does; a ``Shaper`` does it.
+Counterparts: ``overlay.runtime.udp`` has one ``Shaper`` per neighbour and applies it to outgoing real datagrams;
+``overlay.sim.network`` does the same in virtual time. A ``Link`` is an edge of a topology, with equal directions. A
+``LinkShape`` describes one direction, and a ``Shaper`` applies it.
 
 ::
 
     data ─> partition? ─> loss? ─> queue full? ─> rate ─> corruption? ─> copies ─┬─> delay ± jitter (+ held back) ─>
                                                                                └─> each copy draws its own
 
-Shaping counts a datagram's bytes as the protocol sees them, without UDP and IP headers.
+Sizes are protocol bytes, without UDP and IP headers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.settings import SettingInfo, check, describe, setting
 
 MAX_COPIES = 5
-"""A duplicated datagram arrives at most this often in all; faulty networks repeat a few times, not for ever."""
+"""Maximum arrivals of a duplicated datagram. Faulty networks repeat a datagram a few times, not for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkShape:
-    """What one direction of a link does to datagrams. The default does nothing."""
+    """Impairments of one direction of a link. The default has none."""
 
     delay_ms: float = setting(
         0.0, unit="ms", low=0, high=60_000, help="One-way delay. It slows down each hop of a search."
@@ -98,7 +98,7 @@ class LinkShape:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it leaves every datagram as it is, so that a driver may send straight away."""
+        """Whether it has no effect, so that a driver can send directly."""
         return self == CLEAR
 
 
@@ -116,15 +116,16 @@ PROFILES: dict[str, LinkShape] = {
 
 
 LINK_SETTINGS: tuple[SettingInfo, ...] = tuple(info for info in describe(LinkShape) if info.name != "partition")
-"""What a link of a topology may be given, ``Link``'s fields in their order: one that is cut for good is no link."""
+"""The settings of a link in a topology, in the order of ``Link``'s fields. Without ``partition``: a link that is always
+cut is no link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge of a topology: broker ``a`` and broker ``b`` are neighbours, and both directions behave alike.
+    """An edge of a topology: brokers ``a`` and ``b`` are neighbours, and both directions have the same shape.
 
-    The rest is what ``LinkShape`` says. Deliberately unchecked, unlike that: an editor must be able to hold a wrong
-    link in order to say what is wrong with it (``topologies.check``).
+    The other fields are those of ``LinkShape``. Unlike there, they are not checked, because an editor must be able to
+    represent an invalid link in order to report its error (``topologies.check``).
     """
 
     a: int
@@ -143,21 +144,21 @@ class Link:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The two brokers, the lower index first: equal for the same link written either way round."""
+        """The two brokers, the lower index first, so that both notations of a link are equal."""
         return (self.a, self.b) if self.a <= self.b else (self.b, self.a)
 
     def shape(self) -> LinkShape:
-        """What one direction does. Raises ``InvalidSetting``."""
+        """The shape of each direction. Raises ``InvalidSetting``."""
         values = _values(self)
         try:
             return _shape(*values)
-        except TypeError:  # something that cannot be looked up is no number, which the check says in a sentence
+        except TypeError:  # not hashable, so not a number; the check reports it
             return LinkShape(*values)
 
     def to_json(self) -> dict[str, Any]:
-        """``a``, ``b``, delay, jitter and loss, and of the rest what is not as by default; ``Link(**…)`` is equal.
+        """``a``, ``b``, delay, jitter, loss, and the other settings that are not the default; ``Link(**…)`` is equal.
 
-        So a configuration with plain links has the hash that it had when links knew no more than those.
+        A configuration with plain links therefore keeps the hash that it had before the other settings existed.
         """
         document = {
             "a": self.a,
@@ -169,7 +170,7 @@ class Link:
         return document if _more(self) == _PLAIN else document | self.more()
 
     def more(self) -> dict[str, Any]:
-        """What it does beside delay, jitter and loss: the settings that are not as by default."""
+        """The settings other than delay, jitter and loss that are not the default."""
         values = {info.name: getattr(self, info.name) for info in LINK_SETTINGS[3:]}
         return {info.name: values[info.name] for info in LINK_SETTINGS[3:] if values[info.name] != info.default}
 
@@ -179,13 +180,13 @@ _more = attrgetter(*(info.name for info in LINK_SETTINGS[3:]))
 _PLAIN = _more(Link(0, 0))
 
 
-@lru_cache(maxsize=4096, typed=True)  # a large overlay has many links and few kinds of them, and a check takes its time
+@lru_cache(maxsize=4096, typed=True)  # a large overlay has many links of few kinds, and a check is slow
 def _shape(*values: Any) -> LinkShape:
     return LinkShape(*values)
 
 
 class Shaper:
-    """One direction of one link. ``shape`` may be replaced at any time, which is how a link is cut and healed."""
+    """Applies the shape of one direction of a link. Faults cut and heal links by replacing ``shape`` at any time."""
 
     __slots__ = ("_free_at", "_lost_in_a_row", "_shape", "_works", "chance", "counts")
 
@@ -193,7 +194,7 @@ class Shaper:
         self.shape = shape
         self.chance = chance
         self.counts: Counter[str] = Counter()
-        """What was done so far: ``partitioned lost overflowed corrupted duplicated held_back``."""
+        """Counters: ``partitioned lost overflowed corrupted duplicated held_back``."""
         self._free_at = 0
         self._lost_in_a_row = 0
 
@@ -204,10 +205,10 @@ class Shaper:
     @shape.setter
     def shape(self, shape: LinkShape) -> None:
         self._shape = shape
-        self._works = not shape.is_clear  # comparing shapes costs more than all the rest, and this is a hot path
+        self._works = not shape.is_clear  # cached: a hot path, in which comparing shapes would dominate
 
     def transmit(self, data: bytes, now: int) -> list[tuple[int, bytes]]:
-        """When (ns, never before ``now``) and as what ``data`` sent at ``now`` arrives; empty when it does not."""
+        """The arrivals of ``data`` sent at ``now``, as (ns, never before ``now``; bytes); empty if it is lost."""
         if not self._works:
             return [(now, data)]
         shape = self._shape
@@ -232,7 +233,7 @@ class Shaper:
         return ""
 
     def _is_lost(self) -> bool:
-        """Gilbert's two states, so that ``loss`` is the long-run share and ``loss_burst`` a run's mean length."""
+        """The Gilbert model: ``loss`` is the long-run share and ``loss_burst`` the mean length of a burst."""
         loss, burst, limit = self._shape.loss, self._shape.loss_burst, self._shape.loss_burst_limit
         if limit and self._lost_in_a_row >= limit:
             probability = 0.0
@@ -245,7 +246,7 @@ class Shaper:
         return is_lost
 
     def _queue(self, size: int, now: int) -> int:
-        """When the last byte leaves the sender, first in first out."""
+        """When the last byte leaves the sender, first in, first out."""
         self._free_at = max(now, self._free_at) + round(size * SECOND / self._shape.rate_bytes_per_s)
         return self._free_at
 

@@ -1,13 +1,13 @@
-"""The seam between pure cores and drivers.
+"""The interface between drivers and pure cores.
 
-Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``; servers and clients of
-``overlay.systems`` are nodes. The rules:
+Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``; the servers and clients
+in ``overlay.systems`` implement it. The rules:
 
-- ``now`` is integer monotonic nanoseconds. The wall clock is an offset that the driver sets (``set_wall_clock``), so a
-  step of the clock touches validity and never a time-out.
-- A driver feeds a batch of datagrams, calls ``handle_timer`` when ``next_timer() <= now``, then drains
-  ``datagrams_to_send()`` and ``events()`` once. Draining empties.
-- A core never raises for what a peer sent; what our own code does wrong raises.
+- ``now`` is in integer monotonic nanoseconds. The wall clock is an offset set by the driver (``set_wall_clock``), so a
+  clock step affects validity, but never time-outs.
+- A driver passes a batch of datagrams, calls ``handle_timer`` when ``next_timer() <= now``, then calls
+  ``datagrams_to_send()`` and ``events()`` once each. Both return and clear a queue.
+- A core never raises an exception because of data from a peer. It raises exceptions for bugs in our own code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NEVER = 2**63
 
 @dataclass(frozen=True, slots=True)
 class NodeEvent:
-    """Something rare that a core wants known: a neighbour died, a limit was hit. Named in past participle."""
+    """A rare event reported by a core, such as the death of a neighbour. Names are past participles."""
 
     def detail(self) -> dict[str, Any]:
         """The event's fields as plain values, for a journal."""
@@ -38,10 +38,10 @@ class NodeEvent:
 
 
 class Node(Protocol):
-    """Anything that lives at one address of an overlay."""
+    """Anything with an address in an overlay."""
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
-        """Each of them, in order, as if they came alone."""
+        """Process datagrams in order, with the same result as one by one."""
         ...
 
     def handle_timer(self, now: int) -> None: ...

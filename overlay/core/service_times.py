@@ -1,24 +1,24 @@
-"""What time and memory a broker and a client take, as measured: the service-time model of simulated runs. Pure.
+"""The service-time model of simulated runs: measured processor time and memory of brokers and clients. Pure.
 
-Counterparts: ``overlay.sim.served`` lets simulated nodes take this time; ``telemetry.calibration`` measures it on live
-brokers and writes it down, where ``overlay.runtime.calibrated`` finds it.
+Counterparts: ``overlay.sim.served`` applies these times to simulated nodes; ``telemetry.calibration`` measures them on
+live brokers and writes the file that ``overlay.runtime.calibrated`` reads.
 
-Two kinds of time are kept apart, because they add up differently:
+There are two kinds of time, because they add up differently:
 
-- *service*: a processor is busy, and whatever else came waits. It is a sum over what was received and sent, and grows
-  with the entries that a linear table scans; after a pause of its own a process finds its caches cold, and takes longer
-  by a while (``cold``) and by more for each entry that it scans.
-- *delivery*: nobody is busy. From the end of one process's service until another one has read the datagram, most of it
-  the waking of a processor that slept, and the longer it slept the more; another process of the machine keeps it awake
-  as well. What varies, varies here: a delivery is drawn from the measured distribution itself, so that medians and
-  tails come out as they were.
+- *service*: a processor is busy, and other input waits. Service time is a sum over the messages received and sent, and
+  grows with the entries that a linear table scans. After a sleep the caches of a process are cold, so it takes longer:
+  by a constant (``cold``), and by an extra amount for each entry scanned.
+- *delivery*: no processor is busy. It lasts from the end of one process's service until another process has read the
+  datagram, and is mostly the wake-up time of a processor, which grows with the length of its sleep. Other
+  processes also keep the processor awake. All variation is here: deliveries are drawn from the measured distribution,
+  so that medians and tails match it.
 
 ::
 
     a timer comes due ── timer(idle) ──> client serves ── to_broker(idle) ──> broker serves ── to_client(idle) ──> …
                                                              broker serves ── between(idle) ──> broker serves
 
-No figure here is fitted to anything that a run is to show, and none to the published table.
+No figure is fitted to the results of runs or to the published table.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ MICROSECOND = 1_000
 """Nanoseconds."""
 
 RANKS = (0.0, 0.02, 0.05, *(i / 20 for i in range(2, 19)), 0.95, 0.98, 0.99, 0.995, 1.0)
-"""The ranks at which a distribution is kept; between two of them it is taken as even."""
+"""The ranks at which distributions are stored, with linear interpolation between them."""
 
 FORMAT = 2
-"""Of the JSON document."""
+"""Version of the JSON document."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A number that depends on how long a process slept, known at some of those times and even between them."""
+    """A number as a function of the length of a sleep, interpolated linearly between some known points."""
 
     idle_s: tuple[float, ...]
-    """Ascending, in seconds. Before the first and beyond the last the value stays."""
+    """Ascending, in seconds. Before the first and after the last point the value is constant."""
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Delays:
-    """Delays in microseconds, as distributed after some times of sleep, and even between these."""
+    """Distributions of delays in microseconds after sleeps of some lengths, interpolated linearly between them."""
 
     idle_s: tuple[float, ...]
     """As in ``Curve``."""
@@ -96,75 +96,75 @@ class Delays:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a forked broker's memory is made of, bytes. A model: the simulated broker's own is not what is told."""
+    """The memory of a forked broker, bytes. It is a model, independent of the memory of the simulated broker object."""
 
     idle_rss: float
     idle_pss: float
     idle_uss: float
     per_entry: float
-    """Of an entry, beside the bytes that the table counts."""
+    """Per entry, in addition to the bytes that the table counts."""
     per_pending: float
-    """Of a forwarded request that is remembered."""
+    """Per pending forwarded request."""
 
     def __post_init__(self) -> None:
         _check_numbers("memory", tuple(asdict(self).values()))
 
     def over_idle(self, entries: int, table_bytes: int, pending: int) -> int:
-        """Bytes that a broker with so much in it takes more than an idle one."""
+        """Bytes of a broker with this content, in addition to an idle one."""
         return round(table_bytes + self.per_entry * entries + self.per_pending * pending)
 
 
 class Work(NamedTuple):
-    """What a broker did in one service: counts since its driver looked last."""
+    """The work of a broker in one service: counts since the driver's last query."""
 
     received: Sequence[int]
-    """Codes of the messages."""
+    """Codes of the messages received."""
     sent: Sequence[int]
     moved_bytes: int
-    """Received and sent."""
+    """Bytes received and sent."""
     scanned: int = 0
-    """Entries that a linear table compared."""
+    """Entries compared by a linear table."""
     matched: int = 0
-    """Of these, such as were about what was asked for; the latest valid of them was looked for."""
+    """Entries among these that matched the request; the table searches the latest valid one of them."""
 
 
 @dataclass(frozen=True)
 class ServiceModel:
-    """What was measured on one machine. Costs in microseconds of one processor with warm caches."""
+    """The measurements of one machine. Costs in microseconds of one processor with warm caches."""
 
     batch_us: float
-    """To wake, receive what is there and go back to sleep, whatever it is."""
+    """To wake up, receive all available datagrams and sleep again, independent of the datagrams."""
     received_us: Mapping[int, float]
-    """To read and handle a message, by code."""
+    """To parse and handle a message, by code."""
     other_us: float
-    """The same of a message whose code was not measured."""
+    """The same for messages whose code was not measured."""
     sent_us: float
-    """To make and send a datagram."""
+    """To create and send a datagram."""
     forwarded_us: float
-    """On top of that, to send a request on: choosing whom, and remembering it."""
+    """In addition, to forward a request: choosing a neighbour, and adding a pending entry."""
     kilobyte_us: float
-    """Of 1,000 bytes received or sent."""
+    """Per 1,000 bytes received or sent."""
     scan_us: float
-    """To search a linear table at all, beside what its entries cost: the short ways for a hit are closed to it."""
+    """To search a linear table, in addition to its entries: the fast path for hits does not apply to it."""
     scanned_us: Curve
-    """Of an entry that a linear table compares: more after a sleep, when none of them is in a cache."""
+    """Per entry that a linear table compares; higher after a sleep, when no entry is in a cache."""
     matched_us: Curve
-    """On top of that, of one that is about what was asked for."""
+    """In addition, per matching entry."""
     client_sends_us: float
-    """How long a request keeps a client's process busy; it is sent first."""
+    """How long a client's process is busy with a request, after sending it."""
     client_receives_us: float
-    """How long a datagram does; it is heard first."""
+    """The same for a received datagram, after receiving it."""
     cold_us: Curve
-    """By how much longer a broker serves after it slept."""
+    """Additional service time of a broker after a sleep."""
     to_broker: Delays
-    """From a client's turning to a request, what it does until it has sent it included."""
+    """From the start of a client's work on a request to the broker's reading it, the sending included."""
     between: Delays
     to_client: Delays
     timer: Delays
-    """How late a client's process is, when what is due comes after such a sleep."""
+    """The delay of a client's process behind its schedule, after a sleep."""
     memory: Memory
     measured: Mapping[str, Any] = field(default_factory=dict)
-    """Where, when and how: ``name``, ``date``, ``machine``, ``code``, ``n`` and what is known of the precision."""
+    """Provenance: ``name``, ``date``, ``machine``, ``code``, ``n`` and the precision."""
 
     def __post_init__(self) -> None:
         costs = {name: getattr(self, name) for name in _COSTS}
@@ -174,7 +174,7 @@ class ServiceModel:
         object.__setattr__(self, "received_us", {int(code): cost for code, cost in self.received_us.items()})
 
     def cost_ns(self, work: Work, idle_ns: int) -> int:
-        """How long ``work`` keeps a broker's processor busy that slept for ``idle_ns`` before; at least 1 ns."""
+        """Processor time of ``work`` after a sleep of ``idle_ns``; at least 1 ns."""
         received, other = self.received_us, self.other_us
         cost = self.batch_us + self.sent_us * len(work.sent) + self.kilobyte_us * work.moved_bytes / 1000
         for code in work.received:
@@ -189,13 +189,13 @@ class ServiceModel:
         return max(1, round((cost + self.cold_us.at(idle_ns)) * MICROSECOND))
 
     def to_json(self) -> dict[str, Any]:
-        """The document again; ``from_json`` of it is equal."""
+        """The JSON document; ``from_json`` of it is equal."""
         document = {**asdict(self), "received_us": {str(code): cost for code, cost in self.received_us.items()}}
         return {"format": FORMAT, "ranks": list(RANKS), **_lists(document)}
 
     @classmethod
     def from_json(cls, document: Any) -> ServiceModel:
-        """Raises ``InvalidSetting`` with the name of the first field that is wrong, missing or unknown."""
+        """Raises ``InvalidSetting`` with the name of the first field that is invalid, missing or unknown."""
         if not isinstance(document, Mapping):
             raise InvalidSetting("calibration", "must be an object")
         if document.get("format") != FORMAT or document.get("ranks") != list(RANKS):
@@ -216,7 +216,7 @@ class ServiceModel:
 
 
 FORWARDS = frozenset({3, 32})
-"""A broker sends a request only in order to pass it on."""
+"""Brokers send requests only to forward them."""
 
 _COSTS = (
     "batch_us",
@@ -254,7 +254,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _lists(value: Any) -> Any:
-    """With lists for tuples, as JSON has them."""
+    """With lists instead of tuples, for JSON."""
     if isinstance(value, Mapping):
         return {name: _lists(item) for name, item in value.items()}
     return [_lists(item) for item in value] if isinstance(value, tuple | list) else value
@@ -273,9 +273,9 @@ def _check_numbers(name: str, values: Sequence[Any]) -> None:
 
 
 def _between(grid_s: tuple[float, ...], idle_ns: int) -> tuple[int, int, float]:
-    """The two places of the grid around a time, and how far it is from the first to the second.
+    """The two grid points around a time, and its position between them (0 to 1).
 
-    Straight, not along a logarithm: that is another one on another machine, by a bit, and digests must not be.
+    Linear, not logarithmic: logarithms differ between machines in the last bit, and digests must not.
     """
     idle = idle_ns / SECOND
     place = bisect_right(grid_s, idle)

@@ -1,7 +1,7 @@
-"""Declarative settings: a frozen dataclass whose fields say their unit, range and trade-off once.
+"""Declarative settings: a frozen dataclass whose fields define unit, range and help text.
 
-Flags, forms, the API's schema and the documentation are all made from ``describe``; every value, wherever it came from,
-passes the same ``check``. A settings class looks so::
+Flags, forms, the API's schema and the documentation are generated from ``describe``. Every value passes the same
+``check``, wherever it comes from. An example of a settings class::
 
     @dataclass(frozen=True)
     class LinkShape:
@@ -10,7 +10,7 @@ passes the same ``check``. A settings class looks so::
         def __post_init__(self) -> None:
             check(self)
 
-A field's type is its default's: ``int``, ``float`` (which takes an integer too), ``bool`` or ``str``.
+A field has the type of its default: ``int``, ``float`` (which also accepts an integer), ``bool`` or ``str``.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What is known of one setting."""
+    """The description of one setting."""
 
     name: str
     kind: str
     """``boolean``, ``integer``, ``number`` or ``text``."""
     default: Value
     unit: str
-    """Empty where the value is a plain count, name or switch."""
+    """Empty for a plain count, name or switch."""
     help: str
     low: float | None
     high: float | None
-    """Inclusive bounds; ``None`` where there is none."""
+    """Inclusive bounds, or ``None``."""
     choices: tuple[str, ...]
-    """The only values a text may have; empty where any will do."""
+    """The permitted values of a text; empty if any text is permitted."""
     zero: str = ""
-    """A word that may be written for 0, where 0 stands for something else than nothing; empty where it does not."""
+    """A word accepted instead of 0, if 0 has a special meaning; otherwise empty."""
 
     def read(self, value: object) -> object:
-        """``value`` as it was written, as the number it means; unchecked."""
+        """``value`` with the word for 0 replaced; unchecked."""
         return 0 if self.zero and value == self.zero else value
 
     def check(self, value: object) -> None:
-        """Raise ``InvalidSetting`` unless ``value`` has this setting's type and lies in its range."""
+        """Raise ``InvalidSetting`` unless ``value`` has this setting's type and is in its range."""
         if not self._fits(value):
             raise InvalidSetting(self.name, f"{_SENTENCES[self.kind]}, not {value!r:.60}")
         if self.choices and value not in self.choices:
@@ -75,7 +75,7 @@ class SettingInfo:
             return isinstance(value, bool)
         if self.kind == "text":
             return isinstance(value, str)
-        if isinstance(value, bool):  # a bool is an int to Python, never to a person
+        if isinstance(value, bool):  # in Python a bool is an int
             return False
         if self.kind == "integer":
             return isinstance(value, int)
@@ -95,13 +95,13 @@ def setting(
     choices: tuple[str, ...] = (),
     zero: str = "",
 ) -> Any:
-    """A dataclass field with everything that a flag, a form or a page needs to know of it."""
+    """A dataclass field with the metadata for flags, forms and pages."""
     known = {"unit": unit, "help": help, "low": low, "high": high, "choices": tuple(choices), "zero": zero}
     return field(default=default, metadata=known)
 
 
 def describe(cls: type) -> list[SettingInfo]:
-    """The settings of a class, in the order in which it states them. Fields not made by ``setting`` are left out."""
+    """The settings of a class, in the order of its fields. Fields not created by ``setting`` are omitted."""
     return list(_described(cls))
 
 
@@ -115,18 +115,18 @@ def _described(cls: type) -> tuple[SettingInfo, ...]:
 
 
 def check(instance: Any) -> None:
-    """Check every field of a settings instance; to be called by its ``__post_init__``. Raises ``InvalidSetting``."""
+    """Check every field of a settings instance. Call it in ``__post_init__``. Raises ``InvalidSetting``."""
     for info in describe(type(instance)):
         info.check(getattr(instance, info.name))
 
 
 def help_lines(text: str) -> list[str]:
-    """A help that says what each of several names is, ``One sentence. one: …; other: ….``, cut before each name."""
+    """Split a help text with a list of choices, ``One sentence. one: …; other: ….``, before each name."""
     return re.split(r"(?<=[.;]) (?=[\w-]+: )", text)
 
 
 def build(cls: type[T], values: Mapping[str, Any]) -> T:
-    """``cls(**values)`` for a mapping from outside: unknown names are refused by name. Raises ``InvalidSetting``."""
+    """``cls(**values)`` for a mapping from outside. Raises ``InvalidSetting`` for unknown names and invalid values."""
     if not isinstance(values, Mapping):
         raise InvalidSetting("settings", "must be an object of names and values")
     known = {info.name: info for info in describe(cls)}
@@ -137,20 +137,20 @@ def build(cls: type[T], values: Mapping[str, Any]) -> T:
 
 
 ENGINE = "engine"
-"""Among the values what carries the runs out, which is no setting."""
+"""The name of the engine among the values. It is not a setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A setting is used where another one, or the engine, has certain values."""
+    """The condition under which a setting is used: certain values of another setting, or of the engine."""
 
     by: str
     values: tuple[str, ...] = ()
-    """With which it is used; empty where a number, or a switch, says so."""
+    """The values for which it is used; empty for numbers and switches."""
     more_than: int = 0
-    """Of a number: beyond which it is used."""
+    """For a number: it is used above this value."""
     at_default: bool = False
-    """Whether that is so only of its default: another value is used in any case."""
+    """Whether the condition applies only to its default; other values are always used."""
 
     def fits(self, value: Any) -> bool:
         if self.values:

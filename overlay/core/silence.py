@@ -1,8 +1,9 @@
-"""How long somebody has been silent, as far as whoever listens could have heard them. Pure.
+"""The duration of a peer's silence, counted only while the observer itself was running. Pure.
 
-A lease and the watch over brokers both ask this. The listener may be stopped itself, or its machine may sleep, and what
-it missed then is nobody's silence. So it looks often, and no look counts for more than ``LOOK``: a listener that was
-stopped for an hour counts one second of it, and then hears whoever spoke meanwhile.
+Used for leases and for monitoring of brokers. The observer may be stopped, or its machine may sleep. Time in which it
+could not have received anything is not the peer's silence. The observer therefore looks often, and each look counts for
+at most ``LOOK``: an observer that was stopped for an hour counts one second of it, and then receives what arrived
+meanwhile.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 from overlay.core.node import SECOND
 
 LOOK = SECOND
-"""More than there is between two looks of a listener that works. Nanoseconds."""
+"""Longer than the interval between two looks of a running observer. Nanoseconds."""
 
 
 class Silence:
-    """Of one who was heard at ``now``, the monotonic clock in nanoseconds."""
+    """The silence of a peer that was last heard at ``now``, the monotonic clock in nanoseconds."""
 
     __slots__ = ("_looked", "_silent")
 
@@ -27,7 +28,7 @@ class Silence:
         self._looked, self._silent = now, 0
 
     def look(self, now: int) -> int:
-        """How long they have been silent, nanoseconds; to be asked at least once every ``LOOK``."""
+        """The silence in nanoseconds. Call it at least once every ``LOOK``."""
         self._silent += min(now - self._looked, LOOK)
         self._looked = now
         return self._silent

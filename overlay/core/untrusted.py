@@ -1,7 +1,7 @@
-"""JSON and YAML that others wrote, read within limits: definitions, topologies and bodies of REST alike. Pure.
+"""Reads untrusted JSON and YAML within limits: definitions, topologies and bodies of REST requests. Pure.
 
-What is read is made of null, booleans, finite numbers, texts that UTF-8 can write, lists and objects with texts as
-names, so that it can be stored as JSON and shown again. Whoever opens a file, or takes a request, bounds its bytes.
+The result consists of null, booleans, finite numbers, texts that UTF-8 can encode, lists, and objects with texts as
+names, so it can be stored as JSON and shown again. The caller limits the number of bytes.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import yaml
 from overlay.core.errors import WaxwingError
 
 MOST_DEEP = 50
-"""Levels. The deepest document that means something has seven; what walks one may recurse."""
+"""Maximum nesting. The deepest valid document has seven levels; functions over documents may recurse."""
 MOST_NODES = 1_000_000
-"""Values and names. A topology with 100,000 links that say all that links can has 900,000 in JSON."""
+"""Maximum values and names. A topology with 100,000 links and all their settings has 900,000 in JSON."""
 MOST_YAML_NODES = 200_000
-"""Reading YAML costs 20 µs for each, reading JSON less than one: these are 4 s."""
+"""Reading takes 20 µs per value in YAML, less than 1 µs in JSON. This limit is 4 s."""
 MOST_DIGITS = 400
-"""Characters of a number; the largest that a double holds has 309. Python reads long ones in quadratic time."""
+"""Maximum characters of a number. The largest double has 309, and Python parses long ones in quadratic time."""
 MOST_CHARACTERS = 100_000
-"""Of one value in YAML."""
+"""Maximum characters of a value in YAML."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)', re.DOTALL)
-"""To the end where one is not closed: a search that began again at each of its quotes would take quadratic time."""
+"""An unclosed string extends to the end. Searching again from each of its quotes would take quadratic time."""
 _NUMBER_LIKE = re.compile(r"[-+.0-9][-+.:_0-9a-fA-FxX]*")
 
 
 class Unreadable(WaxwingError):
-    """Why a document cannot be read, as the end of a sentence about it. It names the line, or the ``field``."""
+    """Why a document cannot be read, as the end of a sentence about it, with the line or the ``field``."""
 
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence + (f" at {field}" if field else ""))
@@ -43,10 +43,10 @@ class Unreadable(WaxwingError):
 
 
 def read_json(text: str) -> Any:
-    """What ``text`` says in JSON. Raises ``Unreadable``."""
-    # Counted before it is read: 10 MB of brackets are 400 MB of lists.
+    """Parse JSON. Raises ``Unreadable``."""
+    # Counted before parsing: 10 MB of brackets would become 400 MB of lists.
     if _marks(text) >= MOST_NODES and _marks(_STRINGS.sub("", text)) >= MOST_NODES:
-        raise Unreadable(f"has more than {MOST_NODES:,} values, the most that are read")
+        raise Unreadable(f"has more than {MOST_NODES:,} values, the maximum")
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_int=_number(int), parse_float=_number(float))
     except RecursionError:
@@ -58,12 +58,12 @@ def read_json(text: str) -> Any:
 
 
 def _marks(text: str) -> int:
-    """At least as many as there are values, less one."""
+    """An upper bound of the number of values, minus one."""
     return sum(map(text.count, ",:[{"))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuses a name that stands twice in one object, of which Python would quietly take the last."""
+    """Refuses duplicate names in an object, of which Python would silently use the last."""
     values = dict(pairs)
     if len(values) < len(pairs):
         raise Unreadable(_said_twice(name for name, _ in pairs) + " in one object")
@@ -75,7 +75,7 @@ def _said_twice(names: Iterable[str]) -> str:
 
 
 class _TooLong:
-    """In the place of a number that was not read."""
+    """Placeholder for a number that was too long to parse."""
 
 
 def _number(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -83,7 +83,7 @@ def _number(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def read_yaml(text: str) -> Any:
-    """What ``text`` says in YAML. Raises ``Unreadable``."""
+    """Parse YAML. Raises ``Unreadable``."""
     try:
         _look_over(text)
         value = yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
@@ -91,22 +91,27 @@ def read_yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         raise Unreadable(f"is not YAML: {_first_words(error)}") from None
     except TypeError as error:
-        raise Unreadable(f"says something that is no text, number, list or object: {error}") from None
-    except (ValueError, LookupError, AttributeError, OverflowError):  # of what its tag, or its look, promises in vain
-        raise Unreadable("has a value that is not of the kind it says, or a number that is too large") from None
+        raise Unreadable(f"has a value that is no text, number, list or object: {error}") from None
+    except (
+        ValueError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+    ):  # the value does not match its tag or its apparent type
+        raise Unreadable("has a value that does not match its tag, or a number that is too large") from None
     _check(plain)
     return plain
 
 
 def _look_over(text: str) -> None:
-    """Raises ``Unreadable`` for what would take long to make values of, before any is made."""
+    """Raises ``Unreadable`` for documents that would take long to construct, before constructing any values."""
     depth = nodes = 0
     for event in yaml.parse(text, _LOADER):
         nodes += isinstance(event, yaml.NodeEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
         if nodes > MOST_YAML_NODES:
-            raise Unreadable(f"has more than {MOST_YAML_NODES:,} values by line {line}; give so many as JSON")
-        # A value that refers to itself has no end, and one that refers to others may be as large as one likes.
+            raise Unreadable(f"has more than {MOST_YAML_NODES:,} values by line {line}; use JSON for so many")
+        # A value that refers to itself is infinite, and references allow values of any size.
         if isinstance(event, yaml.AliasEvent):
             raise Unreadable(f"refers to an anchor (*{event.anchor:.40}) in line {line}; write the value out instead")
         if isinstance(event, yaml.ScalarEvent) and len(event.value) > MOST_DIGITS:
@@ -124,11 +129,13 @@ def _check_scalar(event: yaml.ScalarEvent, line: int) -> None:
 
 
 class _Loader(_LOADER):  # type: ignore[misc, valid-type]
-    """Refuses a name that stands twice in one object, of which YAML would quietly take the last."""
+    """Refuses duplicate names in an object, of which YAML would silently use the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         values: dict[Any, Any] = super().construct_mapping(node, deep)
-        if len({str(name) for name in values}) < len(node.value):  # in JSON the numbers 1 and "1" are one name
+        if len({str(name) for name in values}) < len(
+            node.value
+        ):  # in JSON the number 1 and the text "1" are the same name
             twice = _said_twice(str(name.value) for name, _ in node.value)
             raise Unreadable(f"{twice} in the object of line {node.start_mark.line + 1}")
         return values
@@ -142,7 +149,7 @@ def _first_words(error: yaml.YAMLError) -> str:
 
 
 def _check(value: Any, *place: str | int) -> None:
-    """Raises ``Unreadable`` for what cannot be stored as JSON, or not be shown."""
+    """Raises ``Unreadable`` for values that cannot be stored as JSON or shown."""
     if wrong := _wrong(value):
         raise Unreadable(wrong, _field(place))
     if not isinstance(value, dict | list):
@@ -157,7 +164,7 @@ def _check(value: Any, *place: str | int) -> None:
 
 
 def _wrong(value: Any) -> str:
-    """What is wrong with one value, whatever is in it."""
+    """The problem with a single value, ignoring its elements; empty if there is none."""
     if isinstance(value, str):
         return "has half a surrogate pair, which is no character, in a text" if _is_half(value) else ""
     if isinstance(value, _TooLong):
@@ -166,7 +173,7 @@ def _wrong(value: Any) -> str:
 
 
 def _is_half(text: str) -> bool:
-    """Whether there is half a surrogate pair (``"\\ud800"``) in it, which JSON can write and UTF-8 cannot."""
+    """Whether it contains half a surrogate pair (``"\\ud800"``), which JSON can express and UTF-8 cannot."""
     if text.isascii():
         return False
     try:
@@ -177,5 +184,5 @@ def _is_half(text: str) -> bool:
 
 
 def _field(place: tuple[str | int, ...]) -> str:
-    """``workload.consumers.3``; what can be shown of long or strange names."""
+    """``workload.consumers.3``, with long or unprintable names shortened."""
     return ".".join(str(name)[:40].encode(errors="replace").decode() for name in place)

@@ -1,6 +1,6 @@
-"""What is wanted of a host, and what follows from it. Pure.
+"""The desired state of a host, and the steps that reach it. Pure.
 
 - ``deployment``  brokers, links, settings and a workload as one checked document
-- ``phases``      where the deployment is, from launching to finished, and which processes that phase wants
-- ``fleet``       of the processes wanted, which to start, stop, kill or give up on
+- ``phases``      the phases of a deployment, from launching to finished, and the desired processes of each
+- ``fleet``       which of these processes to start, stop, kill or give up on
 """

@@ -1,11 +1,11 @@
-"""What is wanted of one host: brokers, links, settings and perhaps a workload, as one checked JSON document. Pure.
+"""The desired state of one host as a checked JSON document: brokers, links, settings and, for runs, a workload. Pure.
 
-Counterparts: the web writes the document, ``overlay.runtime.supervisor`` carries it out by
-``overlay.deployment.phases`` (what comes next) and the assembly of its system (who joins whom). A
-*run* has a workload and a lease and comes to an end; a *network* has neither and stays until it is stopped.
+Counterparts: the web writes the document. ``overlay.runtime.supervisor`` executes it with
+``overlay.deployment.phases`` (the next phase) and the assembly of its system (joins). A
+*run* has a workload and a lease, and ends. A *network* has neither, and stays up until it is stopped.
 
-The epoch fences: of two documents with one id the higher epoch is the truth, and whoever still speaks for the lower one
-is refused.
+The epoch is a fencing token: among documents with the same id, the one with the highest epoch is valid, and commands
+with a lower epoch are refused.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ from overlay.topologies import Graph
 
 RUN, NETWORK = "run", "network"
 FAR = 1e6
-"""Positions are in the unit square; whoever drew by hand may be beside it, within this."""
+"""Positions are in the unit square. Positions drawn by hand may be outside, up to this."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _LINK_FIELDS = {"a", "b", *(info.name for info in LINK_SETTINGS)}
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """One document, checked. Field by field as on the wire; see ``from_json``."""
+    """A checked document. Its fields are those of the JSON; see ``from_json``."""
 
     id: str
     kind: str
     epoch: int
     directory: str
-    """Absolute path under which journals and the children's words are kept."""
+    """Absolute path of the directory for journals and the last output of processes."""
     seed: int
     system: System
     brokers: int
     """Nodes of the topology."""
     links: tuple[Link, ...]
     settings: Any
-    """As ``system.read_settings`` has them."""
+    """The result of ``system.read_settings``."""
     workload: Any
-    """As ``system.read_workload`` has it; ``None`` for a network."""
+    """The result of ``system.read_workload``; ``None`` for a network."""
     lease_s: float | None
-    """A run that is not renewed for this long is stopped; networks have no lease."""
+    """A run whose lease is not renewed for this long is stopped. Networks have no lease."""
     positions: tuple[Position, ...] | None = None
-    """Where each broker is in the unit square, for assignments that ask; ``None`` where the document does not say."""
+    """The position of each broker in the unit square, for assignments that use it; ``None`` if unknown."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong on purpose while a run measures."""
+    """Faults during measuring."""
     record_mb: int = 0
-    """How much each broker may record, to be replayed; a network records nothing."""
+    """Maximum size of each broker's recording; 0 for networks."""
 
     @classmethod
     def from_json(cls, document: Any, engine: str = LIVE) -> Deployment:
-        """``engine`` bounds its size. Raises ``InvalidSetting`` with the dotted name of the first field that is wrong,
-        missing or unknown.
+        """``engine`` limits its size. Raises ``InvalidSetting`` with the dotted name of the first field that is
+        invalid, missing or unknown.
         """
         _require_object(document, "deployment")
         _require_names(document, "", _FIELDS, optional={"faults", RECORD.name})
@@ -97,7 +97,7 @@ class Deployment:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The document again; ``from_json`` of it is equal."""
+        """The JSON document; ``from_json`` of it is equal."""
         topology: dict[str, Any] = {"brokers": self.brokers, "links": [link.to_json() for link in self.links]}
         if self.positions is not None:
             topology["positions"] = [list(place) for place in self.positions]
@@ -123,33 +123,33 @@ class Deployment:
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:
-        """Its servers, by what they do."""
+        """The roles of its servers."""
         return tuple(self.system.roles(self.graph))
 
     @cached_property
     def server_names(self) -> tuple[str, ...]:
-        """Names of the servers' processes, by index."""
+        """The names of the servers' processes, by index."""
         return server_names(self.roles)
 
     @cached_property
     def fleet_names(self) -> tuple[str, ...]:
-        """Names of the client fleets' processes."""
+        """The names of the client fleets' processes."""
         return tuple(self.client_plans()) if self.workload else ()
 
     def client_plans(self) -> Mapping[str, Sequence[Plan]]:
-        """All clients of its workload, by the process that they share."""
+        """All clients of its workload, by process."""
         assert self.workload is not None
         return self.system.plan_clients(self.workload, self.graph, self.seed)
 
     def churn(self) -> tuple[Change, ...]:
-        """Which servers go and come while it measures."""
+        """Departures and returns of servers during measuring."""
         return self.system.churn(self.workload, self.graph, self.seed) if self.workload else ()
 
 
 def run_document(
     configuration: Mapping[str, Any], *, run: str, seed: int, directory: str, epoch: int = 0, lease_s: float = 60.0
 ) -> dict[str, Any]:
-    """The document of a run of ``configuration``, as ``overlay.experiment.definition`` has it in full."""
+    """The document of a run with a complete ``configuration`` from ``overlay.experiment.definition``."""
     topology = configuration["topology"]
     return {
         "id": run,
@@ -298,7 +298,7 @@ def _link(value: object, field: str, brokers: int) -> Link:
 
 
 def _within(field: str, check: Any) -> Any:
-    """The result of ``check``; what it finds wrong is named below ``field``."""
+    """The result of ``check``, with ``field`` prepended to the names in its errors."""
     try:
         return check()
     except InvalidSetting as error:

@@ -1,8 +1,8 @@
-"""Which process to start, stop, kill or give up on: ``plan(desired, observed, now) -> actions``. Pure.
+"""Supervision of processes: ``plan(desired, observed, now) -> actions``, to start, stop, kill or give up on them. Pure.
 
-Counterparts: ``overlay.runtime.supervisor`` (brokers and client fleets) and ``brokerweb.up.manager`` (the parts of
-``make up``) carry the actions out and tell a ``Process`` what became of it. The limits are systemd's: five restarts in
-ten seconds, 100 ms before each.
+Counterparts: ``overlay.runtime.supervisor`` (brokers and client fleets) and ``brokerweb.up.manager`` (the processes of
+``make up``) execute the actions and report the results to a ``Process``. The limits are those of systemd: five restarts
+in ten seconds, 100 ms before each.
 
 ::
 
@@ -14,8 +14,8 @@ ten seconds, 100 ms before each.
        v         │ restart_asked
     given-up ────┘
 
-*Failed to start is not died*: a process that ended before it was ever ready would only fail again, so it is given up on
-at once with its own reason. One that was up before is worth another try.
+A failed start is not a death: a process that ended before it was ever ready would fail again, so it is given up on
+at once, with its own reason. A process that was ready before is restarted.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from enum import Enum
 from overlay.core.node import MILLISECOND, SECOND
 
 RESTARTS = 5
-"""This many restarts within ``RESTART_WINDOW`` are tried; the next death is the last."""
+"""Maximum restarts within ``RESTART_WINDOW``; after the next death the process is given up on."""
 RESTART_WINDOW = 10 * SECOND
 BACK_OFF = 100 * MILLISECOND
 START_TIMEOUT = 20 * SECOND
-"""A loaded machine imports slowly; a broker that is not ready after this never will be."""
+"""A broker that is not ready after this has failed. A loaded machine imports slowly."""
 STOP_GRACE = 3 * SECOND
 """From SIGTERM to SIGKILL."""
 RESTARTED = "restarted"
-"""How the reason of an end begins that an operator asked for."""
+"""The prefix of the reason for a restart by an operator."""
 
 WAITING, STARTING, UP, STOPPING, KILLED, GIVEN_UP = "waiting", "starting", "up", "stopping", "killed", "given-up"
 
@@ -57,39 +57,39 @@ TRANSITIONS: dict[tuple[str, str], str] = {
     (GIVEN_UP, "restart_asked"): WAITING,
     (UP, "restart_asked"): STOPPING,
 }
-"""(state, what happened) -> state; a missing key is a mistake of ours and raises ``KeyError``."""
+"""(state, event) -> state. A missing key is a bug of ours and raises ``KeyError``."""
 
 
 class Lifetime(Enum):
-    """How long a process is wanted."""
+    """How long a process should run."""
 
     ALWAYS = "always"
     """Restarted whenever it ends."""
     ONCE = "once"
-    """Runs to its end; ending in any way but well is final."""
+    """Runs to its end; any other end is final."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What is known of one process. Each method is one thing that happened and returns what is known after it."""
+    """The observed state of one process. Each method is one event and returns the new state."""
 
     state: str = WAITING
     since: int = 0
-    """Since when it is in this state, monotonic nanoseconds."""
+    """The start of this state, monotonic nanoseconds."""
     launches: int = 0
-    """How often it was started; names its incarnation."""
+    """Number of starts; identifies the incarnation."""
     was_ready: bool = False
     """Whether it was ever up."""
     restarts: tuple[int, ...] = ()
-    """When it was last restarted, oldest first, at most ``RESTARTS``."""
+    """Times of the last restarts, oldest first, at most ``RESTARTS``."""
     failed_starts: int = 0
-    """How often in a row it ended before it was ready."""
+    """Consecutive ends before it was ready."""
     ended_well: bool = False
-    """Whether its last end was exit 0 without being told to."""
+    """Whether its last end was exit 0 and not requested."""
     was_away: bool = False
-    """Whether it was sent away to be started again later: that start is no restart."""
+    """Whether it was stopped by churn; the next start is then not a restart."""
     reason: str = ""
-    """Why it ended last, in words; empty while nothing happened to it."""
+    """The reason of its last end; empty if it has not ended."""
 
     def _moved(self, happened: str, now: int) -> Process:
         state = TRANSITIONS[self.state, happened]
@@ -112,18 +112,18 @@ class Process:
         return replace(self._moved("stop_sent", now), reason="")
 
     def restart_asked(self, now: int, reason: str) -> Process:
-        """An operator wants another in its place: one that is up has been sent SIGTERM. What it went through before,
-        deaths and failed starts, no longer counts.
+        """An operator requested a restart. SIGTERM has been sent if the process is up. Earlier deaths and failed
+        starts no longer count.
         """
         return replace(self._moved("restart_asked", now), reason=reason, restarts=(), failed_starts=0)
 
     def kill_sent(self, now: int, reason: str = "") -> Process:
-        """Why it was being stopped, where somebody asked for that, stays the first part of the reason."""
+        """The reason of a requested stop remains the first part of the reason."""
         asked = self.reason if self.state == STOPPING else ""
         return replace(self._moved("kill_sent", now), reason="; ".join(filter(None, (asked, reason))))
 
     def ended(self, now: int, reason: str, *, well: bool = False) -> Process:
-        """``reason`` is the system's word for it; that we ended it ourselves, and why, is the better one."""
+        """``reason`` is the system's reason. If we ended the process ourselves, our own reason replaces it."""
         told = self.reason if self.state in (STOPPING, KILLED) and self.reason else reason
         return replace(
             self._moved("ended", now),
@@ -140,12 +140,12 @@ class Process:
 
     @property
     def restarted(self) -> int:
-        """How often another was started in its place."""
+        """Number of restarts."""
         return max(self.launches - 1, 0)
 
     @property
     def lives(self) -> bool:
-        """Whether there is a process in the system."""
+        """Whether the process exists in the system."""
         return self.state in (STARTING, UP, STOPPING, KILLED)
 
 
@@ -177,7 +177,7 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing now; plan again at ``until`` at the latest."""
+    """No action now; plan again at ``until`` at the latest."""
 
     name: str
     until: int
@@ -187,7 +187,7 @@ Action = Start | Stop | Kill | GiveUp | Wait
 
 
 def plan(desired: Mapping[str, Lifetime], observed: Mapping[str, Process], now: int) -> list[Action]:
-    """What to do now, at most one action for each process, the desired ones first and in their order."""
+    """The actions that are due, at most one per process, desired processes first and in their order."""
     actions = [
         _toward_running(name, lifetime, observed.get(name, Process()), now) for name, lifetime in desired.items()
     ]
@@ -208,7 +208,7 @@ def _toward_running(name: str, lifetime: Lifetime, process: Process, now: int) -
         return None if process.ended_well else GiveUp(name, process.reason)
     if not process.was_ready:
         return GiveUp(name, process.reason)
-    if process.failed_starts >= RESTARTS:  # however slowly: a port that is taken, a disk that is full
+    if process.failed_starts >= RESTARTS:  # however slowly, for example because its port is taken or the disk is full
         return GiveUp(name, f"did not come up {RESTARTS} times in a row, the last time it ended by: {process.reason}")
     if len(process.restarts) == RESTARTS and now < process.restarts[0] + RESTART_WINDOW:
         window = RESTART_WINDOW // SECOND

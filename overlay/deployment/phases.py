@@ -1,7 +1,8 @@
-"""What comes next for a deployment: ``next_move(deployment, seen, now)``, and which processes a phase wants. Pure.
+"""The phases of a deployment: ``next_move(deployment, seen, now)``, and the desired processes of a phase. Pure.
 
-Counterparts: ``overlay.deployment.deployment`` is what is wanted, ``overlay.deployment.fleet`` keeps processes, and
-the system's assembly the overlay; ``overlay.runtime.deployment_runner`` tells them what it sees and does what they say.
+Counterparts: ``overlay.deployment.deployment`` is the desired state, ``overlay.deployment.fleet`` supervises processes,
+and the system's assembly builds the overlay; ``overlay.runtime.deployment_runner`` passes them observations and
+executes their actions.
 
 ::
 
@@ -26,11 +27,11 @@ STOPPING, STOPPED, FAILED = "stopping", "stopped", "failed"
 ENDED = (FINISHED, STOPPED, FAILED)
 
 LAUNCH_LIMIT_S = 120.0
-"""A thousand brokers start and join within this on two cores; what has not by then never will."""
+"""A thousand brokers start and join within this time on two cores. After it, launching has failed."""
 FLEET_LEAD_S = 2.0
-"""From forking the fleets to the first client's start: they import and open their sockets meanwhile."""
+"""From forking the fleets to the start of the first client, for imports and opening sockets."""
 DRAIN_LIMIT_S = 20.0
-"""A client gives a request up after 10 s; a fleet still there after twice that hangs."""
+"""Clients give up a request after 10 s; a fleet that is still running after twice that time hangs."""
 
 _ALIVE = {RUN: (LAUNCHING, WARMING, MEASURING, DRAINING), NETWORK: (LAUNCHING, RUNNING, DEGRADED)}
 
@@ -47,12 +48,12 @@ TRANSITIONS: dict[tuple[str, str, str], str] = {
     (RUN, STOPPING, "gone"): STOPPED,
     (NETWORK, STOPPING, "gone"): STOPPED,
 }
-"""(kind, phase, what happened) -> phase; a missing key is a mistake of ours and raises ``KeyError``."""
+"""(kind, phase, event) -> phase. A missing key is a bug of ours and raises ``KeyError``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What happened, and why in words; empty where the word says it all."""
+    """An event and its reason; the reason is empty if the event explains itself."""
 
     happened: str
     reason: str = ""
@@ -60,31 +61,31 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the driver sees of a deployment. Times are monotonic nanoseconds."""
+    """The driver's observations of a deployment. Times are monotonic nanoseconds."""
 
     phase: str
     since: int
     processes: Mapping[str, Process]
     is_assembled: bool
-    """Whether every broker is up, has joined each neighbour that is up and is told to watch them."""
+    """Whether every broker is up, has joined each neighbour that is up, and monitors them."""
     trouble: str
-    """What keeps the overlay from being assembled; empty while nothing does for good."""
+    """The permanent obstacle to assembling the overlay; empty if there is none."""
     renewed: int
     stop_reason: str | None
-    """Why somebody wants it stopped; ``None`` while nobody does."""
+    """The reason of a requested stop; ``None`` without a request."""
     workload_start: int | None
-    """When the first client starts, once fleets were forked."""
+    """The start of the first client; ``None`` before fleets are forked."""
     silent: Set[str] = frozenset()
-    """Brokers that run and do not answer, by name."""
+    """Names of running brokers that do not answer."""
 
 
 def is_alive(deployment: Deployment, phase: str) -> bool:
-    """Whether a phase wants processes."""
+    """Whether a phase has processes."""
     return phase in _ALIVE[deployment.kind]
 
 
 def wanted(deployment: Deployment, phase: str, away: Set[int] = frozenset()) -> dict[str, Lifetime]:
-    """The processes that a phase wants, brokers first; none of those ``away`` by churn, which is no reason to fail."""
+    """The desired processes of a phase, brokers first, without those ``away`` by churn, which is not a failure."""
     if not is_alive(deployment, phase):
         return {}
     names = [name for index, name in enumerate(deployment.server_names) if index not in away]
@@ -95,13 +96,13 @@ def wanted(deployment: Deployment, phase: str, away: Set[int] = frozenset()) -> 
 
 
 def schedule(deployment: Deployment, workload_start: int) -> tuple[int, int]:
-    """When measuring begins and ends, given when the first client starts. Nanoseconds."""
+    """The start and end of measuring, given the start of the first client. Nanoseconds."""
     assert deployment.workload is not None
     return measured_between(deployment.workload, workload_start)
 
 
 def next_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
-    """The move that is due, if any."""
+    """The next move, if one is due."""
     if seen.phase in ENDED:
         return None
     if seen.phase == STOPPING:
@@ -117,9 +118,9 @@ def next_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
 
 
 def _failure(deployment: Deployment, seen: Seen, now: int) -> str:
-    """Why it cannot go on; empty when it can."""
+    """Why the deployment has failed; empty if it has not."""
     if deployment.lease_s is not None and now > seen.renewed + deployment.lease_s * SECOND:
-        return f"lease expired: nobody renewed it for {deployment.lease_s:g} s"
+        return f"lease expired: not renewed for {deployment.lease_s:g} s"
     given_up = [f"{name}: {process.reason}" for name, process in seen.processes.items() if process.state == GIVEN_UP]
     if given_up and (
         deployment.kind == RUN or seen.phase == LAUNCHING or len(given_up) == len(deployment.server_names)

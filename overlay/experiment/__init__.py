@@ -1,10 +1,10 @@
-"""What an experiment says, and the configurations it stands for. Pure.
+"""Definitions of experiments, and their configurations. Pure.
 
-Counterparts: the web keeps definitions and launches their configurations, ``python -m overlay simulate`` and sweeps
+Counterparts: the web stores definitions and launches their configurations; ``python -m overlay simulate`` and sweeps
 read them from files; ``overlay.systems.registry`` knows the settings and the workload of a system.
 
-- ``definition``  what a definition may say, checked whole; each of its configurations in full
-- ``sweeps``      lists and blocks of a definition, multiplied out; the hash that names a configuration
-- ``inline``      a definition that carries its topologies with it; ``files``: one that was written into a file
-- ``whatif``      one thing changed in a configuration that has run
+- ``definition``  checks a definition and expands it to complete configurations
+- ``sweeps``      the product of lists and blocks; the hash that identifies a configuration
+- ``inline``      definitions with inline topologies; ``files``: definitions in files
+- ``whatif``      one change to the configuration of a completed run
 """

@@ -1,4 +1,4 @@
-"""What an experiment may say, checked whole before it is saved: whatever is wrong names its field.
+"""Definitions of experiments. They are checked completely before they are saved, and errors name the field.
 
 Counterparts: ``sweeps`` expands a definition; ``overlay.systems.registry`` knows the settings and workload fields of a
 system.
@@ -33,16 +33,16 @@ FIELDS: dict[str, Any] = {
     "replicates": 1,
     "seed": 0,
 }
-"""Every field with its default; ``None`` is required."""
+"""Every field with its default; fields with ``None`` are required."""
 
 MAX_SEED = 2**63 - 1
 MAX_REPLICATES = 1_000
 MAX_RUNS = 5_000
-"""Of one definition: the published matrix ten times over is 2,510. More is more often a slip than a wish."""
+"""Maximum runs of a definition. Ten times the published matrix is 2,510; more is usually a mistake."""
 MAX_THRESHOLDS, MAX_THRESHOLD = 20, 200
-"""Of one definition; characters of one."""
+"""Maximum thresholds of a definition; maximum characters of one."""
 MAX_NAME = 100
-"""Characters of a name, of an experiment or a topology: what a heading and a row of a table hold."""
+"""Maximum characters in the name of an experiment or topology, so that it fits into headings and tables."""
 
 FindTopology = Callable[[str], dict[str, Any] | None]
 """A topology's document by its id."""
@@ -51,12 +51,12 @@ Checked = tuple[dict[str, Any], list[dict[str, Any]]]
 
 
 def normalised(body: Mapping[str, Any], find_topology: FindTopology) -> dict[str, Any]:
-    """``body`` with its defaults, after every configuration it stands for was checked. Raises ``InvalidSetting``."""
+    """``body`` with defaults, after checking all its configurations. Raises ``InvalidSetting``."""
     return checked(body, find_topology)[0]
 
 
 def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
-    """``normalised``, and the configurations that it stands for. Raises ``InvalidSetting``."""
+    """``normalised``, and the configurations. Raises ``InvalidSetting``."""
     definition = _with_defaults(body)
     _check_frame(definition)
     _check_size(definition)
@@ -64,7 +64,7 @@ def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
 
 
 def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
-    """The configurations in full, each checked. Raises ``InvalidSetting``."""
+    """The complete configurations, checked. Raises ``InvalidSetting``."""
     found = expanded(definition, find_topology)
     for configuration in found:
         check_configuration(configuration)
@@ -72,12 +72,12 @@ def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -
 
 
 def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
-    """The configurations in full: topology with links, every setting and workload field.
+    """The complete configurations: topology with links, every setting and workload field.
 
-    They are not checked again, which takes some milliseconds each, as clients are placed for it. Raises
-    ``InvalidSetting`` for a topology that is gone and for a value that cannot be read.
+    They are not checked again, because that takes some milliseconds each: clients must be assigned to brokers. Raises
+    ``InvalidSetting`` for a deleted topology and for values that cannot be read.
     """
-    definition = {**FIELDS, **definition}  # one that was saved earlier may lack a field
+    definition = {**FIELDS, **definition}  # a stored definition from an earlier version may lack a field
     system = SYSTEMS[definition["system"]]
     documents: dict[str, dict[str, Any]] = {}
     found = {}
@@ -95,15 +95,15 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
         }
         if definition["engine"] == SIMULATED:
             configuration["simulation"] = _whole(describe(Simulation), definition["simulation"])
-        if definition[RECORD.name]:  # counted with the rest: recording costs what it measures
+        if definition[RECORD.name]:  # part of the configuration, because recording affects the measurement
             configuration[RECORD.name] = definition[RECORD.name]
-        # Two ways of writing one configuration (a default, and the same value spelt out) are one configuration.
+        # A default and the same value given explicitly are one configuration.
         found[sweeps.configuration_hash(configuration)] = configuration
     return list(found.values())
 
 
 def check_configuration(configuration: Mapping[str, Any]) -> None:
-    """Say before a launch what would fail in it. Raises ``InvalidSetting``."""
+    """Find errors before a launch. Raises ``InvalidSetting``."""
     system = SYSTEMS[configuration["system"]]
     brokers, links, positions = (configuration["topology"].get(name) for name in ("brokers", "links", "positions"))
     ENGINES[configuration["engine"]].check_size("topology", brokers, len(links))
@@ -122,14 +122,14 @@ def _ends(link: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _whole(described: Iterable[SettingInfo], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Every setting: as chosen, with words for numbers read as the numbers, or its default."""
+    """Every setting: the chosen value, with words for numbers replaced, or the default."""
     values = {info.name: info.read(chosen.get(info.name, info.default)) for info in described}
     return {**chosen, **values}
 
 
 def _with_defaults(body: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(body, Mapping):
-        raise InvalidSetting("", "an experiment is an object")
+        raise InvalidSetting("", "an experiment must be an object")
     for name in body:
         if name not in FIELDS:
             raise InvalidSetting(str(name)[:60], f"is not known; an experiment has {', '.join(FIELDS)}")
@@ -145,7 +145,7 @@ def _with_defaults(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    """``value`` if it is a list of objects with something in it, else one empty object."""
+    """``value`` if it is a non-empty list of objects, otherwise a list of one empty object."""
     return value if isinstance(value, list) and value and all(isinstance(one, dict) for one in value) else [{}]
 
 
@@ -174,7 +174,7 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
                 f"blocks.{index}.{min(unknown)}", "is not known; a block has topology, settings, workload"
             )
         _check_groups(block, f"blocks.{index}.")
-    # Last: whoever catches it may go on to say how many runs would fit, which takes all of the above.
+    # Last, because a caller that catches this error computes how many runs would fit, using all of the above.
     _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)
     return system
 
@@ -191,8 +191,7 @@ def _check_simulation(definition: Mapping[str, Any]) -> None:
 
 
 def check_thresholds(texts: Any) -> None:
-    """That they are texts; what they say of figures, ``telemetry.thresholds`` reads. Raises
-    ``InvalidSetting``."""
+    """Check that they are texts; ``telemetry.thresholds`` parses them. Raises ``InvalidSetting``."""
     if not isinstance(texts, list) or len(texts) > MAX_THRESHOLDS:
         raise InvalidSetting("thresholds", f"must be a list of at most {MAX_THRESHOLDS} texts, such as p95 < 2ms")
     for index, text in enumerate(texts):
@@ -214,7 +213,7 @@ def _check_number(field: str, value: Any, low: int, high: int) -> None:
 def _check_size(definition: Mapping[str, Any]) -> None:
     runs = sweeps.count(definition) * definition["replicates"]
     if runs > MAX_RUNS:
-        raise InvalidSetting("replicates", f"this makes {runs} runs; one launch may make at most {MAX_RUNS}")
+        raise InvalidSetting("replicates", f"defines {runs} runs; at most {MAX_RUNS} are allowed per launch")
 
 
 def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:
@@ -225,7 +224,7 @@ def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:
 
 
 def checked_name(field: str, name: Any) -> str:
-    """``name`` if it can be one of an experiment or a topology. Raises ``InvalidSetting``."""
+    """``name`` if it is valid for an experiment or a topology. Raises ``InvalidSetting``."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidSetting(field, f"must be 1 to {MAX_NAME} printable characters")
     return name

@@ -1,4 +1,4 @@
-"""Definitions as people write them into files: YAML or JSON. Pure; doors read and write the files themselves."""
+"""Definitions in files, as YAML or JSON. Pure; the callers read and write the files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.untrusted import Unreadable, read_json, read_yaml
 
 MAX_BYTES = 5_000_000
-"""A topology with 100,000 links, written out, is half of it."""
+"""Maximum size. A topology with 100,000 links takes half of it."""
 
 
 def parse_definition(data: bytes, *, is_json: bool = False) -> dict[str, Any]:
-    """The object that ``data`` says, made of what JSON knows. Raises ``InvalidSetting`` of the field ``spec``."""
+    """Parse ``data`` to an object of JSON types. Raises ``InvalidSetting`` for the field ``spec``."""
     if len(data) > MAX_BYTES:
-        raise InvalidSetting("spec", f"has more than {MAX_BYTES:,} bytes, the most that are read")
+        raise InvalidSetting("spec", f"has more than {MAX_BYTES:,} bytes, the maximum")
     try:
         text = data.decode()
         plain = read_json(text) if is_json else read_yaml(text)

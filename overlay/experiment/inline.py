@@ -1,6 +1,6 @@
-"""A definition that carries its topologies with it, for those who have no place to look them up. Pure.
+"""Definitions with inline topologies, for commands without a database. Pure.
 
-Where the web has a topology's id, there stands what makes one, in lists and blocks alike::
+Instead of a topology's id, a definition, its lists and its blocks contain its description::
 
     {kind: waxman, brokers: 50, params: {mean_degree: 4}, seed: 3}
     {kind: custom, brokers: 3, links: [[0, 1], [1, 2]]}
@@ -24,9 +24,9 @@ CUSTOM = "custom"
 
 
 def simulated(data: bytes, file: str, **instead: Any) -> Checked:
-    """What a file of this name and content says, for the simulator, with ``instead`` in place of its own fields.
+    """The definition in a file with this name and content, for the simulator. ``instead`` overrides its fields.
 
-    It is what REST takes to make an experiment: one for live runs is simulated, and no report is made. Raises
+    The format is that of REST. A definition for live runs is simulated, and no report is created. Raises
     ``InvalidSetting``.
     """
     path = PurePath(file)
@@ -38,7 +38,7 @@ def simulated(data: bytes, file: str, **instead: Any) -> Checked:
 
 
 def separated(body: Mapping[str, Any]) -> tuple[dict[str, Any], FindTopology]:
-    """``body`` with names in place of its topologies, and what finds them by their names. Raises ``InvalidSetting``."""
+    """``body`` with names instead of topologies, and a function that finds them by name. Raises ``InvalidSetting``."""
     engine = ENGINES.get(str(body.get("engine", LIVE)), ENGINES[LIVE])
     found = _Topologies(Limits(brokers=engine.brokers, links=engine.links))
     separate = dict(body)
@@ -55,14 +55,14 @@ def separated(body: Mapping[str, Any]) -> tuple[dict[str, Any], FindTopology]:
 
 
 class _Topologies:
-    """Those that were met, by the names they were given."""
+    """The topologies of a definition, by assigned name."""
 
     def __init__(self, limits: Limits) -> None:
         self.documents: dict[str, dict[str, Any]] = {}
         self._limits = limits
 
     def named(self, field: str, value: Any) -> Any:
-        """A name for each object; alike ones have the same."""
+        """A name for each object; equal objects have the same name."""
         if isinstance(value, list):
             return [self.named(f"{field}.{index}", one) for index, one in enumerate(value)]
         document = self._document(field, value)

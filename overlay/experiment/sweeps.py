@@ -1,8 +1,8 @@
-"""From a definition to the configurations it stands for. Pure.
+"""Expands a definition to its configurations. Pure.
 
-A definition is one configuration in which any workload field, any setting or the topology may be a list: it stands for
-their product. ``blocks`` is a list of partial definitions, each laid over the rest: the definition then stands for the
-union of their products, each configuration once.
+A definition is a configuration in which any workload field, any setting and the topology may be lists. It defines
+their product. ``blocks`` is a list of partial definitions, each of which overrides the rest. The definition is then the
+union of their products, without duplicates.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def choices(definition: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def count(definition: Mapping[str, Any]) -> int:
-    """How many choices there are at most, without making them."""
+    """An upper bound of the number of choices, without expanding them."""
     return sum(prod(len(values) for _, values in _axes(block)) for block in _blocks(definition))
 
 
 def axes(definition: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What varies: dotted names and the values each takes over all blocks.
+    """The parameters that vary: dotted names, and the values of each over all blocks.
 
-    A block that names a setting varies it even where it has one value only, if another block leaves it as it is.
+    A block with a single value for a setting varies it, too, if another block uses the default.
     """
     system = SYSTEMS[definition["system"]]
     usual = {"settings": _defaults(system.settings), "workload": _defaults(system.workload)}
@@ -54,15 +54,15 @@ def _defaults(infos: Iterable[SettingInfo]) -> dict[str, Any]:
 
 
 def _values(given: Iterable[Any]) -> list[Any]:
-    """Each once, lists taken apart."""
+    """The distinct values, with lists flattened."""
     return list(dict.fromkeys(one for value in given for one in (value if isinstance(value, list) else [value])))
 
 
 def configuration_hash(configuration: Mapping[str, Any]) -> str:
-    """Names a configuration by what affects it: a topology counts by its brokers and links, not by its name, and a
-    profile by the settings that it stands for.
+    """The hash of everything that affects a configuration: a topology's brokers and links, but not its name, and the
+    settings of a profile.
 
-    Where its brokers are drawn counts where clients go to the nearest; faults where there are any.
+    The positions of brokers are included if clients are assigned to the nearest broker, and faults if there are any.
     """
     counts = ["brokers", "links"]
     if configuration["workload"].get("assignment") == "nearest":
@@ -88,7 +88,7 @@ def _blocks(definition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _axes(block: Mapping[str, Any]) -> list[tuple[tuple[str, str], list[Any]]]:
-    """Each (group, field) with the values it takes; a single value is a list of one."""
+    """Each (group, field) with its values; a single value is a list of one."""
     listed = [(("topology", ""), _as_list("topology", block["topology"]))]
     for group in SWEPT_GROUPS:
         listed += [((group, name), _as_list(f"{group}.{name}", value)) for name, value in block[group].items()]

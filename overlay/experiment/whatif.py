@@ -1,16 +1,16 @@
-"""One thing changed in a configuration that has run, so that the difference is that thing's and nothing else's. Pure.
+"""What-if: one change to the configuration of a completed run, whose effect can then be measured alone. Pure.
 
-Counterparts: ``brokerweb.experiments.whatif`` runs it again with the same seed, ``telemetry.reports.paired``
-compares request by request. A change is an object with one field::
+Counterparts: ``brokerweb.experiments.whatif`` repeats the run with the same seed, ``telemetry.reports.paired``
+compares it request by request. A change is an object with one field::
 
-    {"add_link": [0, 5]}           shaped as most links of the topology are
+    {"add_link": [0, 5]}           with the shape of most links of the topology
     {"cut_link": [0, 1]}
-    {"kill": 3}                    dead from the moment that measuring begins
+    {"kill": 3}                    dead from the start of measuring
     {"settings": {"search": "flood"}}
-    {"record_mb": 64}              the same again, recorded
+    {"record_mb": 64}              the same run, recorded
 
-None of them moves an arrival: who asks what, when and where follows from the seed, the workload and the number of
-brokers alone, and, where clients go to the nearest, from positions.
+No change affects arrivals. The time, the entity and the broker of each request depend only on the seed, the workload
+and the number of brokers, and on positions if clients are assigned to the nearest broker.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from overlay.systems.registry import RECORD, SYSTEMS
 Configuration = dict[str, Any]
 
 MAX_CHANGED_NAME = 200
-"""Characters of the name of a topology that was changed again and again: its end says the latest changes."""
+"""Maximum characters in the name of a topology after several changes. Its end, with the latest changes, is kept."""
 
 
 def changed(configuration: Mapping[str, Any], change: Any) -> Configuration:
-    """``configuration`` with this one change, checked whole. Raises ``InvalidSetting``."""
+    """The checked ``configuration`` with this one change. Raises ``InvalidSetting``."""
     if not isinstance(change, Mapping) or len(change) != 1:
-        raise InvalidSetting("", f"one thing is changed at a time: an object with one of {', '.join(CHANGES)}")
+        raise InvalidSetting("", f"must be an object with exactly one of {', '.join(CHANGES)}")
     ((name, value),) = change.items()
     if name not in CHANGES:
-        raise InvalidSetting(str(name)[:60], f"is not known; what can be changed is one of {', '.join(CHANGES)}")
-    found = CHANGES[name]({"faults": [], **configuration}, value)  # one that was saved earlier may lack them
+        raise InvalidSetting(str(name)[:60], f"is not known; a change is one of {', '.join(CHANGES)}")
+    found = CHANGES[name]({"faults": [], **configuration}, value)  # a run of an earlier version may lack them
     check_configuration(found)
     return found
 
 
 def in_words(change: Mapping[str, Any]) -> str:
-    """A change that was carried out, for a heading."""
+    """A change in words, for a heading."""
     ((name, value),) = change.items()
     if name in ("add_link", "cut_link"):
         return f"{'with a link' if name == 'add_link' else 'without the link'} {value[0]}–{value[1]}"
@@ -90,7 +90,7 @@ def _kill(configuration: Mapping[str, Any], value: Any) -> Configuration:
 
 def _settings(configuration: Mapping[str, Any], value: Any) -> Configuration:
     if not isinstance(value, Mapping) or len(value) != 1:
-        raise InvalidSetting("settings", "one setting is changed at a time: an object with one name and its value")
+        raise InvalidSetting("settings", "must be an object with exactly one setting and its value")
     ((name, to),) = value.items()
     infos = {info.name: info for info in SYSTEMS[configuration["system"]].settings}
     if name not in infos or name == PROFILE:

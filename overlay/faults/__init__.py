@@ -1,5 +1,6 @@
-"""What goes wrong on purpose while a run measures. Pure.
+"""Injected failures of a run. Pure.
 
-- ``churn``           which brokers leave, crash and come back
-- ``faults``          brokers killed, links cut, slow, lossy or worse; ``fault_documents``: as JSON
+- ``churn``           schedules of brokers that leave, crash and return
+- ``faults``          killed brokers; links that are cut, slow, lossy or otherwise impaired; ``fault_documents``: as
+  JSON
 """

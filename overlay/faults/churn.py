@@ -1,16 +1,15 @@
-"""Which brokers go away and come back while a run measures, by the churn of its workload. Pure.
+"""Churn: the schedule of brokers that leave and return during measuring. Pure.
 
-Counterparts: ``overlay.deployment.phases`` wants no process of a broker that is away,
-``overlay.runtime.deployment_runner`` ends and starts real ones, ``overlay.sim.world`` those in virtual time. All
-brokers are up when measuring begins, and those that drawn churn leaves alone (the first ``churn_brokers_kept``)
-always::
+Counterparts: ``overlay.deployment.phases`` excludes brokers that are away from the desired processes,
+``overlay.runtime.deployment_runner`` stops and starts real ones, ``overlay.sim.world`` those in virtual time. All
+brokers are up when measuring begins. With drawn churn the first ``churn_brokers_kept`` stay up::
 
-    up ── session ──> leave (farewell, SIGTERM) or crash (SIGKILL) ── downtime ──> up, empty, on its port ── session ──>
+    up ── session ──> leave (graceful, SIGTERM) or crash (SIGKILL) ── downtime ──> up, empty, same port ── session ──>
 
-The first session has been going on for long when measuring begins, and only the rest of it is drawn: brokers depart at
-the same mean rate all along, whatever the shape. Session lengths that peers were seen to have are not exponential: many
-are short, a few very long, as under a Weibull distribution of shape below 1 (Stutzbach, Rejaie: Understanding churn in
-peer-to-peer networks, IMC 2006).
+When measuring begins, the first session is in progress, and only its remainder is drawn. Brokers therefore depart at
+a constant mean rate, whatever the shape. Measured session lengths of peers are not exponential: many
+are short and a few very long, as in a Weibull distribution with a shape below 1 (Stutzbach, Rejaie: Understanding churn
+in peer-to-peer networks, IMC 2006).
 """
 
 from __future__ import annotations
@@ -27,29 +26,29 @@ from overlay.core.errors import InvalidSetting
 UP, LEAVE, CRASH = "up", "leave", "crash"
 DEPARTURES = (LEAVE, CRASH)
 HAPPENED = {UP: "churn_returned", LEAVE: "churn_left", CRASH: "churn_crashed"}
-"""How a journal calls each."""
+"""The name of each change's event in a journal."""
 CRASHED = "crashed on purpose"
-"""Why a process ended that churn or a fault killed."""
+"""The reason recorded for a process killed by churn or a fault."""
 
 MAX_CHANGES = 10_000
-"""Departures and returns of one run. A host that starts more than a few brokers a second measures itself."""
+"""Maximum departures and returns of a run. With more than a few starts per second a host measures itself."""
 EARLIER = 50
-"""Mean sessions before measuring from which on a broker's are drawn, to find what is left of the current one."""
+"""A broker's sessions are drawn from this many mean sessions before measuring, to find the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One broker goes or comes back."""
+    """One departure or return of a broker."""
 
     at_s: float
-    """Since the start of the workload."""
+    """Seconds since the start of the workload."""
     broker: int
     what: str
     """``up``, ``leave`` or ``crash``."""
 
 
 class Churning(Protocol):
-    """A workload that has churn, by the settings of whatever system."""
+    """A workload with churn, of any system."""
 
     @property
     def churn(self) -> str: ...
@@ -71,7 +70,7 @@ class Churning(Protocol):
 
 
 def schedule(workload: Churning, brokers: int, seed: int) -> tuple[Change, ...]:
-    """Who goes and comes when, in the order of time; equal for equal arguments. Raises ``InvalidSetting``."""
+    """All departures and returns in chronological order; equal for equal arguments. Raises ``InvalidSetting``."""
     if workload.churn == "none":
         return ()
     changes = _written(workload, brokers) if workload.churn == "file" else _drawn(workload, brokers, seed)
@@ -80,16 +79,16 @@ def schedule(workload: Churning, brokers: int, seed: int) -> tuple[Change, ...]:
 
 
 class Churn:
-    """How far a schedule has come."""
+    """The progress of a schedule."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
         self._changes = changes
         self._next = 0
         self.away: set[int] = set()
-        """The brokers that are away by it."""
+        """The brokers that are away."""
 
     def due(self, at_s: float) -> list[Change]:
-        """What is to happen now, ``at_s`` after the start of the workload, and has not been told before."""
+        """The changes due at ``at_s`` after the start of the workload. Each is returned once."""
         told = self._next
         while self._next < len(self._changes) and self._changes[self._next].at_s <= at_s:
             change = self._changes[self._next]
@@ -98,21 +97,21 @@ class Churn:
         return list(self._changes[told : self._next])
 
     def next_s(self) -> float | None:
-        """When something is due next; ``None`` when nothing is left."""
+        """The time of the next change, or ``None``."""
         return self._changes[self._next].at_s if self._next < len(self._changes) else None
 
 
-# ---- drawn
+# ---- drawn schedules
 
 
 def _drawn(workload: Churning, brokers: int, seed: int) -> list[Change]:
     kept = workload.churn_brokers_kept
     if kept >= brokers:
-        raise InvalidSetting("churn_brokers_kept", f"{kept} of {brokers} brokers are kept, so that none could go")
+        raise InvalidSetting("churn_brokers_kept", f"{kept} of {brokers} brokers are kept, so none can leave")
     expected = 2 * (brokers - kept) * workload.duration_s / (workload.session_mean_s + workload.downtime_mean_s)
     if expected > MAX_CHANGES:
         raise InvalidSetting(
-            "session_mean_s", f"brokers would go or come about {expected:.0f} times; at most {MAX_CHANGES} are allowed"
+            "session_mean_s", f"about {expected:.0f} departures and returns; at most {MAX_CHANGES} are allowed"
         )
     session = SESSIONS[workload.churn](workload)
     return [
@@ -139,7 +138,7 @@ SESSIONS: dict[str, Callable[[Churning], Draw]] = {
     "exponential": lambda workload: _exponential(workload.session_mean_s),
     "weibull": lambda workload: _weibull(workload.session_mean_s, workload.session_shape),
 }
-"""How long a broker stays, by the name of the churn."""
+"""The distribution of sessions, by kind of churn."""
 
 
 def _life(broker: int, workload: Churning, session: Draw, chance: Chance) -> Iterator[Change]:
@@ -156,18 +155,18 @@ def _life(broker: int, workload: Churning, session: Draw, chance: Chance) -> Ite
 
 
 def _later(at_s: float, by_s: float) -> float:
-    """To the millisecond: the last digit of a logarithm differs between machines, and a run must not."""
+    """Rounded to milliseconds, since the last digit of a logarithm differs between machines, and runs must not."""
     return round(at_s + by_s, 3)
 
 
-# ---- written
+# ---- schedules from churn_schedule
 
 
 def _written(workload: Churning, brokers: int) -> list[Change]:
-    """``churn_schedule`` as changes, seconds from the beginning of measuring."""
+    """The changes in ``churn_schedule``, in seconds from the start of measuring."""
     texts = [text.strip() for text in re.split(r"[;\n]", workload.churn_schedule) if text.strip()]
     if not texts:
-        raise _wrong("is empty; churn by file takes entries such as “5 3 crash; 12.5 3 up”")
+        raise _wrong("is empty; churn by file needs entries such as “5 3 crash; 12.5 3 up”")
     if len(texts) > MAX_CHANGES:
         raise _wrong(f"has {len(texts)} entries; at most {MAX_CHANGES} are allowed")
     changes = [_read(text, workload.duration_s, brokers) for text in texts]
@@ -192,9 +191,9 @@ def _read(text: str, duration_s: float, brokers: int) -> Change:
     try:
         at_s = float(at)
     except ValueError:
-        raise _wrong(f"“{text:.40}”: {at:.20} is no number of seconds") from None
+        raise _wrong(f"“{text:.40}”: {at:.20} is not a number of seconds") from None
     if not (isfinite(at_s) and 0 <= at_s < duration_s):
-        raise _wrong(f"“{text:.40}”: must be while measuring, from 0 s to less than {duration_s:g} s")
+        raise _wrong(f"“{text:.40}”: must be during measuring, from 0 s to less than {duration_s:g} s")
     return Change(at_s, int(broker), what)
 
 

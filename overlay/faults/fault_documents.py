@@ -1,4 +1,4 @@
-"""Faults as documents, read with a sentence for whatever is wrong. Pure. Counterpart: ``overlay.faults.faults``."""
+"""Reads and checks documents of faults. Pure. Counterpart: ``overlay.faults.faults``."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ WHERE: Mapping[str, str] = {
     PARTITION: "islands",
     **dict.fromkeys(OF_LINKS, "links"),
 }
-"""By kind, the field of a document that says where."""
+"""By kind: the field of a document with the brokers or links."""
 
 _SETTINGS = {info.name: info for info in describe(LinkShape)}
 _DOES = ("delay_ms", "loss", "duplication", "reordering", "corruption", "rate_bytes_per_s", "partition")
-"""What does something without another."""
+"""Settings that have an effect by themselves."""
 
 
 def read(documents: object, brokers: int, links: Iterable[Ends], duration_s: float) -> tuple[Fault, ...]:
-    """The faults that ``documents`` describe of an overlay of ``brokers`` brokers with these links.
+    """The faults in ``documents``, for an overlay of ``brokers`` brokers with these links.
 
-    Raises ``InvalidSetting`` with the dotted name of the first field that is wrong, missing or unknown.
+    Raises ``InvalidSetting`` with the dotted name of the first field that is invalid, missing or unknown.
     """
     if not isinstance(documents, list):
         raise InvalidSetting("faults", f"must be a list of objects, not {_shown(documents)}")
@@ -54,7 +54,7 @@ def read(documents: object, brokers: int, links: Iterable[Ends], duration_s: flo
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads one document; ``field`` is what it is called in errors."""
+    """Reads one document; ``field`` is its name in errors."""
 
     field: str
     brokers: int
@@ -105,7 +105,7 @@ class _Reader:
         except InvalidSetting as error:
             raise self._wrong(error.field, error.sentence) from None
         if what == IMPAIRED and not in_words(shape):
-            raise InvalidSetting(self.field, f"says nothing that links are to do; give one of {', '.join(_DOES)}")
+            raise InvalidSetting(self.field, f"has no effect on links; set one of {', '.join(_DOES)}")
         return shape
 
     def _wrong(self, name: str, sentence: str) -> InvalidSetting:
@@ -119,7 +119,7 @@ class _Reader:
         return float(value)
 
     def _indices(self, name: str, value: object) -> tuple[int, ...]:
-        """Brokers by index, at least one and each once."""
+        """Indices of brokers, at least one, without duplicates."""
         if not isinstance(value, list) or not value or not all(map(self._is_broker, value)):
             raise self._wrong(name, f"must be a list of brokers from 0 to {self.brokers - 1}, not {_shown(value)}")
         if len(set(value)) < len(value):
@@ -142,7 +142,7 @@ class _Reader:
         if not isinstance(one_way, bool):
             raise self._wrong("one_way", f"must be true or false, not {_shown(one_way)}")
         if one_way and document["links"] == "all":
-            raise self._wrong("one_way", "needs links by name: of “all” no direction is the first")
+            raise self._wrong("one_way", "requires a list of links, since “all” has no direction")
         return one_way
 
     def _links(self, value: object, one_way: bool) -> frozenset[Ends] | frozenset[Direction] | None:

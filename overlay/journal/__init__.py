@@ -1,7 +1,7 @@
-"""What the processes of a run write down, and how it is read again.
+"""Journals and recordings: the files that the processes of a run write.
 
-- ``facts``       every fact that a process reports, defined once
-- ``frames``      how journals and recordings lie in a file: lengths, checksums, and what is whole
-- ``journal``     the one writer and reader of facts
-- ``recording``   all that a node received and sent, as a file; ``recorded``: a node that writes it
+- ``facts``       every kind of fact that a process reports
+- ``frames``      the file format of journals and recordings: lengths, checksums, torn ends
+- ``journal``     the writer and the reader of facts
+- ``recording``   the file with all input and output of a node; ``recorded``: a node that writes it
 """

@@ -1,4 +1,4 @@
-"""Counters as ticks have them: cumulative since their process started. Pure."""
+"""The counters of ticks, cumulative since the start of their process. Pure."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from itertools import pairwise
 
 
 def growth(values: Sequence[int]) -> int:
-    """How much a cumulative counter grew. A fall is a restart: the process counted again from zero."""
+    """The growth of a cumulative counter. A decrease means a restart, after which it counted from zero again."""
     return sum(later - earlier if later >= earlier else later for earlier, later in pairwise(values))

@@ -1,8 +1,8 @@
-"""Every fact a process reports, its fields and units, defined once.
+"""The facts that processes report, with their fields and units.
 
-Counterparts: ``overlay.journal.journal`` writes and reads them, ``telemetry.lake.records`` turns them into columns.
-Times ``*_us`` are microseconds since the *zero of the deployment*: a monotonic instant that all processes of one host
-share, so that no clock step bends a latency. ``Start`` of each journal says which wall-clock instant that zero was.
+Counterparts: ``overlay.journal.journal`` writes and reads them, ``telemetry.lake.records`` converts them to columns.
+Times ``*_us`` are microseconds since the *zero of the deployment*, a monotonic instant that all processes of a host
+share, so clock steps do not affect latencies. ``Start``, the first fact, has the wall-clock time of that zero.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 OUTCOMES = ("answered", "not_found", "refused", "timed_out")
-"""How an exchange ended, from the client's side. ``answered`` of an update means ACK 102."""
+"""The outcomes of an exchange, for the client. For an update, ``answered`` means ACK 102."""
 
 ALL_BROKERS = "brokers"
-"""The process of a simulated run that is the sum of all brokers, where they are too many to be told apart."""
+"""A process that stands for the sum of all brokers, in simulated runs with too many brokers for single ones."""
 
 SUPERVISOR = "supervisor"
-"""The process that reports what became of all others."""
+"""The process that reports the starts and ends of all others."""
 
 _NEIGHBOURS = ("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts")
 _OF_BROKERS = ("entries", "bytes", "pending", "uptime", *_NEIGHBOURS)
 _OF_CLIENTS = ("outstanding", "open_ports", "lateness_max_us")
 GAUGES = frozenset((*_OF_BROKERS, *_OF_CLIENTS))
-"""Names among a tick's counters that say what is, and not how often something has happened."""
+"""The names of gauges, current values, among a tick's counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Start:
     """The wall clock at the deployment's zero, Unix microseconds."""
     version: str
     address: str = ""
-    """``host:port`` by which a broker is known; empty for other processes."""
+    """``host:port`` of a broker; empty for other processes."""
 
 
-@dataclass(slots=True)  # frozen, it would take five times as long to make, and there is one of each request
+@dataclass(slots=True)  # not frozen: creating it would take five times as long, and there is one per request
 class Sample:
     """One request or update of one client, written when it ended."""
 
@@ -48,7 +48,7 @@ class Sample:
     """``consumer`` or ``provider``."""
     client: int
     broker: int
-    """Index of the broker that was asked."""
+    """Index of the broker asked."""
     phase: str
     """``warming`` or ``measuring``: whether it was *intended* during the ramp, or within ``duration_s`` after it."""
     outcome: str
@@ -57,39 +57,39 @@ class Sample:
     """The status code that ended it: 102, 201, 202, 301; 0 when nothing came."""
     attempts: int
     intended_us: int
-    """When the schedule wanted it sent. Response time runs from here (coordinated omission is thereby counted)."""
+    """The scheduled time of sending. Response times start here, which accounts for coordinated omission."""
     sent_us: int
-    """When it was first really sent."""
+    """When it was actually first sent."""
     ended_us: int
-    """When the Response (of an update: ACK 102; of a refusal: the NACK) came, or the deadline."""
+    """When the Response arrived (for an update ACK 102, for a refusal the NACK), or the deadline."""
     entity: str
-    """``type|id|scope`` as asked."""
+    """``type|id|scope`` of the request."""
     entry_timestamp_ms: int
-    """Unix ms; 0 without an answer. Of a request, the header timestamp of the entry in the Response. Of an update, that
-    of its first sending: those after it say the same again, and an ACK does not tell which of them it is for."""
+    """Unix ms; 0 without an answer. For a request: the header timestamp of the entry in the Response. For an update:
+    that of its first transmission, which retransmissions repeat; an ACK does not tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What a process looked like at one second."""
+    """The state of a process, once a second."""
 
     process: str
     at_us: int
     counters: dict[str, int]
-    """Cumulative since the process started; names as ``BrokerCounters`` and the load generator define them."""
+    """Cumulative since the process started; the names are defined in ``BrokerCounters`` and the load generator."""
     histogram: str
     """Response times in microseconds *since the last tick*, HdrHistogram's compressed encoding; empty for brokers."""
     rss_bytes: int
     pss_bytes: int
     uss_bytes: int
-    """Zero where the platform cannot tell (macOS has no PSS)."""
+    """Zero if the platform does not report it (macOS has no PSS)."""
     cpu_us: int
     """Processor time used so far, user and system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened: a neighbour died, a broker was restarted, a phase began."""
+    """An event, such as the death of a neighbour, the restart of a broker or the start of a phase."""
 
     process: str
     at_us: int
@@ -99,48 +99,48 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What one broker did with one query, as far as it was reported at once; there may be several of one query."""
+    """Steps of one broker for one query. A broker may report a query in several traces."""
 
     process: str
     consumer: str
-    """``host:port`` of who asked; with the two below, the query's name at every broker."""
+    """``host:port`` of the consumer. Together with the next two fields it identifies the query at every broker."""
     timestamp_ms: int
     entity: str
-    """``type|id|scope`` as asked."""
+    """``type|id|scope`` of the request."""
     steps: list[list[Any]]
-    """``[at_us, step, peer, detail]`` each; the peer is ``host:port``, or empty. The system names its steps."""
+    """``[at_us, step, peer, detail]`` each; the peer is ``host:port`` or empty. The system defines its steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What lay in a broker's table when it ended, as far as it was valid."""
+    """The valid entries in a broker's table when it ended."""
 
     process: str
     at_us: int
     own: list[str]
-    """``type|id|scope`` of what providers gave it."""
+    """``type|id|scope`` of entries received from providers."""
     replicas: list[str]
-    """Of what it kept for other brokers only."""
+    """The same for entries that it kept only as replicas."""
     left_out: int
-    """How many more there were."""
+    """Number of further entries that are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One arrival of one publication at one receiver; the same publication may arrive again, and at many."""
+    """One arrival of one publication at one receiver. A publication may arrive at many receivers, and repeatedly."""
 
     role: str
-    """Of the receiver: ``subscriber``."""
+    """Role of the receiver: ``subscriber``."""
     client: int
     """Number of the receiver within its role."""
     server: int
-    """Index of the server it came from; -1 where it came from another client."""
+    """Index of the sending server; -1 if it came from another client."""
     phase: str
     """``warming`` or ``measuring``: when it was *published*."""
     publication: str
-    """Names the publication in the whole run; a ``Sample`` of the publisher has it as its entity."""
+    """Identifies the publication within the run; it is the entity of the publisher's ``Sample``."""
     published_us: int
-    """When the schedule wanted it published; its delay runs from here."""
+    """The scheduled time of publication. Delays start here."""
     received_us: int
     copy: int
     """1 for the first arrival of this publication at this receiver, 2 for the next."""
@@ -148,21 +148,21 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection of a client to a server, written when it ended or could not be made."""
+    """One connection of a client to a server, written when it ended or could not be established."""
 
     role: str
     client: int
     server: int
     phase: str
-    """When it was *intended*."""
+    """The phase in which it was *intended*."""
     outcome: str
     """One of ``CONNECTED``."""
     intended_us: int
     opened_us: int
-    """0 where it was never made."""
+    """0 if it was never established."""
     ended_us: int
     reason: str
-    """Why it ended, in a word of its system; empty where it was meant to."""
+    """Why it ended, a word defined by its system; empty if it was closed intentionally."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +178,18 @@ class HandOver:
     outcome: str
     """``done`` or ``failed``."""
     began_us: int
-    """When the client began to leave the one."""
+    """When the client began to leave the first server."""
     ended_us: int
-    """When the other served it, or it was given up."""
+    """When the other server served it, or the attempt was given up."""
     missed: int
-    """Publications that were for it meanwhile and never arrived, as far as the client can tell; -1 where it cannot."""
+    """Publications for the client that never arrived because of the move; -1 if the client cannot know."""
 
 
 CONNECTED = ("closed", "lost", "refused", "timed_out")
-"""How a connection ended: as it was meant to, by itself, or before it was made."""
+"""The outcomes of a connection: closed intentionally, lost, or never established."""
 
 Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver
 ClientFact = Sample | Delivery | Connection | HandOver
-"""What clients report of what they did."""
+"""The facts that clients report."""
 KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver)
 """A fact's index here is its kind in the journal: append, never reorder."""

@@ -1,13 +1,13 @@
-"""The one writer and reader of facts: an append-only file per process, framed and checksummed.
+"""The writer and the reader of facts: an append-only file per process, with checksums.
 
-Counterparts: ``overlay.journal.facts`` defines what is written; ``telemetry`` reads it; ``overlay.journal.frames`` is
-how it lies in the file. The body of a frame is::
+Counterparts: ``overlay.journal.facts`` defines the facts; ``telemetry`` reads them; ``overlay.journal.frames`` defines
+the file format. The body of a frame is::
 
     msgpack [kind, field, field, ...]
 
-A reader takes what is whole and says how many bytes were not. Fields are positional: a newer writer may append fields
-with defaults, never reorder them. There are fewer than 15, so that an array's head is one byte and the kind the next: a
-reader passes over the kinds that it does not want.
+Readers return all complete frames and report the number of other bytes. Fields are positional: newer versions may
+append fields with defaults, but never reorder them. There are fewer than 15, so the head of the array is one byte and
+the kind is the next one. Readers can thus skip unwanted kinds.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _FIELDS = {
     index: (len(fields(kind)), [field.default for field in fields(kind) if field.default is not MISSING])
     for index, kind in enumerate(KINDS)
 }
-"""By kind, how many fields a fact has, and the defaults of the last of them."""
+"""By kind: the number of fields of a fact, and the defaults of the last fields."""
 assert all(count < 15 for count, _ in _FIELDS.values())
 
 CHUNK_BYTES = 1 << 20
-"""So much of a journal is read at once."""
+"""Bytes of a journal read at once."""
 
 BUFFER_BYTES = 1 << 18
-"""Unflushed facts go to the file beyond this, so that a burst between two flushes cannot fill the memory."""
+"""Above this size unflushed facts are written to the file, so that a burst cannot fill the memory."""
 
 
 class JournalWriter:
-    """Appends facts to ``path``, beginning with ``start``. A full disk surfaces as ``OSError`` from ``flush``."""
+    """Appends facts to ``path``, beginning with ``start``. On a full disk ``flush`` raises ``OSError``."""
 
     def __init__(self, path: Path, start: Start | None = None) -> None:
-        """Without ``start`` the file is not opened before ``begin``: who is to be forked has no process id yet."""
+        """Without ``start`` the file is opened by ``begin``: before a fork the process id is not known yet."""
         path.parent.mkdir(parents=True, exist_ok=True)
         _cut_torn_end(path)
         self._path = str(path)
@@ -56,7 +56,7 @@ class JournalWriter:
             self.begin(start)
 
     def begin(self, start: Start) -> None:
-        # Straight to the system: what flush() wrote is the kernel's, and survives this process.
+        # Unbuffered: data written by flush() is in the kernel and survives this process.
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
             self.write(start)
@@ -75,20 +75,20 @@ class JournalWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Hand everything queued to the kernel."""
+        """Write everything queued to the kernel."""
         if self._buffer:
-            assert self._file is not None, "it was closed, or has not begun"
+            assert self._file is not None, "the journal is closed, or has not begun"
             write_out(self._file, self._buffer, self._path)
 
     def close(self) -> None:
-        """Flush and close; writing afterwards is an error of ours."""
+        """Flush and close. Do not write afterwards."""
         try:
             self.flush()
         finally:
             self.abandon()
 
     def abandon(self) -> None:
-        """Close without what is queued; the next writer of this path cuts off half a frame that may stand there."""
+        """Close and discard queued facts. The next writer of this path removes an incomplete frame at the end."""
         self._buffer.clear()
         if self._file is not None:
             os.close(self._file)
@@ -96,7 +96,8 @@ class JournalWriter:
 
 
 def _cut_torn_end(path: Path) -> None:
-    """A restarted process goes on with the journal of its predecessor; behind a torn frame nobody could read it."""
+    """Remove an incomplete frame at the end, since nothing after it could be read. A restarted process appends to the
+    journal of its predecessor."""
     if not path.exists():
         return
     journal = Journal(path, kinds=[Start])
@@ -107,19 +108,19 @@ def _cut_torn_end(path: Path) -> None:
 
 
 class Journal:
-    """Iterates over the whole facts of ``path`` from ``offset``; ``offset`` follows to the end of the last one read.
+    """Iterates over the complete facts of ``path`` from ``offset``; ``offset`` moves to the end of the last one read.
 
-    With ``kinds``, over the facts of these only. The others are passed over with their checksums looked at, at a tenth
-    of what reading them costs.
+    With ``kinds``, only facts of these kinds are returned. The others are skipped, with their checksums verified, at a
+    tenth of the cost of decoding them.
     """
 
     def __init__(self, path: Path, offset: int = 0, kinds: Collection[type] = ()) -> None:
         self.path = path
         self.offset = offset
         self.bad_bytes = 0
-        """Bytes at the end that are no whole frame, once iteration has ended."""
+        """After the iteration: bytes at the end that are no complete frame."""
         self.is_damaged = False
-        """Whether those bytes are wrong, rather than merely the beginning of a frame."""
+        """Whether those bytes are damaged, and not the beginning of a frame."""
         self._kinds = frozenset(_KIND_OF[kind] for kind in kinds)
 
     def __iter__(self) -> Iterator[Fact]:
@@ -127,7 +128,7 @@ class Journal:
             yield KINDS[kind](*values)
 
     def rows(self) -> Iterator[tuple[int, list[Any]]]:
-        """The same as ``(index in KINDS, all field values)``: most of reading a million facts is making objects."""
+        """The same as ``(index in KINDS, all field values)``, much faster: creating objects is most of the work."""
         self.is_damaged = False
         with self.path.open("rb") as file:
             file.seek(self.offset)
@@ -140,7 +141,7 @@ class Journal:
             self.bad_bytes = file.seek(0, os.SEEK_END) - self.offset
 
     def _rows_in(self, data: bytes) -> Iterator[tuple[int, list[Any]]]:
-        """The rows of ``data``, which begins at ``offset``, as far as frames are whole."""
+        """The rows of the complete frames in ``data``, which begins at ``offset``."""
         base, at, size, wanted = self.offset, 0, len(data), self._kinds
         while at + HEAD.size <= size:
             length, checksum = HEAD.unpack_from(data, at)
@@ -163,18 +164,18 @@ class Journal:
 
 
 def read_journal(path: Path) -> Journal:
-    """Every whole fact of ``path``; afterwards its ``bad_bytes`` says how long a torn or damaged end was left out."""
+    """Every complete fact of ``path``. Afterwards ``bad_bytes`` is the size of an incomplete or damaged end."""
     return Journal(path)
 
 
 class JournalTail:
-    """Reads a journal while it grows. A frame that is not whole yet is left for the next call."""
+    """Reads a growing journal. An incomplete frame is left for the next call."""
 
     def __init__(self, path: Path, kinds: Collection[type] = ()) -> None:
         self._journal = Journal(path, kinds=kinds)
 
     def read_new(self) -> list[Fact]:
-        """The facts that were flushed since the last call; none while the file does not exist."""
+        """The facts flushed since the last call; none if the file does not exist yet."""
         try:
             return list(self._journal)
         except FileNotFoundError:
@@ -182,7 +183,7 @@ class JournalTail:
 
     @property
     def bad_bytes(self) -> int:
-        """Bytes given up because they are no frame; nothing behind them can be read."""
+        """Damaged bytes; nothing after them can be read."""
         return self._journal.bad_bytes if self._journal.is_damaged else 0
 
 
@@ -191,7 +192,7 @@ def _decode(body: bytes) -> tuple[int, list[Any]] | None:
         kind, *values = msgpack.unpackb(body)
         count, defaults = _FIELDS[kind]
     except (ValueError, TypeError, KeyError, msgpack.UnpackException):
-        return None  # the checksum is right and the content is not ours: damage all the same
+        return None  # the checksum is correct but the content is not a fact: also damage
     if len(values) != count:
         if not 0 < count - len(values) <= len(defaults):
             return None

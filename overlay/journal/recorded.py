@@ -1,7 +1,7 @@
-"""A server that writes down what goes into it and what comes out. Counterpart: ``overlay.journal.recording``, the file.
+"""A wrapper that records the input and output of a server. Counterpart: ``overlay.journal.recording``, the file.
 
-It stands in the server's place in either driver, so that one that is not recorded knows nothing of it and pays nothing.
-Written down is what a driver calls that changes a server, or drains it; all the rest is the server's own.
+It replaces the server in either driver, so recording costs nothing when it is off. It records the calls of the driver
+that change the server or collect its output. All other calls go directly to the server.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from overlay.journal.recording import Recorder, What
 
 
 class RecordedServer:
-    """Around ``server``, whatever its system; ``clock`` tells monotonic nanoseconds when it is drained."""
+    """Wraps ``server`` of any system. ``clock`` returns the monotonic nanoseconds when output is collected."""
 
     def __init__(self, server: Any, recorder: Recorder, clock: Callable[[], int]) -> None:
         self.recorder = recorder

@@ -1,8 +1,8 @@
-"""All that went into a broker and came out of it, in order, as a file: enough to do it again, byte for byte.
+"""Recordings: all input and output of a broker in a file, sufficient to replay the broker byte for byte.
 
-Counterparts: ``overlay.journal.recorded`` writes it around a server, in either driver; ``overlay.sim.replay`` feeds it
-to a fresh server; a system's telemetry makes a run's messages of it. One file for each life of
-a broker, in frames (``overlay.journal.frames``) of what was written between two flushes::
+Counterparts: ``overlay.journal.recorded`` writes it, in either driver; ``overlay.sim.replay`` feeds it to a new server;
+the system's telemetry extracts a run's messages from it. Each life of a server has one file. Its frames
+(``overlay.journal.frames``) contain the records between two flushes::
 
     body   = records, one after the other
     record = msgpack [what, field, field, ...]                                       (the first is BEGIN)
@@ -29,11 +29,11 @@ SUFFIX = ".recording"
 FORMAT = 1
 MEGABYTE = 1_000_000
 BUFFER_BYTES = 1 << 16
-"""Unflushed records go to the file beyond this."""
+"""Above this size unflushed records are written to the file."""
 
 
 class What(IntEnum):
-    """The kinds of records. Times are the broker's ``now``, nanoseconds; ``at`` is read when it was drained."""
+    """The kinds of records. Times are the broker's ``now`` in nanoseconds; ``at`` is when output was collected."""
 
     BEGIN = 0
     """``[document]``: see ``Begin``."""
@@ -46,58 +46,58 @@ class What(IntEnum):
     CLOCK = 4
     """``[offset]``: Unix nanoseconds minus ``now``, from here on."""
     COUNTED = 5
-    """``[now]``: its statistics were asked for by its driver, and expired entries dropped for them."""
+    """``[now]``: the driver called its statistics, which also drops expired entries."""
     TRACED = 6
-    """``[]``: what it was to report of queries was taken."""
+    """``[]``: the driver collected its traces."""
     LEAVING = 7
-    """``[now]``: told to leave."""
+    """``[now]``: ordered to leave."""
     FULL = 8
-    """``[]``: the room was used up; what came later is not here."""
+    """``[]``: the size limit was reached; later records are missing."""
     ENDED = 9
-    """``[]``: the broker ended in peace, and all of it is here."""
+    """``[]``: the broker ended normally; the recording is complete."""
 
 
 INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING})
-"""What changes a broker. Not here are questions that change nothing, such as for its next timer."""
+"""The records that change a broker. Queries without side effects, such as for the next timer, are not recorded."""
 
 Record = tuple[Any, ...]
 """One of ``What`` and its fields."""
 
 
 class BadRecording(WaxwingError):
-    """A file that is no recording, or one of another format."""
+    """A file that is not a recording, or has another format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Of which broker a recording is, and everything that a fresh one has to be made of."""
+    """The first record: identifies the broker and contains everything needed to create it again."""
 
     process: str
     """``broker-3``."""
     life: int
-    """1, and one more after each restart."""
+    """1 for the first life, incremented by each restart."""
     address: Address
     config: dict[str, Any]
-    """What it was made of, by ``System.config_document``."""
+    """Its configuration, from ``System.config_document``."""
     chance: str
-    """``random`` for one ``random.Random`` or ``streams`` for one ``overlay.core.chance.Stream`` for each purpose."""
+    """``random`` for one ``random.Random``, or ``streams`` for an ``overlay.core.chance.Stream`` per purpose."""
     seed: int
-    """Of that."""
+    """Seed of the above."""
     wall_offset_ns: int
     """Unix nanoseconds minus ``now``."""
     zero_ns: int
-    """``now`` at the deployment's zero, which the times of all its journals count from."""
+    """``now`` at the deployment's zero, the origin of the times in all its journals."""
     version: str
-    """Of this package."""
+    """Version of this package."""
     code: str
-    """Names the server's code by its bytes; ``overlay.systems.recordings``."""
+    """Digest of the server's code; ``overlay.systems.recordings``."""
     python: str
     system: str = ""
-    """Empty in a recording from before there were several."""
+    """Empty in recordings from versions with one system."""
     index: int = 0
-    """Among all servers."""
+    """Index among all servers."""
     servers: tuple[Address, ...] = ()
-    """Where all of them are."""
+    """Addresses of all servers."""
 
     @property
     def name(self) -> str:
@@ -105,22 +105,22 @@ class Begin:
 
 
 def recording_path(journal: Path, life: int) -> Path:
-    """Where the recording of a broker's life lies: beside the journal of all of them."""
+    """Path of the recording of one life of a broker: next to the journal of all its lives."""
     return journal.with_name(f"{journal.stem}.{life}{SUFFIX}")
 
 
 class Recorder:
-    """Writes a recording of at most ``most_bytes``, and says in it when these are used up.
+    """Writes a recording of at most ``most_bytes``, with an end mark when this limit is reached.
 
-    No file is kept open: a simulator has as many recorders as brokers. A full disk surfaces as ``OSError`` from
-    ``write`` and ``flush``.
+    Files are not kept open, because a simulator has as many recorders as brokers. On a full disk ``write`` and
+    ``flush`` raise ``OSError``.
     """
 
     def __init__(self, path: Path, begin: Begin, most_bytes: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
         self.is_over = False
-        """Whether it records no more."""
+        """Whether recording has stopped."""
         self._path = path
         self._room = most_bytes
         self._buffer = bytearray()
@@ -142,7 +142,7 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Hand everything queued to the kernel."""
+        """Write everything queued to the kernel."""
         if not self._buffer:
             return
         frame = HEAD.pack(len(self._buffer), crc32(self._buffer)) + self._buffer
@@ -151,23 +151,23 @@ class Recorder:
         self._buffer.clear()
 
     def close(self) -> None:
-        """Say that this is all, unless the room was used up. What is written afterwards is lost."""
+        """Write the end mark, unless the limit was reached. Later records are discarded."""
         self.write(What.ENDED)
         self.flush()
         self.is_over = True
 
 
 class Recording:
-    """The records of one file behind its beginning; iterate over it as often as wanted. Raises ``BadRecording``."""
+    """The records of one file after its first; can be iterated repeatedly. Raises ``BadRecording``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.bad_bytes = 0
-        """Bytes at the end that cannot be read, once iteration has ended: the process died while it wrote."""
+        """After the iteration: bytes at the end that cannot be read, because the process died while writing."""
         self.end: What | None = None
-        """Once iteration has ended: ``ENDED``, ``FULL``, or ``None`` of a broker that died or still lives."""
+        """After the iteration: ``ENDED``, ``FULL``, or ``None`` for a broker that died or is still running."""
         self.is_damaged = False
-        """Once iteration has ended: whether what cannot be read is more than the half of a last write."""
+        """After the iteration: whether the unreadable bytes are more than an incomplete last write."""
         self.begin = self._read_begin()
 
     def _read_begin(self) -> Begin:
@@ -176,12 +176,12 @@ class Recording:
             raise BadRecording(f"{self.path} is not a recording of a broker.")
         document = dict(first[1])
         if document.pop("format", None) != FORMAT:
-            raise BadRecording(f"{self.path} was written in another format than this version reads ({FORMAT}).")
+            raise BadRecording(f"{self.path} has another format than this version reads ({FORMAT}).")
         address = document.get("address")
         document = {**_LATER, **document}
         is_whole = document.keys() == {"address", *_BEGIN} and _are(_BEGIN.values(), map(document.get, _BEGIN))
         if not is_whole or not isinstance(address, tuple) or not _are((str, int), address) or not _is_place(*address):
-            raise BadRecording(f"{self.path} does not say of which broker it is.")
+            raise BadRecording(f"{self.path} does not identify its broker.")
         return Begin(**document)
 
     def __iter__(self) -> Iterator[Record]:
@@ -221,13 +221,13 @@ def _read_frame(head: bytes, read: Any) -> bytes | None:
 
 
 def _is_torn(head: bytes, there: int) -> bool:
-    """Whether of a frame that begins so more was to come than the ``there`` bytes that there are."""
+    """Whether a frame with this head is longer than the ``there`` bytes available."""
     length: int = HEAD.unpack(head)[0]
     return there - HEAD.size < length <= MAX_FRAME_BYTES
 
 
 def _unpack(body: bytes) -> list[Record] | None:
-    """The records of a frame; ``None`` where the checksum is right and the content is not ours."""
+    """The records of a frame; ``None`` if the checksum is correct but the content is invalid."""
     unpacker = msgpack.Unpacker(use_list=False, max_buffer_size=MAX_FRAME_BYTES)
     unpacker.feed(body)
     try:
@@ -253,7 +253,7 @@ _BEGIN: dict[str, type] = {
     "servers": tuple,
 }
 _LATER: dict[str, Any] = {"system": "", "index": 0, "servers": ()}
-"""What recordings did not say before there were several systems."""
+"""Fields that are missing in recordings from versions with one system."""
 
 _FIELDS: dict[int, tuple[type, ...]] = {
     What.BEGIN: (dict,),
@@ -267,7 +267,7 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.FULL: (),
     What.ENDED: (),
 }
-"""Of each kind, the types of its fields."""
+"""The types of the fields, by kind."""
 
 
 def _is_record(record: Any) -> bool:
@@ -283,7 +283,7 @@ def _are(kinds: Iterable[type], values: Iterable[Any]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_place(host: str, port: int) -> bool:
-    """Whether a datagram can come from there or go there; some come from port 0."""
+    """Whether it is an address to send to or receive from; some datagrams come from port 0."""
     try:
         ip_address(host)
     except ValueError:
@@ -292,9 +292,9 @@ def _is_place(host: str, port: int) -> bool:
 
 
 def recordings_in(directory: Path) -> list[Path]:
-    """Every recording in a directory, by name; none where there is no such directory. Raises ``OSError``.
+    """All recordings in a directory, by name; none if it does not exist. Raises ``OSError``.
 
-    Not by ``Path.glob``, which from Python 3.13 on is silent about a directory that cannot be read.
+    ``Path.glob`` is not used: from Python 3.13 on it silently ignores unreadable directories.
     """
     try:
         return sorted(path for path in directory.iterdir() if path.name.endswith(SUFFIX))

@@ -247,7 +247,7 @@ class DeploymentRunner:
         if start is None or not phases.is_alive(self.deployment, self.phase):
             return now + SECOND
         due = self._course.due((now - start) / SECOND)
-        for name, detail in due.told:
+        for name, detail in due.events:
             self._tell(name, detail)
         for change in due.changes:
             if change.what != UP:

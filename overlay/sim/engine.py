@@ -264,7 +264,7 @@ class _Run:
 
     def _follow_course(self, at_s: float) -> None:
         due = self._course.due(at_s)
-        for name, detail in due.told:
+        for name, detail in due.events:
             self._journal.tell(name, detail)
         for change in due.changes:
             if change.what != UP:

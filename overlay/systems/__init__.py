@@ -1,1 +1,1 @@
-"""The systems that live here, a folder each, and the registry that lists them."""
+"""The systems, one folder each, and their registry."""

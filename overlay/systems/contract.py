@@ -1,13 +1,13 @@
-"""What a system is to everybody else: the drivers, plans, load, lake and pages know a system by this and nothing more.
+"""The interface of a system. Drivers, plans, load, lake and pages use a system only through this interface.
 
-A system is what one seed describes: what can be set, which processes it takes, what its servers and clients are, and
-how started servers become a working overlay. ``registry`` lists the systems that there are; each has a folder of its
-own here. Everything is pure: time and chance are handed in.
+A system is the subject of one seed: its settings, its processes, its servers and clients, and the orders that turn
+started servers into a working overlay. ``registry`` lists all systems; each has its own folder. Everything is pure:
+time and randomness are passed as arguments.
 
 ::
 
-    settings ─ config_of ──> make_server ──> Server   one for each of ``roles``, driven live and simulated alike
-    workload ─ plan_clients ─> make_fleet ──> Client, Client, ...   those of one process
+    settings ─ config_of ──> make_server ──> Server   one for each of ``roles``, driven live or simulated
+    workload ─ plan_clients ─> make_fleet ──> Client, Client, ...   the clients of one process
     graph ──── make_assembly ─> Order ──> Order ...   from started servers to a working overlay
 """
 
@@ -29,7 +29,7 @@ from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 
-if TYPE_CHECKING:  # a broker in a process of its own would carry them
+if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
     from overlay.core.settings import Use
     from overlay.faults.churn import Change
     from overlay.journal.facts import ClientFact, Fact
@@ -40,19 +40,19 @@ if TYPE_CHECKING:  # a broker in a process of its own would carry them
     from overlay.topologies.walks import WalkEstimate
 
 ORDERS_AT_ONCE = 64
-"""Orders that a controller has under way at a time."""
+"""Maximum orders of a controller in progress."""
 PROFILE = "profile"
-"""The setting that names a set of others, in systems that have one."""
+"""The setting with the name of a profile, in systems with profiles."""
 UNKNOWN = -1
-"""The code of a datagram of which the service-time model knows nothing."""
+"""The code of datagrams that the service-time model does not know."""
 
 Plan = Any
-"""One client of a workload, as its system plans it."""
+"""One client of a workload; the type depends on the system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the seed that experiments with the system reproduce."""
+    """A published figure that experiments with the system reproduce."""
 
     id: str
     title: str
@@ -60,7 +60,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A kind of server, and how many of it there are; their processes are ``name-0``, ``name-1`` and so on."""
+    """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on."""
 
     name: str
     count: int
@@ -68,24 +68,24 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which server is to be made, and where all of them are."""
+    """The identity of a server: its index and address, and the addresses of all servers."""
 
     index: int
-    """Among all servers, role after role."""
+    """Index among all servers, role by role."""
     address: Address
-    """What others know it by."""
+    """The address that others use."""
     servers: Sequence[Address]
     """The addresses of all servers, its own included."""
 
 
 class Server(Node, Protocol):
-    """A node that stays: a broker, a gateway, a registry. A driver may put a recorder in its place."""
+    """A long-lived node, such as a broker, a gateway or a registry. A driver may wrap it in a recorder."""
 
     @property
     def address(self) -> Address: ...
     @property
     def knows(self) -> Callable[[Address], bool]:
-        """Whose datagrams go before those of strangers, when more come than it can serve."""
+        """Whether a sender is known; under overload, known senders are served before strangers."""
         ...
 
     def set_wall_clock(self, offset_ns: int) -> None:
@@ -97,34 +97,34 @@ class Server(Node, Protocol):
         ...
 
     def traces(self) -> Sequence[Any]:
-        """What it noted of single requests since the last call; ``System.facts`` makes facts of it."""
+        """Steps of traced requests since the last call; ``System.facts`` converts them to facts."""
         ...
 
     def leave(self, now: int) -> None:
-        """Begin to say farewell."""
+        """Begin a graceful leave."""
         ...
 
 
 class Client(Protocol):
-    """A client of a workload, with ports (*lanes*) of its own; a driver gives each lane a socket."""
+    """A client of a workload, with its own ports (*lanes*); a driver opens a socket for each lane."""
 
     @property
     def peer(self) -> Address | None:
-        """The one server it hears, so that its sockets may be connected; ``None`` if it hears from anybody."""
+        """The only server that it receives from, so that sockets can be connected; ``None`` if there are several."""
         ...
 
     @property
     def identity(self) -> tuple[str | int, ...]:
-        """What tells it from every other client of the run."""
+        """Identifies the client within the run."""
         ...
 
     @property
     def is_finished(self) -> bool:
-        """Whether all that was intended has been sent and has ended."""
+        """Whether all intended messages have been sent and all exchanges have ended."""
         ...
 
     def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
-        """Whether it led to anything to drain, or to an earlier timer."""
+        """Returns whether there is new output or an earlier timer."""
         ...
 
     def handle_timer(self, now: int) -> None: ...
@@ -135,16 +135,16 @@ class Client(Protocol):
 
     def lanes_to_close(self) -> Sequence[int]: ...
     def facts(self) -> Sequence[ClientFact]:
-        """What ended or arrived since the last call: samples of its exchanges, deliveries, connections, hand-overs."""
+        """Facts since the last call: samples of exchanges, deliveries, connections, hand-overs."""
         ...
 
     def abandon(self, now: int) -> None:
-        """The run is over: whatever is open has timed out."""
+        """The run has ended: open exchanges time out."""
         ...
 
 
 class Fleet(Protocol):
-    """The clients that share a process."""
+    """The clients of one process."""
 
     @property
     def clients(self) -> Sequence[Client]: ...
@@ -152,18 +152,18 @@ class Fleet(Protocol):
     def tally(self) -> Tally: ...
     @property
     def give_up_s(self) -> float:
-        """For how long after the end of measuring an answer may be waited for, seconds."""
+        """Maximum time to wait for answers after the end of measuring, seconds."""
         ...
 
     def set_wall_clock(self, offset_ns: int) -> None: ...
 
 
 class Exchange(Node, Protocol):
-    """An order under way, at an address of its own that is used once."""
+    """The exchange of an order, from a port that is used once."""
 
     @property
     def broker(self) -> Address:
-        """Whom it asks."""
+        """The broker that it talks to."""
         ...
 
     @property
@@ -175,32 +175,32 @@ class Order(Protocol):
 
 
 class Assembly(Protocol):
-    """The orders that turn started servers into a working overlay. ``up`` is each server's incarnation, by index."""
+    """The orders that turn started servers into a working overlay. ``up`` maps indices of servers to incarnations."""
 
     trouble: str
-    """What keeps it from being complete, in words; empty while nothing does for good."""
+    """The permanent obstacle to completion; empty if there is none."""
 
     def due(self, up: Mapping[int, int], now: int, room: int) -> Sequence[Any]:
-        """The orders to give now, at most ``room``; each is to be begun, and settled once its exchange is over."""
+        """The orders that are due, at most ``room``. Call ``begin`` for each, and ``settle`` when its exchange ends."""
         ...
 
     def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange: ...
     def settle(self, order: Any, exchange: Any, now: int) -> None: ...
     def is_complete(self, up: Mapping[int, int]) -> bool:
-        """Whether every server is up and nothing is left to order."""
+        """Whether every server is up and there are no further orders."""
         ...
 
     def next_retry(self, now: int) -> int | None:
-        """When an order is due that waits; ``None`` when none does."""
+        """The time of the next retry, or ``None``."""
         ...
 
     def assume(self, up: Mapping[int, int]) -> None:
-        """Whatever was to be ordered of these incarnations has been carried out, by other means."""
+        """Mark all orders of these incarnations as done by other means."""
         ...
 
 
 class NoOrders:
-    """The assembly of servers that need none: complete once all are up."""
+    """The assembly of servers that need no orders: complete when all are up."""
 
     def __init__(self, servers: int) -> None:
         self._servers = servers
@@ -210,10 +210,10 @@ class NoOrders:
         return ()
 
     def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
-        raise AssertionError("no order was ever given")
+        raise AssertionError("this assembly has no orders")
 
     def settle(self, order: Any, exchange: Any, now: int) -> None:
-        raise AssertionError("no order was ever given")
+        raise AssertionError("this assembly has no orders")
 
     def is_complete(self, up: Mapping[int, int]) -> bool:
         return len(up) == self._servers
@@ -226,49 +226,49 @@ class NoOrders:
 
 
 class Meter:
-    """Counts the work of one server for the service-time model; here of messages whose cost nobody has measured."""
+    """Counts the work of one server for the service-time model. This default is for messages without measured costs."""
 
     def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
-        """Of the datagrams that it received and sent since the last call."""
+        """The work for the datagrams received and sent since the last call."""
         moved = sum(map(len, received)) + sum(map(len, sent))
         return Work([UNKNOWN] * len(received), [UNKNOWN] * len(sent), moved)
 
 
 class System(ABC):
-    """One system. A subclass says who it is in class attributes, and how it is made in methods."""
+    """Base class of systems. Subclasses describe themselves in class attributes and create their parts in methods."""
 
     name: ClassVar[str]
-    """As documents name it: lower case, words joined by hyphens."""
+    """The name in documents: lower case, words joined by hyphens."""
     title: ClassVar[str]
     seed: ClassVar[str]
     """Number of the document that describes it."""
     summary: ClassVar[str]
     role_names: ClassVar[tuple[str, ...]]
-    """What its kinds of servers are called."""
+    """The names of its roles."""
     engines: ClassVar[tuple[str, ...]] = tuple(ENGINES)
     figures: ClassVar[tuple[Figure, ...]] = ()
     network_profile: ClassVar[str] = ""
-    """The profile of a network that stays, unless told otherwise; empty: its default."""
+    """The default profile of networks; empty: that of the settings."""
     network_profile_help: ClassVar[str] = ""
     first_workload: ClassVar[Mapping[str, Any]] = {}
-    """What a new experiment's form begins with that is not a default."""
+    """Initial values of a new experiment's form that are not defaults."""
     client_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields of the workload that say how many clients of each kind there are: ``providers``."""
+    """The workload fields with the numbers of clients: ``providers``."""
     has_traces: ClassVar[bool] = False
-    """Whether single requests can be looked at, step by step."""
+    """Whether runs have traces of single requests."""
     has_messages: ClassVar[bool] = False
-    """Whether the messages of a recorded run can be looked at, one by one."""
+    """Whether recorded runs have single messages."""
     main_workload: ClassVar[tuple[str, ...]] = ()
-    """Fields of the workload that a form shows at once, the rest folded away; empty shows all."""
+    """The workload fields that a form shows expanded; empty for all."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
-    """What each choice of the setting ``profile`` sets; the rest has its default."""
+    """The values of each profile; other settings have their defaults."""
     Settings: ClassVar[type]
-    """A dataclass of settings, made with ``overlay.core.settings.setting``."""
+    """A dataclass of settings, with fields from ``overlay.core.settings.setting``."""
     Workload: ClassVar[type]
-    """Another, with what ``overlay.load.windows.Timed`` asks for."""
+    """The same for the workload, with the fields of ``overlay.load.windows.Timed``."""
 
     telemetry: ClassVar[str] = ""
-    """``MODULE:CLASS`` of what telemetry adds for a system from another package; empty: nothing."""
+    """``MODULE:CLASS`` of the telemetry of a system from another package; empty: none."""
 
     # ---- choices
 
@@ -281,25 +281,25 @@ class System(ABC):
         return tuple(describe(self.Workload))
 
     def uses(self) -> Mapping[str, Use]:
-        """By name, the settings that are used only where another one, or the engine, says so."""
+        """The conditions of settings that depend on another setting or on the engine, by name."""
         return {}
 
     def of_profile(self, settings: Mapping[str, Any]) -> Mapping[str, Value]:
-        """What the profile named in ``settings`` sets; nothing for one that there is not, which a check refuses."""
+        """The values of the profile named in ``settings``; empty for an unknown profile, which a check refuses."""
         name = settings.get(PROFILE)
         return self.profiles.get(name, {}) if isinstance(name, str) else {}
 
     def whole(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Every setting: as given, with words for numbers read as the numbers, else its profile's, else its default."""
+        """Every setting: the given value with words for numbers replaced, or that of its profile, or its default."""
         chosen = {**self.of_profile(settings), **settings}
         return {**settings, **{info.name: info.read(chosen.get(info.name, info.default)) for info in self.settings}}
 
     def read_settings(self, values: Mapping[str, Any]) -> Any:
-        """The settings that a document gives. Raises ``InvalidSetting``."""
+        """The settings in a document. Raises ``InvalidSetting``."""
         return build(self.Settings, values)
 
     def settings_document(self, settings: Any) -> dict[str, Any]:
-        """The document again; ``read_settings`` of it is equal."""
+        """The document of settings; ``read_settings`` of it is equal."""
         return asdict(settings)
 
     def read_workload(self, values: Mapping[str, Any]) -> Any:
@@ -307,7 +307,7 @@ class System(ABC):
         return build(self.Workload, values)
 
     def workload_document(self, workload: Any) -> dict[str, Any]:
-        """The document again; ``read_workload`` of it is equal."""
+        """The document of a workload; ``read_workload`` of it is equal."""
         return asdict(workload)
 
     def check(
@@ -317,9 +317,9 @@ class System(ABC):
         brokers: int,
         positions: Sequence[Any] | None = None,
     ) -> None:
-        """Say before a launch what would fail in it. Raises ``InvalidSetting``.
+        """Find errors before a launch. Raises ``InvalidSetting``.
 
-        ``workload`` is ``None`` for a network; ``positions`` is where each broker is drawn, where that is known.
+        ``workload`` is ``None`` for a network; ``positions`` is each broker's position in the drawing, if known.
         """
         self.read_settings(settings)
         if brokers < 1:
@@ -338,24 +338,24 @@ class System(ABC):
 
     @abstractmethod
     def plan_clients(self, workload: Any, graph: Graph, seed: int) -> Mapping[str, Sequence[Plan]]:
-        """All clients by the process that they share. Equal arguments give equal plans. Raises ``InvalidSetting``."""
+        """All clients, by process. Equal arguments give equal plans. Raises ``InvalidSetting``."""
 
     def check_clients(self, workload: Any, graph: Graph) -> None:
-        """Raise what ``plan_clients`` would, faster where that can be had."""
+        """Raise the errors of ``plan_clients``, faster if possible."""
         self.plan_clients(workload, graph, 0)
 
     def churn(self, workload: Any, graph: Graph, seed: int) -> tuple[Change, ...]:
-        """Which servers go and come while it measures, in the order of time. Raises ``InvalidSetting``."""
+        """Departures and returns of servers during measuring, in chronological order. Raises ``InvalidSetting``."""
         return ()
 
     # ---- cores
 
     def config_of(self, settings: Any, graph: Graph) -> Any:
-        """What each server is made of beside its place."""
+        """The configuration of each server, without its place."""
         return settings
 
     def config_document(self, config: Any) -> dict[str, Any]:
-        """The same as plain values, for a recording."""
+        """The configuration as plain values, for a recording."""
         return asdict(config)
 
     def read_config(self, document: Mapping[str, Any]) -> Any:
@@ -366,7 +366,7 @@ class System(ABC):
     def make_server(
         self, config: Any, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
     ) -> Server:
-        """At the beginning of its life."""
+        """A server at the start of its life."""
 
     @abstractmethod
     def make_fleet(
@@ -388,44 +388,44 @@ class System(ABC):
         return NoOrders(sum(role.count for role in self.roles(graph)))
 
     def can_introduce(self, settings: Any) -> bool:
-        """Whether servers can be given their neighbours at once, without orders, in virtual time."""
+        """Whether servers in virtual time can be assigned their neighbours at once, without orders."""
         return False
 
     def introduce(
         self, settings: Any, server: Any, neighbours: Iterable[Address], controller: Address, now: int
     ) -> None:
-        """Let ``server`` be as if all orders had been carried out; only where ``can_introduce``."""
+        """Put ``server`` into the state after all orders; only if ``can_introduce``."""
         raise NotImplementedError(f"{self.name} cannot introduce its servers to each other")
 
     def settling_ns(self, settings: Any) -> int:
-        """How long introduced servers are left alone before the load starts."""
+        """The pause between introducing servers and the start of the load."""
         return 0
 
     # ---- life and facts
 
     def leave(self, server: Any, now: int) -> int:
-        """Let ``server`` say farewell; for how many nanoseconds it is still driven."""
+        """Start a graceful leave. Returns for how many nanoseconds the server must still be driven."""
         server.leave(now)
         return 0
 
     def is_traced(self, config: Any) -> bool:
-        """Whether servers note single requests."""
+        """Whether servers trace single requests."""
         return False
 
     def untraced(self, config: Any) -> Any:
-        """The same without."""
+        """The configuration without tracing."""
         return config
 
     def facts(self, process: str, server: Any, zero_ns: int) -> Sequence[Fact]:
-        """What ``server`` noted since the last call, beside its events and counters."""
+        """Facts of ``server`` since the last call, in addition to its events and counters."""
         return ()
 
     def closing_facts(self, process: str, held: Any, at_us: int) -> Sequence[Fact]:
-        """What is told of a server at its end; ``held`` is what ``holdings`` said before its farewell."""
+        """Facts about a server at its end; ``held`` is the result of ``holdings`` before it left."""
         return ()
 
     def holdings(self, server: Any, now: int) -> Any:
-        """What it holds, for ``closing_facts``."""
+        """The entries of the server, for ``closing_facts``."""
         return None
 
     @abstractmethod
@@ -434,20 +434,21 @@ class System(ABC):
 
     @abstractmethod
     def answers_ping(self, data: bytes) -> bool:
-        """Whether ``data`` is such an answer. Takes any bytes."""
+        """Whether ``data``, any bytes, is an answer to ``ping``."""
 
     def statistics_request(self, unix_ms: int) -> bytes:
-        """A datagram that asks a server for its counters; empty where they cannot be asked for."""
+        """A datagram that requests a server's counters; empty if the system has none."""
         return b""
 
     def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
-        """The counters in an answer to ``statistics_request``; ``None`` of any other bytes."""
+        """The counters in an answer to ``statistics_request``; ``None`` for any other bytes."""
         return None
 
     def rehearsal(self, address: Address, own: Address, unix_ms: int) -> Sequence[bytes]:
-        """Datagrams after which a server at ``address`` has done all that one usually does, sent from ``own``.
+        """Datagrams, sent from ``own``, that make a server at ``address`` execute its usual code.
 
-        The supervisor has a server live so before it forks the first one, so that its children share more memory.
+        The supervisor warms up a server in this way before it forks the first one, so that its children share more
+        memory.
         """
         return ()
 
@@ -457,35 +458,36 @@ class System(ABC):
     # ---- topologies
 
     walk_policies: ClassVar[Mapping[str, str]] = {}
-    """Ways in which its requests may walk over a topology, by name, in the words of a form (*a walk that …*); the
-    default first. Empty where they do not walk."""
+    """The walk policies of its requests, by name, as continuations of *a walk that …* in forms; the default first.
+    Empty for systems without walks."""
 
     def estimate_walk(self, graph: Graph, policy: str) -> WalkEstimate:
-        """How far a walk goes on a checked ``graph``. Raises ``InvalidSetting`` for a policy there is not."""
-        raise NotImplementedError(f"requests of {self.name} do not walk")
+        """An estimate of the length of walks on a checked ``graph``. Raises ``InvalidSetting`` for an unknown
+        policy."""
+        raise NotImplementedError(f"{self.name} has no walks")
 
     # ---- figures
 
     asking_role: ClassVar[str] = "consumer"
-    """The clients whose exchanges are what a run's requests are."""
+    """The role of clients whose exchanges count as requests."""
     cost_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    """Of each of ``costs`` what a person calls it, and how it is written: ``hops``, ``{hops:.2f} per answer``."""
+    """For each of ``costs``: its label and its format, such as ``hops``, ``{hops:.2f} per answer``."""
     measure_names: ClassVar[tuple[str, ...]] = ()
-    """What its runs alone are measured by, by the names that ``telemetry`` declares."""
+    """The names of measures that only its runs have, as declared in ``telemetry``."""
 
     updating_role: ClassVar[str] = ""
-    """The clients whose exchanges change what servers hold; empty where there are none."""
+    """The role of clients whose exchanges update data; empty if there is none."""
 
     @abstractmethod
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
-        """How much of everything a run of ``configuration`` has, about."""
+        """Estimated quantities of a run of ``configuration``."""
 
     def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
-        """What to know of these configurations before they are launched, in sentences; empty ones are left out."""
+        """Warnings about these configurations before a launch, as sentences; empty ones are omitted."""
         return ()
 
     def remark(self, summary: Mapping[str, Any]) -> str:
-        """The same of a run that has ended."""
+        """A remark on a completed run."""
         return ""
 
     def is_server(self, process: str) -> bool:
@@ -493,18 +495,18 @@ class System(ABC):
         return process == ALL_BROKERS or process.rpartition("-")[0] in self.role_names
 
     def asks(self, process: str) -> bool:
-        """Whether clients of ``asking_role`` are in it."""
+        """Whether a process contains clients of ``asking_role``."""
         return process.startswith(f"{self.asking_role}s-")
 
     def costs(self, counters: Mapping[str, int], asked: int) -> Mapping[str, float | None]:
-        """Means by name, from the counters of all servers and the number of requests; ``None``: nothing was counted."""
+        """Means by name, from the counters of all servers and the number of requests; ``None`` without counts."""
         return {}
 
     # ---- code
 
     @property
     def code(self) -> Path:
-        """The folder with the code that makes a server say what it says."""
+        """The folder with the code that determines the output of servers."""
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
 

@@ -1,4 +1,4 @@
-"""How a recording begins: everything that a fresh server has to be made of. Counterpart: ``overlay.sim.replay``."""
+"""Creates recordings with everything needed to create the server again. Counterpart: ``overlay.sim.replay``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from overlay.systems.contract import Place, System
 
 
 def server_code(system: System) -> str:
-    """Names the code that makes the system's servers say what they say."""
+    """A digest of the code that determines the output of the system's servers."""
     return _digest(system.code)
 
 

@@ -1,6 +1,6 @@
-"""The registry of systems: what can be launched. Drivers, web, API and reports learn of a system only here.
+"""The registry of systems. Drivers, web, API and reports access systems only through it.
 
-What belongs to a whole run, whatever its system, is here as well: how much of it is recorded.
+It also contains the setting for recording a run, which is independent of the system.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
 from overlay.systems.contract import System
 
 SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,)}
-"""By name, in the order in which people are offered them."""
+"""By name, in the order of menus."""
 
 
 FIRST = next(iter(SYSTEMS))
@@ -49,12 +49,12 @@ def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
 
 
 def asking_roles() -> list[str]:
-    """The roles, of all systems, whose exchanges are requests; sorted."""
+    """The roles of all systems whose exchanges are requests; sorted."""
     return sorted({system.asking_role for system in SYSTEMS.values()})
 
 
 def walk_policies() -> dict[str, System]:
-    """Ways in which requests may walk over a topology, and the system of each; the default first."""
+    """The walk policies and their systems, the default first."""
     found: dict[str, System] = {}
     for system in SYSTEMS.values():
         for policy in system.walk_policies:
@@ -63,7 +63,7 @@ def walk_policies() -> dict[str, System]:
 
 
 def system_of(name: str) -> System:
-    """Of a document; empty where it is older than the second system. Raises ``InvalidSetting``."""
+    """The system named in a document; empty in documents from versions with one system. Raises ``InvalidSetting``."""
     if not name:
         return SYSTEMS[FIRST]
     if name not in SYSTEMS:
@@ -89,7 +89,7 @@ MOST_RECORDED = 1_000
 
 
 def check_record_mb(value: object, brokers: int) -> None:
-    """Raise ``InvalidSetting`` unless each of so many brokers may record so much."""
+    """Raise ``InvalidSetting`` unless this many brokers may record this much."""
     RECORD.check(value)
     if value and brokers > MOST_RECORDED:
-        raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} brokers; these are {brokers:,}")
+        raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} brokers; there are {brokers:,}")

@@ -211,7 +211,7 @@ def test_a_run_that_nobody_renews_is_stopped(host):
     status = wait_for(
         lambda: (status := host.client.status("run"))["phase"] == "failed" and not pids(status) and status, "it failed"
     )
-    assert status["reason"] == "lease expired: nobody renewed it for 1 s"
+    assert status["reason"] == "lease expired: not renewed for 1 s"
 
 
 def test_a_broker_that_cannot_bind_fails_the_deployment_in_words(host):
