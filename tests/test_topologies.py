@@ -247,7 +247,7 @@ def test_custom_links_are_pairs_or_objects() -> None:
         (("custom", 3, {}, 0, [{"a": 0, "b": 1, "delay": 4}]), r"^links\[0\]\.delay: is not known of a link"),
         (("custom", 3, {}, 0, [{"a": 0, "b": 1, "loss": "x"}]), r"^links\[0\]\.loss: must be a number, not 'x'"),
         (("custom", 3, {}, 0, [[0, 3]]), r"^links: Link 0 \(0–3\) names broker 3, but brokers are 0 to 2\."),
-        (("custom", 3, {}, 0, [{"a": 0, "b": 1, "delay_ms": -1}]), r"^links: Link 0 \(0–1\) has a wrong delay_ms: "),
+        (("custom", 3, {}, 0, [{"a": 0, "b": 1, "delay_ms": -1}]), r"^links: Link 0 \(0–1\) has an invalid delay_ms: "),
     ],
 )
 def test_what_cannot_be_generated_is_refused_by_name(arguments: tuple, sentence: str) -> None:
@@ -259,15 +259,13 @@ def test_check_says_everything_that_is_wrong() -> None:
     wrong = Graph(3, (Link(0, 0), Link(0, 1), Link(1, 0), Link(2, 5), Link(1, 2, loss=3)), names=("a", "a", "\n"))
     assert check(wrong) == [
         "Link 0 (0–0) joins broker 0 to itself.",
-        "Link 2 (1–0) is there twice: link 1 is the same.",
+        "Link 2 (1–0) is a duplicate of link 1.",
         "Link 3 (2–5) names broker 5, but brokers are 0 to 2.",
-        "Link 4 (1–2) has a wrong loss: must be at most 1 fraction, not 3.",
+        "Link 4 (1–2) has an invalid loss: must be at most 1 fraction, not 3.",
         "The name of broker 2 must be 1 to 100 printable characters.",
         "2 brokers are named 'a'.",
     ]
-    assert check(Graph(4, (Link(0, 1),))) == [
-        "The topology falls into 3 parts that no link connects; a search cannot cross."
-    ]
+    assert check(Graph(4, (Link(0, 1),))) == ["The topology has 3 components; searches cannot cross between them."]
     assert check(Graph(0, ())) == ["A topology needs at least 1 broker, not 0."]
     assert len(check(Graph(2, (Link(0, 0),) * 100))) == 21
 
@@ -337,7 +335,7 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "aaaa">]><graphml><graph ed
         (ZOO.replace('target="n1"', ""), r"^edges\[0\]\.target: must be a text or a number"),
         (ZOO.replace('id="n1"', 'id="n0"'), r"^nodes\[1\]\.id: 'n0' is the id of nodes\[0\] already"),
         (ZOO.replace("2.5", "soon"), r"^edges\[0\]\.delay_ms: must be a number, not 'soon'"),
-        (ZOO.replace("2.5", "-1"), r"^links: Link 0 \(0–1\) has a wrong delay_ms"),
+        (ZOO.replace("2.5", "-1"), r"^links: Link 0 \(0–1\) has an invalid delay_ms"),
         (ZOO.replace("-28.3", "nan"), r"^nodes\[1\]\.Latitude: must be a finite number"),
         (ZOO.replace("Passo Fundo", "Porto Alegre"), r"^links: 2 brokers are named 'Porto Alegre'"),
         (ZOO.replace('target="n1"', 'target="n0"'), r"^edges\[0\]: joins a broker to itself"),

@@ -103,7 +103,7 @@ def test_a_walk_on_a_ring_is_as_long_as_the_books_say_and_on_a_thousand_brokers_
         (generate("ring", 5, {}), 0, "walk", "k: must be a whole number from 1 to 10, not 0"),
         (generate("ring", 5, {}), 11, "walk", "k: must be a whole number from 1 to 10, not 11"),
         (generate("ring", 5, {}), 1, "fame", "goal: must be one of walk, path"),
-        (generate("ring", 151, {}), 1, "path", "goal: path is worked out for up to 150 brokers, not 151"),
+        (generate("ring", 151, {}), 1, "path", "goal: path is computed for up to 150 brokers, not 151"),
     ],
 )
 def test_what_cannot_be_worked_out_is_said(graph: Graph, count: int, goal: str, told: str) -> None:

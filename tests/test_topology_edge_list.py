@@ -95,7 +95,7 @@ def test_edge_lists_are_read_as_people_write_them() -> None:
         ("0,1\n0,0\n", "line 2: joins a broker to itself"),
         ("0,1\n1,2\n1,0\n", "line 3: joins the same two brokers as line 1"),
         ("a,b,delay_ms\n0,1,soon\n", "line 2.delay_ms: must be a number"),
-        ("a,b,delay_ms\n0,1,-4\n", "links: Link 0 (0–1) has a wrong delay_ms"),
+        ("a,b,delay_ms\n0,1,-4\n", "links: Link 0 (0–1) has an invalid delay_ms"),
         ("a,b,weight\n0,1,2\n", "line 1: column 'weight' is not known"),
         ("a,b,loss,loss\n0,1,0,0\n", "line 1: names a column twice"),
         ("0,1,2,3,4,5\n", "line 1: has 6 values for 5 columns"),

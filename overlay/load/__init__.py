@@ -1,5 +1,7 @@
-"""Load on a network, whatever the network is. Pure.
+"""The load of a network, for any system. Pure.
 
-- ``assignment``      which broker a client asks
-- ``tally``           what a fleet of clients counts; ``response_times``: what its ticks say of these
+- ``assignment``      assigns clients to brokers
+- ``expectations``    estimated quantities of a run
+- ``tally``           the counters of a fleet of clients; ``response_times``: its histograms
+- ``windows``         the times of a run
 """

@@ -1,8 +1,8 @@
-"""Which broker each client talks to, by named ways of assigning them. Pure.
+"""Assigns clients to brokers, by named methods. Pure.
 
-Systems ask for it when they plan clients. A new way is one function of
-``(Demand, Chance)`` and its line in ``ASSIGNMENTS``; forms, the API and the check at saving learn of it there. Each
-returns the brokers of the providers and those of the consumers, client by client, and lets providers use at most
+Systems use it to plan clients. A new method is a function of
+``(Demand, Chance)`` and a line in ``ASSIGNMENTS``, from which forms, the API and the checks read it. Methods
+return the brokers of the providers and of the consumers, client by client. Providers use at most
 ``holders`` brokers.
 """
 
@@ -18,7 +18,7 @@ from overlay.core.chance import Chance
 from overlay.core.errors import InvalidSetting
 
 MACHINES = 5
-"""Machines that run providers, and as many that run consumers (thesis, section 5.1)."""
+"""Machines that run providers, and the same number that run consumers (thesis, section 5.1)."""
 
 Position = tuple[float, float]
 Positions = Sequence[Sequence[float]]
@@ -28,7 +28,7 @@ Brokers = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What there is to assign, and to whom."""
+    """The clients and brokers of an assignment."""
 
     brokers: int
     providers: int
@@ -38,12 +38,12 @@ class Demand:
     requests_per_s: float
     """Of one consumer."""
     holders: int
-    """Brokers that providers may use; 0 is all that the assignment would."""
+    """Maximum brokers of providers; 0 for no limit."""
     positions: Positions | None
-    """Where each broker is in the unit square; ``None`` where nobody said."""
+    """The position of each broker in the unit square; ``None`` if unknown."""
 
     def held_by(self, pool: Sequence[int]) -> list[int]:
-        """The first ``holders`` of ``pool``. Raises ``InvalidSetting`` where there are fewer."""
+        """The first ``holders`` of ``pool``. Raises ``InvalidSetting`` if there are fewer."""
         if self.holders > len(pool):
             raise InvalidSetting("holders", f"this assignment attaches providers to at most {len(pool)} brokers")
         return list(pool[: self.holders or None])
@@ -53,7 +53,7 @@ Assign = Callable[[Demand, Chance], tuple[Brokers, Brokers]]
 
 
 def by_machines(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
-    """As in the thesis: five machines of each kind, each on a broker of its own, clients in turn over the machines."""
+    """As in the thesis: five machines of each kind, each on its own broker, clients round robin over the machines."""
     provided, asked_of = assign_machines(demand.brokers, chance)
     provided = demand.held_by(provided)
     return (
@@ -63,7 +63,7 @@ def by_machines(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
 
 
 def at_random(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
-    """Each client for itself, all brokers alike."""
+    """Each client independently, with equal probability for all brokers."""
     pool = chance.sample(range(demand.brokers), len(demand.held_by(range(demand.brokers))))
     return (
         [pool[chance.randrange(len(pool))] for _ in range(demand.providers)],
@@ -72,7 +72,7 @@ def at_random(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
 
 
 def in_turn(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
-    """Round and round the brokers in one random order; consumers go on where providers ended."""
+    """Round robin over the brokers in a random order; consumers continue after the last provider."""
     order = chance.sample(range(demand.brokers), demand.brokers)
     held = demand.held_by(order)
     return (
@@ -82,10 +82,10 @@ def in_turn(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
 
 
 def to_least_loaded(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
-    """Each client in turn to the broker that expects the fewest messages a second so far; equal ones by chance.
+    """Each client to the broker that expects the fewest messages per second so far; ties are broken at random.
 
-    Load-aware assignment is future work of the thesis (its section 6). Load is what clients will send by the workload's
-    intervals, known before anything was sent, so that equal seeds give equal plans.
+    Load-aware assignment is future work of the thesis (section 6). Load is computed from the workload's
+    intervals before anything is sent, so equal seeds give equal plans.
     """
     load = [0.0] * demand.brokers
     held = demand.held_by(chance.sample(range(demand.brokers), demand.brokers))
@@ -109,7 +109,7 @@ def _fill(clients: int, pool: Sequence[int], rate: float, load: list[float], cha
 
 
 def to_nearest(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
-    """Clients are anywhere in the unit square, all places alike, and go to the broker whose position is nearest."""
+    """Clients are distributed uniformly in the unit square and assigned to the nearest broker."""
     if demand.positions is None:
         raise InvalidSetting("assignment", "nearest needs the brokers' positions, and this topology has none")
     held = demand.held_by(chance.sample(range(demand.brokers), demand.brokers))
@@ -121,10 +121,10 @@ def to_nearest(demand: Demand, chance: Chance) -> tuple[Brokers, Brokers]:
 
 
 class Nearest:
-    """Finds which of some brokers is nearest to a place.
+    """Finds the nearest of some brokers.
 
-    Places are sorted along the axis that tells them apart best, and looked at outwards from the one asked about: to
-    compare each client with each broker would take minutes at the limits of both.
+    Brokers are sorted along the axis with the largest spread, and searched outwards from the position. At the
+    limits, comparing each client with each broker would take minutes.
     """
 
     def __init__(self, brokers: Sequence[int], positions: Positions) -> None:
@@ -137,7 +137,7 @@ class Nearest:
         self._along = [place[self._axis] for place in self._places]
 
     def to(self, place: Position, chance: Chance) -> int:
-        """The nearest broker; of several at one position, any by chance."""
+        """The nearest broker; one at random if several have the same position."""
         here = place[self._axis]
         left = bisect_left(self._along, here) - 1
         right = left + 1
@@ -161,8 +161,8 @@ class Nearest:
 def assign_machines(brokers: int, chance: Chance) -> tuple[list[int], list[int]]:
     """The brokers of the provider machines and of the consumer machines (systems.md, 1.8).
 
-    Each kind sits on ``g = min(5, brokers)`` distinct brokers; at most ``max(2, 2g - brokers)`` brokers serve both.
-    Every assignment that keeps the rule is equally likely: drawn again until it does, one time in two for ten brokers.
+    Each kind uses ``g = min(5, brokers)`` distinct brokers, and at most ``max(2, 2g - brokers)`` brokers serve both.
+    All valid assignments are equally likely: draws are repeated until one is valid, every second one for ten brokers.
     """
     groups = min(MACHINES, brokers)
     both = max(2, 2 * groups - brokers)
@@ -180,4 +180,4 @@ ASSIGNMENTS: dict[str, Assign] = {
     "least-loaded": to_least_loaded,
     "nearest": to_nearest,
 }
-"""By the name under which a workload asks for it."""
+"""By name in the workload."""

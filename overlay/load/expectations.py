@@ -1,7 +1,7 @@
-"""How much of everything a run is expected to have, from its configuration alone. Pure.
+"""Estimated quantities of a run, from its configuration alone. Pure.
 
-Counterparts: a system's ``expected`` fills it in; ``telemetry.sweep.costs`` makes seconds and bytes of it, and
-``brokerweb.experiments.capacity`` the memory that a run takes.
+Counterparts: a system's ``expected`` computes them; ``telemetry.sweep.costs`` converts them to seconds and bytes, and
+``brokerweb.experiments.capacity`` to memory.
 """
 
 from __future__ import annotations
@@ -10,47 +10,47 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ASKED = 0.5
-"""What a server that is asked on the way costs, of a client's exchange with its server: four events for eight."""
+"""The cost of a server on the path, relative to a client's exchange with its server: four events instead of eight."""
 FLEET_SIZE = 1000
-"""Clients that share one process of the load generator."""
+"""Maximum clients in one process of the load generator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Data that servers keep in memory."""
+    """Data in the memory of servers."""
 
     field: str
-    """Of the workload, which sets their number."""
+    """The workload field with their number."""
     count: int
     bytes_each: int
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How much of everything a run has, about."""
+    """Estimated quantities of a run."""
 
     servers: int
     clients: Mapping[str, int]
-    """How many clients by the field of the workload that says so."""
+    """The number of clients, by workload field."""
     processes: int
     seconds: float
-    """Of warming and measuring."""
+    """Duration of warming and measuring."""
     requests: float
     updates: float = 0.0
     asked: float = 0.0
-    """Servers that are asked on the way, over all requests."""
+    """Servers asked on the path, over all requests."""
     steps: float = 0.0
-    """How many of them have been asked before one, in the mean: what its hops say."""
+    """Mean number of servers asked before each of them, the length of its hops."""
     back: float = 0.0
-    """Payloads that come back for each server that is asked on the way."""
+    """Payloads returned per server asked on the path."""
     pings: float = 0.0
     refreshes: float = 0.0
-    """Updates that are sent on to replicas."""
+    """Updates forwarded to replicas."""
     payload_bytes: int = 0
     with_clients: int = 0
     """Servers that have clients."""
     traced_one_in: int = 0
-    """0: nothing is traced."""
+    """0: no tracing."""
     kept: Kept = field(default_factory=lambda: Kept("", 0, 0))
 
     @property
@@ -59,5 +59,5 @@ class Expected:
 
     @property
     def records(self) -> float:
-        """Datagrams recorded, at both ends where these are servers."""
+        """Recorded datagrams, counted at both ends if these are servers."""
         return 2 * self.updates + 3 * self.requests + 2.5 * self.asked + 4 * self.pings + 4 * self.refreshes

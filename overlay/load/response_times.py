@@ -1,4 +1,4 @@
-"""Response times of a fleet's exchanges, a second at a time, as ticks carry them.
+"""Histograms of a fleet's response times, one per second, for ticks.
 
 Counterparts: ``overlay.runtime.load_generator`` and ``overlay.sim.journals`` report them;
 ``telemetry.statistics.histograms`` reads them.
@@ -11,22 +11,23 @@ from hdrh.histogram import HdrHistogram
 from overlay.journal.facts import Sample
 
 LONGEST_US = 60 * 1_000_000
-"""Top of the histogram; what took longer counts as this."""
+"""The maximum of the histogram; longer times are counted there."""
 
 HISTOGRAM_DIGITS = 2
-"""Within one per cent, as a live chart needs. Three digits take seven times as long to clear, and make clients late."""
+"""A precision of one per cent, sufficient for live charts. Clearing three digits takes seven times as long and delays
+clients."""
 
 CELL_BITS = 8
-"""Leading binary digits of a value by which such a histogram tells it from others."""
+"""The leading binary digits of a value that select its cell."""
 
 
 class ResponseTimes:
-    """Of the exchanges that were answered since the last tick."""
+    """Response times of the exchanges answered since the last tick."""
 
     def __init__(self) -> None:
         self._histogram = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)
         self._seen: dict[int, int] = {}
-        """How often each response time was seen, as precisely as the histogram tells them apart."""
+        """The count of each response time, at the precision of the histogram."""
 
     def add(self, sample: Sample) -> None:
         if sample.outcome == "answered":
@@ -36,7 +37,7 @@ class ResponseTimes:
             self._seen[value] = self._seen.get(value, 0) + 1
 
     def encode(self) -> str:
-        """Them, packed; the next second begins."""
+        """The encoded histogram; starts the next one."""
         for value, times in self._seen.items():
             self._histogram.record_value(min(max(value, 1), LONGEST_US), times)
         encoded: str = self._histogram.encode().decode()

@@ -1,15 +1,15 @@
-"""What a fleet of clients counts. Names are those of a client process's ``facts.Tick.counters``."""
+"""The counters of a fleet of clients. Names are those of a client process's ``facts.Tick.counters``."""
 
 from __future__ import annotations
 
 from overlay.core.node import MILLISECOND
 
 LATE_MS = (1, 3, 10, 30, 100, 1000)
-"""Bounds of the lateness histogram: ``starts_late_<n>_ms`` counts requests sent more than n ms after their intent."""
+"""Bounds of the delay histogram: ``starts_late_<n>_ms`` counts requests sent more than n ms after the intended time."""
 
 
 class Tally:
-    """Shared by all clients of a process, so that one tick reads one dictionary."""
+    """Shared by all clients of a process, so that a tick reads one dictionary."""
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {
@@ -25,7 +25,7 @@ class Tally:
         }
 
     def started(self, late_ns: int) -> None:
-        """A request was sent for the first time, so long after it was intended."""
+        """A request was first sent this long after the intended time."""
         counters = self.counters
         counters["requests"] += 1
         counters["outstanding"] += 1

@@ -1,4 +1,4 @@
-"""The instants of a run: when its load starts, what of it is measured, and how long it takes in all. Pure.
+"""The times of a run: the start of its load, the measuring phase and its total duration. Pure.
 
 ::
 
@@ -14,15 +14,15 @@ from typing import Protocol
 from overlay.core.node import SECOND
 
 OVERHEAD_S = 8.0
-"""What a run takes beside ramp and duration: starting and joining brokers, draining, collecting. Measured, rounded."""
+"""The overhead of a run: starting and joining brokers, draining, collecting. Measured and rounded."""
 
 
 class Timed(Protocol):
-    """A workload, as far as time goes."""
+    """A workload with times."""
 
     @property
     def duration_s(self) -> float:
-        """How long is measured."""
+        """Duration of measuring."""
         ...
 
     def ramp_s(self) -> float:
@@ -32,14 +32,14 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The instants of a run, monotonic nanoseconds."""
+    """The times of a run, monotonic nanoseconds."""
 
     zero: int
-    """The deployment's zero, from which samples count."""
+    """The deployment's zero, the origin of samples."""
     start: int
     measuring: int
     end: int
-    """Nothing is intended from here on."""
+    """The end of intended messages."""
 
     @classmethod
     def of(cls, workload: Timed, zero: int, start: int) -> Windows:
@@ -47,11 +47,11 @@ class Windows:
 
 
 def measured_between(workload: Timed, start: int) -> tuple[int, int]:
-    """When measuring begins and ends, given when the workload starts. Nanoseconds, of whatever clock."""
+    """The start and end of measuring, given the start of the workload. Nanoseconds of any clock."""
     begin = start + round(workload.ramp_s() * SECOND)
     return begin, begin + round(workload.duration_s * SECOND)
 
 
 def estimate_s(workload: Timed) -> float:
-    """Seconds that a run of this workload takes, from its launch until its result is collected."""
+    """Duration of a run of this workload in seconds, from its launch to its collected result."""
     return workload.ramp_s() + workload.duration_s + OVERHEAD_S

@@ -1,16 +1,16 @@
-"""Virtual time: the very cores that ``overlay.runtime`` drives over UDP, driven here over simulated links.
+"""The simulator: drives the cores of ``overlay.runtime`` in virtual time, over simulated links.
 
 ::
 
-    schedule    what happens next: a heap of (time, priority, counter)
-    network     what becomes of a datagram between two addresses (over ``overlay.core.links``)
-    simulator   delivers, fires timers, drains, and keeps the digest of a run; ``garbage`` is collected seldom
-    actors      how one node (checked after each step, or not), or one client with its many ports, is driven
-    world       a whole network of a system: servers, the controller that orders them, clients, faults
-    served      actors that take the time that ``overlay.core.service_times`` says
-    engine      a deployment from launching to its last answer; ``journals`` write its facts, ``summary`` sums them up
-    replay      recorded servers run again and compared byte for byte; ``recorders`` record simulated ones
+    schedule    the event queue: a heap of (time, priority, counter)
+    network     transmits datagrams between addresses (over ``overlay.core.links``)
+    simulator   delivers datagrams, fires timers, computes the digest; ``garbage``: rare garbage collection
+    actors      drive one node (with or without checks after each step), or one client with its ports
+    world       a network of a system: servers, the controller that orders them, clients, faults
+    served      actors with the service times of ``overlay.core.service_times``
+    engine      runs a deployment to its end; ``journals`` writes its facts, ``summary`` summarises them
+    replay      repeats recorded servers and compares them byte for byte; ``recorders`` records simulated ones
 
-One seed decides everything: equal seeds give equal digests, in any process, under any ``PYTHONHASHSEED``. No clock is
-read here and nothing sleeps. Time is integer nanoseconds from 0; the nodes' wall clock is ``WALL_OFFSET_NS`` ahead.
+The seed determines everything: equal seeds give equal digests, in any process, under any ``PYTHONHASHSEED``. Nothing
+reads a clock or sleeps. Time is integer nanoseconds from 0; the nodes' wall clock is ``WALL_OFFSET_NS`` ahead.
 """

@@ -1,4 +1,4 @@
-"""How cores are driven: one node at one address, one client with its many ports, one controller with its exchanges."""
+"""Actors drive cores: a node at one address, a client with its ports, a controller with its exchanges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from overlay.systems.contract import ORDERS_AT_ONCE, Assembly, Client, Exchange,
 
 
 class NodeActor(Actor):
-    """A ``Node`` at one address. Its events are kept, with their times, in ``history``."""
+    """A ``Node`` at one address. ``history`` contains its events, with their times."""
 
     __slots__ = ("address", "history", "node")
 
@@ -42,12 +42,12 @@ class NodeActor(Actor):
 
     @property
     def backlog_dropped(self) -> int:
-        """Datagrams for which there was no room. Who takes no time has room for all."""
+        """Datagrams dropped because the backlog was full; always 0 without service times."""
         return 0
 
 
 class Stopped(Actor):
-    """In the place of a ``NodeActor`` whose process is stopped, as by SIGSTOP: what arrives waits in its socket."""
+    """Replaces a ``NodeActor`` whose process is stopped, as by SIGSTOP: datagrams wait in its socket."""
 
     def __init__(self, actor: NodeActor) -> None:
         super().__init__()
@@ -64,13 +64,13 @@ class Stopped(Actor):
         return None
 
     def hand_over(self, now: int) -> None:
-        """Let the actor read all that waits."""
+        """Let the actor read all waiting datagrams."""
         for data, source, to in self._waiting:
             self.actor.receive(data, source, to, now)
 
 
 class CheckedActor(NodeActor):
-    """One that asserts its node's invariants after each step, which takes longer than the step."""
+    """Asserts its node's invariants after each step, which takes longer than the step."""
 
     __slots__ = ()
 
@@ -83,11 +83,11 @@ class CheckedActor(NodeActor):
 
 
 FIRST_PORT = 1025
-"""Of a host in the simulator."""
+"""The first port of a simulated host."""
 
 
 class Ports:
-    """Fresh addresses on one host. None is ever given out twice, so that a late answer finds nobody."""
+    """New addresses on one host. Addresses are never reused, so a late answer reaches no other exchange."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -99,7 +99,7 @@ class Ports:
 
 
 class ClientActor(Actor):
-    """A provider or consumer of a workload: each of its lanes is a port on its host, which none ever is again."""
+    """A provider or consumer of a workload. Each of its lanes is a port on its host; ports are never reused."""
 
     __slots__ = ("_host", "_simulator", "client", "facts", "open_ports")
 
@@ -142,13 +142,13 @@ class ClientActor(Actor):
 
 
 class ControllerActor(Actor):
-    """Orders joins and monitoring as ``overlay.runtime.orders`` does, whenever ``up`` says that some are due."""
+    """Orders joins and monitoring, like ``overlay.runtime.orders``, whenever orders are due for ``up``."""
 
     def __init__(self, simulator: Simulator, assembly: Assembly, addresses: Sequence[Address], host: str) -> None:
         super().__init__()
         self.assembly = assembly
         self.up: dict[int, int] = {}
-        """The incarnation of each broker that is up. Wake the controller after changing it."""
+        """The incarnation of each running broker. Wake the controller after a change."""
         self._simulator = simulator
         self._addresses = addresses
         self._ports = Ports(host)

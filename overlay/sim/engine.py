@@ -1,7 +1,7 @@
-"""A deployment in virtual time, from launching to its last answer: the engine "simulated".
+"""The engine "simulated": runs a deployment in virtual time, from launching to the last answer.
 
-Counterparts: ``overlay.runtime.deployment_runner`` is the same with processes; ``telemetry.collect`` reads the
-journals of both. Phases are those of a live run, with the instants of a schedule that nobody keeps waiting::
+Counterparts: ``overlay.runtime.deployment_runner`` does the same with processes; ``telemetry.collect`` reads the
+journals of both. The phases are those of a live run, exactly on schedule::
 
     launching ──> warming (clients start after FLEET_LEAD_S) ──> measuring ──> draining ──> finished
 """
@@ -34,34 +34,34 @@ from overlay.sim.world import World, plain_client, server_address
 from overlay.systems.contract import Client, Fleet, Server
 
 ORDERED = 1_000
-"""Up to so many brokers are ordered to join each other, as live ones are; more are introduced all at once, since the
-orders alone would take longer than the run."""
+"""Up to this many brokers are ordered to join each other, like live ones. More are introduced at once, since the
+orders would take longer than the run."""
 
 MOST_LANES = 1 << 16
-"""Ports of a client: there is no process whose files they would use up."""
+"""Maximum ports of a client. Unlike live ports, they use no files of a process."""
 
 SLICE = 100 * MILLISECOND
-"""After so much simulated time somebody may stop the run, and is told how far it is."""
+"""The simulated time between progress reports, at which the run can be stopped."""
 
 
 def journal_path(directory: Path) -> Path:
-    """The journal of a run with this directory; its recordings, if there are any, lie beside it."""
+    """The journal of a run with this directory; recordings are next to it."""
     return directory / "journal" / "simulation.journal"
 
 
 class SimulationFailed(WaxwingError):
-    """The run could not go on; the sentence says why. What was written until then is kept."""
+    """The run failed; the sentence is the reason. Everything written before is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     phase: str
     done_s: float
     """Simulated seconds."""
     of_s: float
-    """When measuring ends, as far as it is known; the last answers come a little later."""
+    """The end of measuring, if known; the last answers arrive a little later."""
 
     @property
     def share(self) -> float:
@@ -71,20 +71,20 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run."""
+    """The result of a run."""
 
     digest: str
-    """BLAKE2b of every datagram delivered: when, from where, to where, and its bytes."""
+    """BLAKE2b over every delivered datagram: time, source, destination and bytes."""
     brokers: int
     delivered: int
     """Datagrams."""
     events: int
-    """Datagrams delivered, and steps of brokers and clients that dealt with them or with a timer."""
+    """Datagrams delivered, plus steps of brokers and clients for datagrams or timers."""
     simulated_s: float
     were_introduced: bool
-    """Whether brokers were given their neighbours at once, without joining."""
+    """Whether brokers were assigned their neighbours at once, without joins."""
     was_stopped: bool
-    """Whether somebody stopped it before its end."""
+    """Whether it was stopped before its end."""
 
 
 def simulate(
@@ -94,10 +94,10 @@ def simulate(
     on_progress: Callable[[Progress], None] = lambda progress: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Run ``deployment``, which is a run's, and write its journal below its directory.
+    """Run ``deployment``, which must be a run, and write its journal below its directory.
 
-    Without ``services`` brokers and clients take no time, only links do. Equal arguments give equal journals and
-    digests. Raises ``SimulationFailed`` where a live run would fail, and ``OSError`` where nothing can be written.
+    Without ``services`` only links take time. Equal arguments give equal journals and
+    digests. Raises ``SimulationFailed`` if a live run would fail, and ``OSError`` if a file cannot be written.
     """
     run = _Run(deployment, services, on_progress, should_stop)
     with run.collector:
@@ -105,11 +105,11 @@ def simulate(
 
 
 class _Stopped(Exception):
-    """Somebody wants no more of it."""
+    """The caller stopped the run."""
 
 
 class _Run:
-    """One run under way."""
+    """A run in progress."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class _Run:
         self._should_stop = should_stop
         self._phase = phases.LAUNCHING
         self._start = 0
-        """Of the workload, simulated nanoseconds."""
+        """The start of the workload, simulated nanoseconds."""
         path = journal_path(Path(deployment.directory))
         self._recorders = Recorders(path.parent, deployment.record_mb, lambda: self._world.simulator.now)
         self._world = _world(deployment, services, self._recorders)
@@ -135,7 +135,7 @@ class _Run:
         self._next_tick = 0
         self._course = Course(deployment.churn(), deployment.faults, self._workload.ramp_s())
         self._struck: dict[Direction, LinkShape] = {}
-        """The links that are not as they were laid."""
+        """The links changed by faults."""
         self._unfinished: list[Client] = []
         self._fleets: list[Fleet] = []
 
@@ -215,7 +215,7 @@ class _Run:
         self._advance(phases.schedule(self._deployment, self._start)[1])
 
     def _drain(self) -> None:
-        """Until every request has ended, or a client would give the last one up."""
+        """Continue until every request has ended, at the latest when clients would give up."""
         self._enter(phases.DRAINING)
         simulator = self._world.simulator
         give_up_s = max((fleet.give_up_s for fleet in self._fleets), default=0.0)
@@ -237,7 +237,7 @@ class _Run:
         self._journal.enter(phase, reason)
 
     def _advance(self, until: int) -> None:
-        """Let time pass to ``until`` (ns), with a tick where one is due."""
+        """Advance time to ``until`` (ns), with ticks when they are due."""
         simulator = self._world.simulator
         while simulator.now < until:
             if self._should_stop():
@@ -285,7 +285,7 @@ class _Run:
 
 
 def _world(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> World:
-    """Its servers, links and the way in which actors are made: with ``services`` they take time."""
+    """The servers and links; with ``services`` the actors take time."""
     make_actor: Callable[[Address, Server], NodeActor] = NodeActor
     make_client: Callable[..., ClientActor] = plain_client
     if services:
@@ -303,7 +303,7 @@ def _world(deployment: Deployment, services: ServiceModel | None, recorders: Rec
         deployment.settings,
         deployment.graph,
         deployment.seed,
-        local=LinkShape() if services else LOCAL,  # what a delivery takes is in the model
+        local=LinkShape() if services else LOCAL,  # the model includes delivery times
         strict=False,
         make_actor=make_actor,
         make_client=make_client,

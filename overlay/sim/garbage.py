@@ -1,8 +1,8 @@
-"""Garbage in cycles, collected when there may be as much of it as of everything else, and not before.
+"""Rare garbage collection: only when the number of objects has doubled.
 
-Python's collector looks through all objects whenever a quarter is new: with 100,000 brokers, most of the time that it
-takes to start them and a fifth of a run. A step leaves nothing in a cycle behind. A broker that ended is one, and so is
-collected once as many objects are new as were known before: each is then looked at twice on average, ever.
+Python's collector scans all objects whenever their number has grown by a quarter. With 100,000 brokers, this takes
+most of their start-up time and a fifth of a run. Steps leave no cycles. A dead broker is a cycle, and is
+collected once the number of objects has doubled. Each object is then scanned twice on average.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import gc
 from types import TracebackType
 
 LEAST = 1_000_000
-"""New objects that are always too few to look."""
+"""Minimum new objects before a collection."""
 
 
 class Collector:
-    """In its context Python's own collector rests, and ``look`` is called now and then."""
+    """A context in which Python's own collector is off. Call ``look`` from time to time."""
 
     def __init__(self) -> None:
         self._was_enabled = False
         self._known = 0
-        """Objects that were there when last looked."""
+        """Number of objects at the last look."""
 
     def __enter__(self) -> Collector:
         self._was_enabled = gc.isenabled()
@@ -32,7 +32,7 @@ class Collector:
             gc.enable()
 
     def look(self) -> None:
-        """Collect, if it is time to."""
+        """Collect if due."""
         new = gc.get_count()[0]
         if new > max(LEAST, self._known):
             self._known += new - gc.collect()

@@ -1,8 +1,8 @@
-"""The facts of a run in virtual time: those that its processes would write, were they processes.
+"""Writes the facts of a simulated run: the same facts as the processes of a live run.
 
-Counterparts: ``overlay.runtime``'s ``server_process``, ``load_generator`` and ``deployment_runner`` write the same,
-each into a journal of its own; here one file holds them all, so that a run of many brokers needs few. Memory is a
-model's, or 0 where none was asked for; so is processor time.
+Counterparts: ``overlay.runtime``'s ``server_process``, ``load_generator`` and ``deployment_runner`` write the same
+facts to a journal each; here they share one file, so that a run of many brokers needs few files. Memory and processor
+time come from the service-time model, and are 0 without it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from overlay.sim.world import World
 from overlay.systems.contract import Fleet
 
 TOLD_APART = 1_000
-"""Up to so many brokers each has a tick of its own; of more there is one of their sum, under ``ALL_BROKERS``."""
+"""Maximum brokers with ticks of their own; for more, one tick has their sum, under ``ALL_BROKERS``."""
 
 IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0, "kernel_drops": 0}
-"""What only sockets count."""
+"""Counters of sockets, always 0 here."""
 
 
 class RunJournal:
-    """The journal of one run. Its times are simulated microseconds; ``close`` says what is left to say."""
+    """The journal of one run. Times are simulated microseconds. ``close`` writes the last facts."""
 
     def __init__(self, path: Path, world: World, memory: Memory | None = None) -> None:
         path.unlink(missing_ok=True)
@@ -39,14 +39,14 @@ class RunJournal:
         self._writer = JournalWriter(path, self._start(SUPERVISOR))
         self._fleets: list[_FleetReporter] = []
         self._ended: dict[str, int] = {}
-        """What brokers had counted that ended, where only the sum of all is told."""
+        """The final counters of ended brokers, for the sum of all."""
         self._ended_busy_us = 0
         for index, name in enumerate(world.names):
             self._begin(name, format_address(world.address(index)))
 
     @property
     def interval_s(self) -> int:
-        """Seconds between two ticks: of very many brokers, looking at all of them costs more than a second of them."""
+        """Seconds between two ticks; more for many brokers, because reading all their counters takes long."""
         return max(1, len(self._world.names) // TOLD_APART)
 
     def add_fleet(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
@@ -54,17 +54,17 @@ class RunJournal:
         self._fleets.append(_FleetReporter(process, fleet, clients))
 
     def tell(self, name: str, detail: Mapping[str, Any]) -> None:
-        """The supervisor says that something happened, now."""
+        """Write an event of the supervisor, now."""
         self._writer.write(Event(SUPERVISOR, self._now_us, name, dict(detail)))
 
     def enter(self, phase: str, reason: str) -> None:
-        """A phase begins."""
+        """Write the start of a phase."""
         if not self._are_told_apart and phase in (MEASURING, DRAINING):
-            self.tick()  # the others may be far away, and what is counted while measuring be little between them
+            self.tick()  # other ticks may be far apart, compared with a short measuring phase
         self.tell("phase", {"phase": phase, "reason": reason})
 
     def tick(self) -> None:
-        """What happened since the last one, and what everybody looks like now."""
+        """Write the facts since the last tick, and a tick of every process."""
         for event in self._world.happened:
             self._writer.write(event)
         self._world.happened.clear()
@@ -76,7 +76,7 @@ class RunJournal:
                 self._writer.write(fact)
 
     def end(self, index: int, *, in_peace: bool) -> None:
-        """A broker is about to end. One that crashes tells nothing more of itself."""
+        """A broker is about to end. One that crashes writes no further facts."""
         actor = self._world.brokers.get(index)
         if actor is None or (self._are_told_apart and not in_peace):
             return
@@ -89,7 +89,7 @@ class RunJournal:
                 self._ended[name] = self._ended.get(name, 0) + tick.counters[name]
 
     def close(self) -> None:
-        """Everybody ends: a last tick, and what brokers held."""
+        """All processes end: a last tick, and the brokers' entries."""
         self.tick()
         now = self._world.simulator.now
         for index in sorted(self._world.brokers):
@@ -127,7 +127,7 @@ class RunJournal:
         return (self._broker_tick(index, actor) for index, actor in sorted(self._world.brokers.items()))
 
     def _broker_tick(self, index: int, actor: NodeActor) -> Tick:
-        """The tick of a broker, once its events and traces are written."""
+        """The tick of a broker, after writing its events and traces."""
         process, server, now = self._name(index), self._world.server(index), self._world.simulator.now
         for at, event in actor.history:
             self._writer.write(Event(process, at // 1000, type(event).__name__, event.detail()))
@@ -138,7 +138,7 @@ class RunJournal:
         return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
 
     def _summed(self, ticks: Iterator[Tick]) -> Tick:
-        """Of all brokers together, those that ended included in what only grows."""
+        """The sum of all brokers; cumulative counters include ended ones."""
         total = dict(self._ended)
         sizes = [0, 0, 0, self._ended_busy_us]
         for tick in ticks:
@@ -158,7 +158,7 @@ class RunJournal:
 
 
 class _FleetReporter:
-    """Samples and ticks of the clients that would share a process."""
+    """Samples and ticks of the clients of one process."""
 
     def __init__(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
         self.process = process
@@ -174,7 +174,7 @@ class _FleetReporter:
                 yield fact
             client.facts.clear()
         counters = {**self._fleet.tally.counters, **IDLE_DRIVER}
-        del counters["held_dropped"], counters["backlog_dropped"]  # which no client has
+        del counters["held_dropped"], counters["backlog_dropped"]  # counters of servers only
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
-        busy_us = self._clients[0].busy_us()  # they share a core
+        busy_us = self._clients[0].busy_us()  # all clients share a core
         yield Tick(self.process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)

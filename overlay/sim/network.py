@@ -1,4 +1,4 @@
-"""What becomes of a datagram between two addresses. Counterpart of the kernel and of ``overlay.runtime.udp``."""
+"""The simulated network between addresses. Counterpart of the kernel and of ``overlay.runtime.udp``."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from overlay.core.links import LinkShape, Shaper
 from overlay.core.node import MILLISECOND
 
 LOCAL = LinkShape(delay_ms=0.05)
-"""Between addresses that no link was laid between, such as a client and its broker."""
+"""The shape between addresses without a link, such as a client and its broker."""
 
 Direction = int | Shaper
-"""A link that only delays is its delay (ns), which takes no chance and a tenth of the memory."""
+"""A link with only a delay is stored as the delay (ns), without a random stream and in a tenth of the memory."""
 
 
 class Network:
-    """Every ordered pair of addresses is a direction of its own, and has its own stream of chance if it needs one."""
+    """Every ordered pair of addresses is a separate direction, with its own random stream if needed."""
 
     def __init__(self, seed: int, default: LinkShape = LOCAL) -> None:
         self._seed = seed
         self._default = default
         self._default_delay = _delay_of(default)
         self._directions: dict[Address, dict[Address, Direction]] = {}
-        """By source and destination. What is here one way is here the other way, too."""
+        """By source and destination. Both directions of a pair are always present."""
         self._partitions: list[dict[Address, int]] = []
-        """Of each partition that there is, the island of every address that is on one."""
+        """For each active partition: the island of every address that is on one."""
         self.separated = 0
-        """Datagrams that a partition swallowed."""
+        """Datagrams lost by partitions."""
 
     def lay(self, a: Address, b: Address, shape: LinkShape) -> None:
-        """Shape both directions between ``a`` and ``b``, from now on. What is on its way already arrives."""
+        """Set the shape of both directions between ``a`` and ``b``. Datagrams in transit still arrive."""
         self.lay_one_way(a, b, shape)
         self.lay_one_way(b, a, shape)
 
     def lay_one_way(self, source: Address, to: Address, shape: LinkShape) -> None:
-        """Shape the direction from ``source`` to ``to`` alone."""
+        """Set the shape of the direction from ``source`` to ``to`` only."""
         self._shape(source, to, shape)
         if source not in self._directions.get(to, ()):
             self._shape(to, source, self._default)
 
     def separate(self, *islands: Iterable[Address]) -> None:
-        """Nothing passes from one island to another, from now on; with addresses on none, everything does."""
+        """Start a partition: no datagrams between islands. Addresses on no island are not affected."""
         self.divide([islands])
 
     def divide(self, partitions: Iterable[Iterable[Iterable[Address]]]) -> None:
-        """Several partitions at once, in place of those that there are: nothing passes that any of them forbids."""
+        """Replace the partitions by several ones: a datagram passes only if none of them forbids it."""
         self._partitions = [
             {address: i for i, island in enumerate(islands) for address in island} for islands in partitions
         ]
@@ -57,7 +57,7 @@ class Network:
         self._partitions = []
 
     def transmit(self, data: bytes, source: Address, to: Address, now: int) -> Sequence[tuple[int, bytes]]:
-        """When (ns) and as what the datagram arrives; see ``Shaper.transmit``."""
+        """The arrivals of a datagram as (ns, bytes); see ``Shaper.transmit``."""
         if self._partitions and self._is_separated(source, to):
             self.separated += 1
             return ()
@@ -72,11 +72,11 @@ class Network:
 
     @property
     def pairs(self) -> int:
-        """Directions that something is known of."""
+        """The number of known directions."""
         return sum(map(len, self._directions.values()))
 
     def forget(self, address: Address) -> None:
-        """An address that nobody will use again, so that a run with many short-lived ports stays small."""
+        """Forget an address that is not used again, so that runs with many short-lived ports stay small."""
         for other in self._directions.pop(address, ()):
             del self._directions[other][address]
 
@@ -98,7 +98,7 @@ class Network:
 
 @lru_cache(maxsize=4096)
 def _delay_of(shape: LinkShape) -> int | None:
-    """The delay (ns) of a shape that does nothing else."""
+    """The delay (ns) of a shape without other effects, otherwise ``None``."""
     return round(shape.delay_ms * MILLISECOND) if shape == replace(_PLAIN, delay_ms=shape.delay_ms) else None
 
 

@@ -1,4 +1,4 @@
-"""The servers of a simulated network, recorded or not: the same files that live ones write, replayed the same way."""
+"""Creates the servers of a simulated network, with or without recording. Recordings have the format of live ones."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from overlay.systems.contract import Place, Server, System
 from overlay.systems.recordings import recorder_of
 
 MakeServer = Callable[[System, Any, Place, str, int], Server]
-"""Of which system, what it is made of, its place, its process and the seed of its chance: one that begins a life."""
+"""Creates a server from its system, configuration, place, process name and random seed."""
 
 
 def fresh_server(system: System, config: Any, place: Place, process: str, seed: int) -> Server:
-    """A server that is not recorded."""
+    """A server without recording."""
     return system.make_server(config, place, Chances.streams(seed), WALL_OFFSET_NS, is_simulated=True)
 
 
 class Recorders:
-    """Makes recorded servers in place of ``fresh_server``; ``clock`` tells simulated nanoseconds.
+    """Creates recorded servers instead of ``fresh_server``; ``clock`` returns simulated nanoseconds.
 
-    Of a server whose service takes time the datagrams are noted when its service begins: they leave when it ends.
+    For a server with service times, output is recorded at the start of its service and leaves at the end.
     """
 
     def __init__(self, directory: Path, most_mb: int, clock: Callable[[], int]) -> None:
-        """Recordings of an earlier run in ``directory`` go: they would be taken for servers of this one."""
+        """Deletes recordings of an earlier run from ``directory``, which would be mistaken for servers of this one."""
         for left in recordings_in(directory):
             left.unlink()
         self._directory = directory
@@ -58,6 +58,6 @@ class Recorders:
         return RecordedServer(fresh_server(system, config, place, process, seed), recorder, self._clock)
 
     def close(self) -> None:
-        """The run is over. Raises ``OSError`` when the disk is full."""
+        """Ends the run's recordings. Raises ``OSError`` if the disk is full."""
         for recorder in self._recorders:
             recorder.close()

@@ -1,8 +1,8 @@
-"""A recorded broker done again: a fresh one is given what that one was given, and must send the very same bytes.
+"""Replays a recorded broker: a new one gets the recorded input and must send exactly the same bytes.
 
-Counterpart: ``overlay.journal.recording`` has the order of inputs and outputs. Nothing is scheduled here: time is what
-the recording says. What a broker sends may follow several inputs, as a driver drains once for a batch; so a datagram
-that is missing is found at once, and one too many at the next that was sent or at the input behind it.
+Counterpart: ``overlay.journal.recording`` has the order of inputs and outputs. Nothing is scheduled here; times come
+from the recording. Output may follow several inputs, because a driver collects it once per batch. A missing datagram is
+therefore detected at once, and a surplus one at the next datagram sent or at the next input.
 """
 
 from __future__ import annotations
@@ -27,60 +27,60 @@ CHANCES: dict[str, Callable[[int], Chances]] = {
     "streams": Chances.streams,
 }
 BEFORE = 5
-"""Inputs before a difference that are told."""
+"""Number of inputs shown before a difference."""
 SHOWN_BYTES = 160
-"""Of a datagram in a sentence."""
+"""Maximum bytes of a datagram in a sentence."""
 
 Datagram = tuple[bytes, Address]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a replay first went another way."""
+    """The first difference of a replay."""
 
     broker: str
     at_ns: int
     """Since the deployment's zero."""
     recorded: Datagram | None
     replayed: Datagram | None
-    """``None`` where there was none."""
+    """``None`` if there was none."""
     before: tuple[str, ...]
     """The last inputs before it, in words, the newest last."""
     by_other_code: bool
-    """Whether the broker's code has changed since: then it may well differ."""
+    """Whether the broker's code has changed since the recording, which may explain the difference."""
 
     def __str__(self) -> str:
         lines = [
             f"{self.broker} differs {self.at_ns / 1e9:.6f} s after the deployment's zero:",
             f"  recorded {_datagram_in_words(self.recorded)}",
             f"  replayed {_datagram_in_words(self.replayed)}",
-            "  the last inputs before that:",
+            "  the last inputs before it:",
         ]
         lines += [f"    {line}" for line in self.before]
         if self.by_other_code:
-            lines.append("  It was recorded by other code: the broker's has changed since.")
+            lines.append("  The broker's code has changed since the recording.")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One broker done again."""
+    """The replay of one broker."""
 
     begin: Begin
     inputs: int
     datagrams: int
-    """Those that were sent both times."""
+    """Datagrams sent both times."""
     difference: Difference | None
     end: What | None
-    """``ENDED``; ``FULL`` where the recording ends before the broker did; ``None`` where the broker died."""
+    """``ENDED``; ``FULL`` if the recording ends before the broker did; ``None`` if the broker died."""
     bad_bytes: int
-    """At the recording's end, which cannot be read."""
+    """Unreadable bytes at the end of the recording."""
 
 
 def replay(path: Path) -> Replayed:
-    """Do a recorded broker again until its recording ends, or until it differs.
+    """Replay a recorded broker until its recording ends, or until it differs.
 
-    Raises ``BadRecording`` also for one that is damaged: what is behind the damage was not compared.
+    Also raises ``BadRecording`` for a damaged recording, since records after the damage were not compared.
     """
     recording = Recording(path)
     again = _Again(recording.begin)
@@ -91,16 +91,16 @@ def replay(path: Path) -> Replayed:
             break
     if difference is None and recording.is_damaged:
         raise BadRecording(
-            f"{path} is damaged: its last {recording.bad_bytes:,} bytes cannot be read, behind {again.inputs} inputs "
-            "that were replayed alike."
+            f"{path} is damaged: its last {recording.bad_bytes:,} bytes cannot be read. The {again.inputs} inputs "
+            "before them were replayed without a difference."
         )
-    if difference is None and recording.end == What.ENDED:  # of one that died the last datagrams may be missing
+    if difference is None and recording.end == What.ENDED:  # if the broker died, its last datagrams may be missing
         difference = again.surplus()
     return Replayed(recording.begin, again.inputs, again.datagrams, difference, recording.end, recording.bad_bytes)
 
 
 def replay_all(directory: Path) -> list[Replayed]:
-    """Every recording in a directory, up to the first that differs. Raises ``BadRecording``."""
+    """Replay every recording in a directory, up to the first difference. Raises ``BadRecording``."""
     found = []
     for path in recordings_in(directory):
         found.append(replay(path))
@@ -110,7 +110,7 @@ def replay_all(directory: Path) -> list[Replayed]:
 
 
 class _Again:
-    """A fresh broker beside what a recording says of the first one."""
+    """A new broker, compared with the recording of the first one."""
 
     def __init__(self, begin: Begin) -> None:
         self.inputs = 0
@@ -119,12 +119,12 @@ class _Again:
         self._system = _system(begin)
         self._server = _make(begin, self._system)
         self._waiting: deque[Datagram] = deque()
-        """What the fresh one has sent and the recording has not, yet."""
+        """Datagrams sent by the new broker that are not yet matched by the recording."""
         self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
         self._now: int | None = None
-        """Of the last input; ``None`` before the first."""
+        """Time of the last input; ``None`` before the first."""
         self._is_drained = False
-        """Whether the last record was a datagram that was sent: before the next input all of them are."""
+        """Whether the last record was a sent datagram. All of them precede the next input."""
 
     def follow(self, record: Record) -> Difference | None:
         what, *fields = record
@@ -141,7 +141,7 @@ class _Again:
         return None
 
     def surplus(self) -> Difference | None:
-        """What the fresh broker sends and the first one did not."""
+        """A datagram that only the new broker sends."""
         return self._difference(self._at, None, self._waiting[0]) if self._waiting else None
 
     def _compare(self, at: int, recorded: Datagram) -> Difference | None:
@@ -189,23 +189,19 @@ def _system(begin: Begin) -> System:
     try:
         return system_of(begin.system)
     except InvalidSetting:
-        raise BadRecording(
-            f"the recording of {begin.name} is of {begin.system!r:.40}, which is not known here."
-        ) from None
+        raise BadRecording(f"the recording of {begin.name} is of the unknown system {begin.system!r:.40}.") from None
 
 
 def _make(begin: Begin, system: System) -> Server:
-    """A server as it was before its first input. Raises ``BadRecording``."""
+    """A server in its state before the first input. Raises ``BadRecording``."""
     if begin.chance not in CHANCES:
-        raise BadRecording(
-            f"the recording of {begin.name} was made with {begin.chance!r:.40}, which is not known here."
-        )
+        raise BadRecording(f"the recording of {begin.name} has the unknown source of randomness {begin.chance!r:.40}.")
     chances = CHANCES[begin.chance](begin.seed)
     try:
         config = system.read_config(begin.config)
     except InvalidSetting as error:
         raise BadRecording(
-            f"the recording of {begin.name} has settings that are not of this version: {error}"
+            f"the recording of {begin.name} has settings that this version does not accept: {error}"
         ) from None
     place = Place(begin.index, begin.address, begin.servers or (begin.address,))
     return system.make_server(config, place, chances, begin.wall_offset_ns)
@@ -220,9 +216,9 @@ def _input_in_words(record: Record) -> str:
         return f"its wall clock was set to {fields[0]} ns ahead"
     return {
         What.TIMER: "its timer was due",
-        What.COUNTED: "its statistics were asked for",
-        What.TRACED: "its traces were taken",
-        What.LEAVING: "it was told to leave",
+        What.COUNTED: "its statistics were read",
+        What.TRACED: "its traces were collected",
+        What.LEAVING: "it was ordered to leave",
     }[What(what)]
 
 
@@ -231,4 +227,4 @@ def _datagram_in_words(datagram: Datagram | None) -> str:
 
 
 def _shown(data: bytes) -> str:
-    return f"{data[:SHOWN_BYTES]!r}" + (f" and {len(data) - SHOWN_BYTES} bytes more" if len(data) > SHOWN_BYTES else "")
+    return f"{data[:SHOWN_BYTES]!r}" + (f" and {len(data) - SHOWN_BYTES} more bytes" if len(data) > SHOWN_BYTES else "")

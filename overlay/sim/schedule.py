@@ -1,4 +1,4 @@
-"""What happens next. Ties are broken by priority, then by the order in which things were scheduled, never by chance."""
+"""The event queue. Ties are broken by priority, then by the order of scheduling, never at random."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from itertools import count
 from typing import Any
 
 FAULT, ARRIVAL, STEP = range(3)
-"""Priorities within one instant: the world changes, what is due arrives, and then each node deals with all of it."""
+"""Priorities within an instant: first the world changes, then datagrams arrive, then each node processes them."""
 
 Action = Callable[..., None]
 
 
 class Schedule:
-    """Actions by time (ns); ``now`` never goes back."""
+    """Actions by time (ns); ``now`` never decreases."""
 
     def __init__(self) -> None:
         self.now = 0
         self.heap: list[tuple[int, int, int, Action, tuple[Any, ...]]] = []
-        """What happens next first; whoever takes it off sets ``now``."""
+        """A heap with the next action first. The code that pops an action sets ``now``."""
         self.order = count()
-        """What was scheduled first goes first."""
+        """The counter that orders actions of the same time and priority."""
 
     def __len__(self) -> int:
         return len(self.heap)
 
     def at(self, time: int, priority: int, action: Action, *arguments: Any) -> None:
-        """Run ``action(*arguments)`` at ``time``, which must not be past."""
+        """Run ``action(*arguments)`` at ``time``, which must not be in the past."""
         if time < self.now:
-            raise ValueError(f"scheduled for {time} ns when it is {self.now} ns already")
+            raise ValueError(f"cannot schedule for {time} ns: it is already {self.now} ns")
         heappush(self.heap, (time, priority, next(self.order), action, arguments))
 
     def pass_to(self, time: int) -> None:
-        """Let time pass in which nothing happens."""
+        """Advance the time without any action."""
         self.now = max(self.now, time)

@@ -1,16 +1,16 @@
-"""Actors that take time: each waits for its processor, sleeps, is woken late, and answers when its service is over.
+"""Actors with service times: they wait for their processor, sleep, wake up late, and answer when their service ends.
 
-Counterparts: ``overlay.core.service_times`` says how long everything takes; ``actors`` are the same without time. An
-actor's inputs are collected while it wakes or is busy, and served as one batch, as ``overlay.runtime.udp`` does: they
-share a ``now``, which is when service begins, and what a broker makes of them leaves when it ends. Beyond a backlog,
-those who sent to a broker take turns, as there (``overlay.core.admission``)::
+Counterparts: ``overlay.core.service_times`` has the times; ``actors`` are the same without time. An
+actor's inputs are collected while it wakes up or is busy, and processed as one batch, as in ``overlay.runtime.udp``.
+They share a ``now``, the start of the service, and a broker's output leaves at its end. Beyond a backlog,
+senders are served round robin, as there (``overlay.core.admission``)::
 
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
 
-All clients of one fleet are one process and share its ``Core``; a broker has one to itself. A client sends at the
-beginning of its service and goes on with its books, so that it never makes its own request late. That the processes
-would have to share the cores of a machine is not modelled.
+All clients of one fleet are one process and share its ``Core``; each broker has its own. A client sends at the
+start of its service and does its bookkeeping afterwards, so it does not delay its own request. Contention for the cores
+of a machine is not modelled.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from overlay.sim.simulator import Outgoing, Simulator
 from overlay.systems.contract import Client, Meter, Server, System
 
 BATCH = 32
-"""Datagrams that a broker receives at once, as ``overlay.runtime.datagrams`` does."""
+"""Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""
 
 BURST = MILLISECOND // 2
-"""What follows so soon belongs to what went on: a request goes from process to process within some 100 µs each."""
+"""Activity within this time belongs to the same burst: each process forwards a request within about 100 µs."""
 
 Incoming = tuple[bytes, Address, Address]
-"""A datagram, the address it came from and the one it came to."""
+"""A datagram, its source and its destination."""
 
 
 class Core:
-    """One processor: whose service is over when. It serves one at a time, in the order in which they come."""
+    """One processor. It serves one actor at a time, in order of arrival."""
 
     __slots__ = ("busy", "free_at")
 
     def __init__(self) -> None:
         self.free_at = 0
         self.busy = 0
-        """Nanoseconds of service so far."""
+        """Total service time, nanoseconds."""
 
 
 class Machine:
-    """The machine that all processes of a run share as far as waking goes: its processors sleep, the deeper the longer
-    nothing ran on any of them, and wake for the first of what comes next.
+    """The machine shared by all processes of a run, which models wake-ups: its processors sleep more deeply the longer
+    all of them are idle, and wake up for the next activity.
     """
 
     __slots__ = ("_last", "_slept")
@@ -60,24 +60,24 @@ class Machine:
         self._slept = 0
 
     def ran(self, begin: int, end: int) -> None:
-        """Somebody was served from ``begin`` to ``end`` (ns)."""
+        """A service ran from ``begin`` to ``end`` (ns)."""
         if begin - self._last > BURST:
             self._slept = begin - self._last
         self._last = max(self._last, end)
 
     def slept(self, now: int) -> int:
-        """For how long (ns) nothing had run before what now goes on."""
+        """For how long (ns) the machine was idle before the current burst."""
         away = now - self._last
         return away if away > BURST else self._slept
 
 
 class Served(ABC):
-    """Mixed in before an actor. It says how long deliveries and services take; this lets them take it."""
+    """A mix-in before an actor. Subclasses define the duration of deliveries and services; this class applies it."""
 
     heeds_wakes = True
-    """Whether somebody may change it between its inputs, and wake it to have that sent."""
+    """Whether the actor can be changed between inputs, and woken to send the resulting output."""
     sends_last = True
-    """Whether what it makes of its inputs leaves when its service is over, not when it begins."""
+    """Whether output leaves at the end of the service, and not at its start."""
     leaves_at = 0
 
     def __init__(
@@ -88,14 +88,14 @@ class Served(ABC):
         self._chance = chance
         self._timer = timer
         self._own_timer = own_timer
-        """When the actor wants to step, as far as it depends on itself."""
+        """The actor's own timer."""
         self._waiting: list[Incoming] = []
         self._begins: int | None = None
-        """When what waits is served, if something does."""
+        """When waiting input will be served; ``None`` without input."""
 
     @abstractmethod
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
-        """Feed and drain the actor."""
+        """Pass input to the actor and collect its output."""
 
     @abstractmethod
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int: ...
@@ -117,7 +117,7 @@ class Served(ABC):
                 self._begins = self._read_at(self._timer, now)
             elif not self.heeds_wakes:
                 return ()
-        elif self._begins <= now < core.free_at:  # another one was served first, on the same core
+        elif self._begins <= now < core.free_at:  # another actor on the same core was served first
             self._begins = core.free_at
         if self._begins is not None and self._begins > now:
             return ()
@@ -138,16 +138,17 @@ class Served(ABC):
         return self._core.busy // 1000
 
     def _next_batch(self) -> Sequence[Incoming]:
-        """What is served next, in the order in which it came."""
+        """The next batch, in order of arrival."""
         batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
         return batch
 
     def _is_behind(self) -> bool:
-        """Whether something waits to be served."""
+        """Whether input is waiting."""
         return bool(self._waiting)
 
     def _read_at(self, delays: Delays, now: int) -> int:
-        """When it has read what arrives now: at once after what it is busy with, else once it is awake."""
+        """When it will have read a datagram that arrives now: directly after its current service, or after waking
+        up."""
         core = self._core
         if core.free_at > now:
             return core.free_at
@@ -165,7 +166,7 @@ class Served(ABC):
 
 
 class ServedServer(Served, NodeActor):
-    """A server that takes its time. ``servers`` are the addresses of all servers; who else sends is a client."""
+    """A server with service times. ``servers`` are the addresses of all servers; all other senders are clients."""
 
     def __init__(
         self,
@@ -184,14 +185,14 @@ class ServedServer(Served, NodeActor):
         self._server = server
         self._meter = meter
         self._admission: Admission | None = None
-        """Made with the first backlog, which few servers ever have."""
+        """Created with the first backlog, which few servers have."""
 
     @property
     def backlog_dropped(self) -> int:
         return 0 if self._admission is None else self._admission.dropped
 
     def _next_batch(self) -> Sequence[Incoming]:
-        """Beyond a backlog senders take turns."""
+        """Beyond a backlog, senders are served round robin."""
         if len(self._waiting) <= BACKLOG and not self._admission:
             return super()._next_batch()
         if self._admission is None:
@@ -217,7 +218,7 @@ class ServedServer(Served, NodeActor):
 
 
 class ServedClient(Served, ClientActor):
-    """A client of a fleet, on the core that this fleet has."""
+    """A client of a fleet, on the core of this fleet."""
 
     heeds_wakes = False
     sends_last = False
@@ -240,7 +241,7 @@ class ServedClient(Served, ClientActor):
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
-            if self.has(to):  # else its port was closed while it waited
+            if self.has(to):  # otherwise its port was closed meanwhile
                 ClientActor.receive(self, data, source, to, now)
         return ClientActor.step(self, now)
 
@@ -252,7 +253,7 @@ class ServedClient(Served, ClientActor):
 
 
 class Services:
-    """Makes the actors of one simulation, which take the time that ``model`` says, drawn from streams of ``seed``."""
+    """Creates the actors of one simulation with the times of ``model``, drawn from streams of ``seed``."""
 
     def __init__(self, system: System, model: ServiceModel, seed: int, servers: Collection[Address]) -> None:
         self._system = system

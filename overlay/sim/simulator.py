@@ -1,7 +1,7 @@
 """Drives actors in virtual time. Counterpart of the loops in ``overlay.runtime``.
 
-An instant of an actor: everything that arrives for it is fed, a timer that is due fires, it is drained. An actor that
-is woken and has nothing to do is harmless.
+In each instant, an actor gets everything that arrives, its timer fires if it is due, and its output is collected.
+Waking an actor without any work has no effect.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ WALL_OFFSET_NS = 1_700_000_000 * SECOND
 """Unix time minus simulated time, the same for all."""
 
 Outgoing = tuple[bytes, Address, Address]
-"""A datagram, the address it is sent from and the one it is sent to."""
+"""A datagram, its source and its destination."""
 
 
 MOST_UNDIGESTED = 1024
-"""Pieces that are gathered for the digest before they are hashed, which is cheaper at once."""
+"""Pieces collected for the digest before they are hashed together, which is faster."""
 
 
 class Actor(ABC):
-    """Something with one or more addresses; ``overlay.sim.actors`` has the three there are."""
+    """Anything with addresses; ``overlay.sim.actors`` has the implementations."""
 
     __slots__ = ("is_ready", "rings")
 
     leaves_at = 0
-    """When what a step gave leaves, if later than that step."""
+    """When the output of a step leaves, if later than the step."""
 
     def __init__(self) -> None:
         self.is_ready = False
         """Whether it steps in this instant."""
         self.rings: tuple[int, ...] = ()
-        """The times at which it is scheduled to step, the next one last. It is asked then what else it wants."""
+        """The times at which it is scheduled to step, the next one last. After each step it returns its next timer."""
 
     @abstractmethod
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
-        """When it is to step because of this, if not in this instant."""
+        """When it steps because of this datagram, if not in this instant."""
 
     @abstractmethod
     def step(self, now: int) -> Sequence[Outgoing]: ...
@@ -52,38 +52,38 @@ class Actor(ABC):
     def next_timer(self) -> int | None: ...
 
     def busy_us(self) -> int:
-        """Microseconds of a processor so far. Nothing takes any, unless an actor says that it does."""
+        """Processor time used, microseconds; 0 for actors without service times."""
         return 0
 
 
 class UnknownAddress(AssertionError):
-    """A datagram to an address that never was anybody's: in a closed simulation always somebody's mistake."""
+    """A datagram to an address that was never in use: in a closed simulation always a bug."""
 
 
 class Simulator:
-    """A run: its schedule, its network, its actors, and the digest of all that was delivered."""
+    """A run: its schedule, its network, its actors, and the digest of all deliveries."""
 
     def __init__(self, network: Network, *, strict: bool = True) -> None:
         self.network = network
         self.on_sent: list[Callable[[int, bytes, Address, Address], None]] = []
-        """Called with now, datagram, source and destination before the network has it."""
+        """Called with now, datagram, source and destination before transmission."""
         self.on_delivered: list[Callable[[int, bytes, Address, Address], None]] = []
-        """The same, before the receiver has it."""
+        """The same, before delivery."""
         self.on_stepped: list[Callable[[int, Actor], None]] = []
-        """Called with now and an actor that has stepped, when the network has all it sent."""
+        """Called with now and an actor after its step, when all its output has been sent."""
         self.delivered = 0
         self.stepped = 0
-        """How often an actor dealt with what had arrived or was due."""
+        """Number of steps of actors."""
         self.to_nobody = 0
-        """Datagrams that arrived where nobody listens (any more)."""
+        """Datagrams that arrived at closed addresses."""
         self._strict = strict
         self._schedule = Schedule()
         self._heap, self._order = self._schedule.heap, self._schedule.order
         self._actors: dict[Address, Actor] = {}
         self._names: dict[Address, bytes] = {}
-        """Of every address that ever was anybody's, as it goes into the digest."""
+        """The encoding of every address ever used, for the digest."""
         self._ready: deque[Actor] = deque()
-        """Those that step in this instant, once all that is due has arrived: most steps, and none of them in a heap."""
+        """Actors that step in this instant, after all arrivals. Most steps take this path and bypass the heap."""
         self._digest = blake2b(digest_size=16)
         self._undigested: list[bytes] = []
 
@@ -93,19 +93,19 @@ class Simulator:
 
     @property
     def scheduled(self) -> int:
-        """How much is yet to happen, as far as it is known: datagrams under way, timers, and what ``at`` was given."""
+        """The number of pending events: datagrams in transit, timers, and actions passed to ``at``."""
         return len(self._schedule)
 
     @property
     def digest(self) -> str:
-        """BLAKE2b of every datagram delivered: when, from where, to where, and its bytes."""
+        """BLAKE2b over every delivered datagram: time, source, destination and bytes."""
         self._hash()
         return self._digest.hexdigest()
 
-    # ---- who is there
+    # ---- addresses
 
     def listen(self, address: Address, actor: Actor) -> None:
-        """Give ``actor`` an address, from now on, and wake it."""
+        """Assign an address to ``actor`` and wake it."""
         if address in self._actors:
             raise ValueError(f"{format_address(address)} is in use")
         self._actors[address] = actor
@@ -113,22 +113,22 @@ class Simulator:
         self.wake(actor)
 
     def is_taken(self, address: Address) -> bool:
-        """Whether somebody listens there."""
+        """Whether the address is in use."""
         return address in self._actors
 
     def close(self, address: Address) -> None:
-        """What arrives here from now on finds nobody, even what was on its way."""
+        """Close an address. Datagrams that arrive later, even if already in transit, are lost."""
         del self._actors[address]
         self.network.forget(address)
 
     def remove(self, actor: Actor) -> None:
-        """The end of ``actor``: it has no address and takes no step any more. Its links stay, for its successor."""
+        """Remove ``actor``: its addresses are closed and it takes no further steps. Links stay for its successor."""
         for address in [address for address, other in self._actors.items() if other is actor]:
             del self._actors[address]
         actor.is_ready, actor.rings = False, ()
 
     def wake(self, actor: Actor) -> None:
-        """Let it step now, because something other than a datagram or its timer has changed it."""
+        """Let an actor step now, because something other than a datagram or its timer has changed it."""
         if not actor.is_ready:
             actor.is_ready = True
             self._ready.append(actor)
@@ -136,7 +136,7 @@ class Simulator:
     # ---- time
 
     def at(self, time: int, action: Action) -> None:
-        """Do something to the world at ``time``, before anything else of that instant."""
+        """Run an action at ``time``, before all other events of that instant."""
         self._schedule.at(time, FAULT, action)
 
     def run_until(self, time: int) -> None:
@@ -147,7 +147,7 @@ class Simulator:
         self.run_until(self.now + duration)
 
     def run_while(self, is_unfinished: Callable[[], bool], at_most: int) -> None:
-        """Run as long as it takes. Raises ``TimeoutError`` after ``at_most`` nanoseconds."""
+        """Run while ``is_unfinished``. Raises ``TimeoutError`` after ``at_most`` nanoseconds."""
         self._run(self.now + at_most, is_unfinished)
         if is_unfinished():
             raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
@@ -155,9 +155,9 @@ class Simulator:
     # ---- parts of the above
 
     def _run(self, until: int, goes_on: Callable[[], bool] | None = None) -> None:
-        """What happens at or before ``until``, one after the other, while ``goes_on`` says so.
+        """Run all events up to ``until``, while ``goes_on``.
 
-        In one loop with the schedule's own parts: a call for each of millions of events is a tenth of a run.
+        The schedule's code is inlined here: calls for each of millions of events would take a tenth of a run.
         """
         schedule, ready, due = self._schedule, self._ready, self._heap
         while goes_on is None or goes_on():
@@ -166,7 +166,7 @@ class Simulator:
                 action(*arguments)
             elif ready:
                 actor = ready.popleft()
-                if actor.is_ready:  # and has neither stepped since nor gone
+                if actor.is_ready:  # it has neither stepped nor been removed since
                     self._step(actor)
             else:
                 return
@@ -184,7 +184,7 @@ class Simulator:
             self._send(outgoing, actor.leaves_at or time)
         timer = actor.next_timer()
         if timer is not None:
-            assert timer > time, f"{actor!r} asks at {time} ns to be called at {timer} ns: it would never rest"
+            assert timer > time, f"{actor!r} set a timer for {timer} ns at {time} ns, which would loop for ever"
             self._arm(actor, timer)
         for watch in self.on_stepped:
             watch(time, actor)
@@ -195,7 +195,7 @@ class Simulator:
             heappush(self._heap, (time, STEP, next(self._order), self._ring, (actor, time)))
 
     def _send(self, outgoing: Sequence[Outgoing], now: int) -> None:
-        """What arrives at one place at once is scheduled as one: a request has three answers."""
+        """Datagrams that arrive at the same place and time are one event: a request has three answers."""
         together: list[bytes] = []
         where: tuple[int, Address, Address] | None = None
         for data, source, to in outgoing:
@@ -203,7 +203,7 @@ class Simulator:
                 watch(now, data, source, to)
             if self._strict and to not in self._names:
                 raise UnknownAddress(
-                    f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: nobody ever"
+                    f"{format_address(source)} sent {data[:80]!r} to {format_address(to)}: no actor ever"
                 )
             for time, arriving in self.network.transmit(data, source, to, now):
                 if where == (time, source, to):

@@ -1,7 +1,7 @@
-"""What a simulated run came to, in short, from the facts in its journal. Pure.
+"""A short summary of a simulated run, from the facts in its journal. Pure.
 
-Counterpart: ``telemetry.summary.summary`` says it at length of any run. Requests are those that were intended while
-measuring; what they cost between brokers is told of the whole run.
+Counterpart: ``telemetry.summary.summary`` is the full summary of any run. Requests are those intended during
+measuring; the costs between brokers are those of the complete run.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Times in microseconds of the answered requests; ``None`` is what nothing was measured of."""
+    """Times are in microseconds, over answered requests; ``None`` if nothing was measured."""
 
     requests: int
     outcomes: dict[str, int]
     answer_ratio: float | None
-    """Share of the requests that were answered, 0 to 1."""
+    """Share of requests answered, 0 to 1."""
     per_s: float | None
-    """Answers per second of measuring; the waits for the last of them are none of it."""
+    """Answers per second of measuring, without the wait for the last ones."""
     mean_us: float | None
     p50_us: float | None
     p95_us: float | None
     p99_us: float | None
     costs: dict[str, float | None]
-    """What its system counts between servers, by name: ``System.cost_words``."""
+    """Costs between servers, by name: ``System.cost_words``."""
     measures: dict[str, float | None]
-    """By the names that its system declares; ``None`` for what only a collected run tells."""
+    """By the names that its system declares; ``None`` for measures that only a collected run has."""
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
@@ -91,7 +91,7 @@ def summarise(facts: Iterable[Fact], system: System) -> Summary:
 
 
 def _measured_us(phases: dict[str, int]) -> int | None:
-    """From the beginning of measuring to the phase that came next, by the instants at which phases began."""
+    """The duration of measuring, from the starts of the phases."""
     if MEASURING not in phases:
         return None
     later = [at_us for at_us in phases.values() if at_us > phases[MEASURING]]
@@ -107,12 +107,12 @@ def _of_servers(counters: dict[str, list[dict[str, int]]], system: System) -> di
 
 
 def _grown(rows: list[dict[str, int]], name: str) -> int:
-    """Of a counter that begins again with each life of its process."""
+    """The growth of a counter that restarts from zero with each life of its process."""
     return growth([0, *(row.get(name, 0) for row in rows)])
 
 
 def _percentiles(values: list[int]) -> list[float | None]:
-    """Interpolated between neighbours, as ``telemetry.statistics.metrics`` has them."""
+    """Interpolated between neighbours, as in ``telemetry.statistics.metrics``."""
     if len(values) < 2:
         return [float(values[0]) if values else None] * len(PERCENTILES)
     cuts = quantiles(values, n=100, method="inclusive")

@@ -1,9 +1,9 @@
-"""A whole network of a system in one object: servers on a topology, their controller, clients, and faults.
+"""A complete simulated network of a system: servers on a topology, their controller, clients and faults.
 
 ::
 
     world = World(system, settings, generate("ring", 10), seed=7)
-    world.start()                                       # all that the system's assembly orders, as a launcher gives it
+    world.start()                                       # with all orders of the system's assembly
     world.add_fleet("consumers-0", fleet)
     world.kill(3)
     world.run_for(5 * SECOND)
@@ -32,27 +32,27 @@ START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"
 
 MakeClient = Callable[[Simulator, Client, str, str], ClientActor]
-"""Given the client, its host, and the process that it shares."""
+"""Called with the client, its host and its process."""
 
 
 def server_address(index: int) -> Address:
-    """Each server is a host of its own, within loopback, which open brokers trust by default."""
+    """Each server has its own host, within loopback, which open brokers trust by default."""
     return _host(1, index), 7000
 
 
 def plain_client(simulator: Simulator, client: Client, host: str, process: str) -> ClientActor:
-    """A client that takes no time."""
+    """A client without service times."""
     return ClientActor(simulator, client, host)
 
 
 def _host(network: int, number: int) -> str:
-    """The ``number``-th host of ``127.network``; after 62,500 goes on ten networks further."""
+    """The ``number``-th host of ``127.network``; after 62,500 hosts it continues ten networks further."""
     block, rest = divmod(number, 62_500)
     return f"127.{network + 10 * block}.{rest // 250}.{rest % 250 + 1}"
 
 
 class World:
-    """``settings`` are as ``system.read_settings`` has them."""
+    """``settings`` are the result of ``system.read_settings``."""
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class World:
         make_client: MakeClient = plain_client,
         make_server: MakeServer = fresh_server,
     ) -> None:
-        """``make_actor`` says how each server is driven: not checked at each step, it is ten times as fast.
-        ``make_client`` says it of clients. ``make_server`` makes the server itself, of a seed, whenever one starts.
+        """``make_actor`` creates the actor of each server; without checks after each step it is ten times as fast.
+        ``make_client`` creates those of clients. ``make_server`` creates the server itself from a seed, at each start.
         """
         self.system = system
         self.settings = settings
@@ -76,7 +76,7 @@ class World:
         self.config = system.config_of(settings, graph)
         self.seed = seed
         self.names = server_names(system.roles(graph))
-        """Of the servers' processes, by index."""
+        """The names of the servers' processes, by index."""
         self._make_actor = make_actor
         self._make_client = make_client
         self._make_server = make_server
@@ -84,36 +84,36 @@ class World:
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
         self.happened: list[Event] = []
-        """Which brokers ended and began again, as a supervisor reports it."""
+        """Ends and starts of brokers, as reported by a supervisor."""
         self._addresses = [server_address(i) for i in range(len(self.names))]
         self._index_of = {address: i for i, address in enumerate(self._addresses)}
         assembly = system.make_assembly(settings, graph)
         self.controller = ControllerActor(self.simulator, assembly, self._addresses, CONTROLLER_HOST)
         self._incarnations = [0] * len(self.names)
         self.leaving: dict[int, NodeActor] = {}
-        """Brokers that still say farewell."""
+        """Brokers that are leaving."""
         self.stopped: dict[int, Stopped] = {}
-        """Brokers that are stopped; they are among ``brokers``, too."""
+        """Brokers that are stopped; they are also in ``brokers``."""
         self._awaited: set[int] = set()
-        """Those of them that are to come back at once."""
+        """Leaving brokers that restart at once."""
         for link in graph.links:
             self.simulator.network.lay(self._addresses[link.a], self._addresses[link.b], link.shape())
 
     # ---- brokers
 
     def start(self) -> None:
-        """Start every server and wait until all orders were carried out."""
+        """Start every server and wait until all orders are done."""
         for index in range(len(self.names)):
             self.restart(index)
         self.simulator.run_while(lambda: not self.controller.is_complete(), START_LIMIT)
 
     def introduce(self) -> None:
-        """Start every server with its neighbours known to it, as if all orders had been carried out.
+        """Start every server with its neighbours, in the state after all orders.
 
-        Nothing is said for it, so that a large network is up at once. Where servers cannot be started so, an error.
+        No messages are sent, so a large network is up at once. Raises an error if the settings do not allow it.
         """
         if not self.system.can_introduce(self.settings):
-            raise ValueError("under these settings servers cannot be given their neighbours")
+            raise ValueError("servers with these settings cannot be introduced to their neighbours")
         now, addresses = self.simulator.now, self._addresses
         for index in range(len(self.names)):
             self._begin(index)
@@ -124,7 +124,7 @@ class World:
         self.controller.assembly.assume(self.controller.up)
 
     def restart(self, index: int) -> None:
-        """Start a broker that is down, with nothing in it; the controller will notice."""
+        """Start a broker that is down, with an empty table; the controller will notice."""
         if self._incarnations[index]:
             self._tell("process_started", index)
         self._begin(index)
@@ -141,21 +141,21 @@ class World:
         self.controller.up[index] = self._incarnations[index]
 
     def kill(self, index: int) -> None:
-        """As ``kill -9`` does: without a word to anybody."""
+        """Like ``kill -9``: without any message."""
         actor = self.brokers.pop(index)
         self.simulator.remove(self.stopped.pop(index, actor))
         del self.controller.up[index]
         self._tell("process_ended", index)
 
     def stop(self, index: int) -> None:
-        """As SIGSTOP does: it reads and does nothing, and what arrives waits for it."""
+        """Like SIGSTOP: it reads and does nothing, and datagrams wait for it."""
         actor = self.brokers[index]
         self.stopped[index] = Stopped(actor)
         self.simulator.remove(actor)
         self.simulator.listen(actor.address, self.stopped[index])
 
     def resume(self, index: int) -> None:
-        """As SIGCONT does; nothing for one that was killed meanwhile."""
+        """Like SIGCONT; no effect if it was killed meanwhile."""
         stopped = self.stopped.pop(index, None)
         if stopped is not None:
             self.simulator.remove(stopped)
@@ -163,13 +163,14 @@ class World:
             self.simulator.listen(stopped.actor.address, stopped.actor)
 
     def step_clock(self, index: int, by: int) -> None:
-        """Let a broker's wall clock be ``by`` nanoseconds ahead of the right time from now on."""
+        """Set a broker's wall clock ``by`` nanoseconds ahead of the correct time."""
         self.server(index).set_wall_clock(WALL_OFFSET_NS + by)
         if index not in self.stopped:
             self.simulator.wake(self.brokers[index])
 
     def leave(self, index: int) -> None:
-        """As SIGTERM does: a farewell to every neighbour, a few times, then gone; one that is stopped is resumed."""
+        """Like SIGTERM: the broker sends its leave to every neighbour a few times, then ends. Resumes a stopped
+        broker."""
         self.resume(index)
         actor = self.brokers.pop(index)
         farewell_ns = self.system.leave(actor.node, self.simulator.now)
@@ -187,14 +188,14 @@ class World:
             self._return(index)
 
     def add_churn(self, workload: Any) -> tuple[Change, ...]:
-        """Let servers go and come back as the churn of a workload says that starts now; what will happen."""
+        """Schedule the churn of a workload that starts now. Returns the changes."""
         now, changes = self.simulator.now, self.system.churn(workload, self.graph, self.seed)
         for change in changes:
             self.at(now + round(change.at_s * SECOND), partial(self.follow, change))
         return changes
 
     def follow(self, change: Change) -> None:
-        """Let a broker go or come back, now."""
+        """Let a broker leave or return now."""
         if change.what == UP:
             self._return(change.broker)
             return
@@ -203,7 +204,7 @@ class World:
             (self.leave if change.what == LEAVE else self.kill)(change.broker)
 
     def _return(self, index: int) -> None:
-        """Like the supervisor's: one that still says farewell is first let end."""
+        """Like the supervisor: a leaving broker ends first."""
         if index in self.leaving:
             self._awaited.add(index)
         else:
@@ -214,21 +215,21 @@ class World:
         return self._addresses[index]
 
     def server(self, index: int) -> Any:
-        """The server itself, as its system made it."""
+        """The server as created by its system."""
         return self.brokers[index].node
 
     def statistics(self, name: str) -> list[int]:
-        """One counter of every broker that is up, by index."""
+        """One counter of every running broker, by index."""
         return [self.server(i).statistics(self.simulator.now)[name] for i in sorted(self.brokers)]
 
-    # ---- the network's faults
+    # ---- network faults
 
     def separate(self, *islands: Iterable[int]) -> None:
-        """Partition: brokers of different islands hear nothing of each other; clients reach all."""
+        """Partition: no datagrams between brokers on different islands. Clients reach all brokers."""
         self.divide([islands])
 
     def divide(self, partitions: Iterable[Iterable[Iterable[int]]]) -> None:
-        """Several partitions at once, in place of those that there are: each forbids what it does alone."""
+        """Replace the partitions by several ones; each applies."""
         self.simulator.network.divide(
             [[self._addresses[i] for i in island] for island in islands] for islands in partitions
         )
@@ -240,17 +241,17 @@ class World:
         self.simulator.network.lay(server_address(a), server_address(b), shape)
 
     def lay_one_way(self, source: int, to: int, shape: LinkShape) -> None:
-        """Shape what ``source`` sends to ``to``, and not the way back."""
+        """Set the shape from ``source`` to ``to`` only."""
         self.simulator.network.lay_one_way(server_address(source), server_address(to), shape)
 
     def at(self, time: int, action: Callable[[], None]) -> None:
-        """Do something to this overlay at ``time`` (ns)."""
+        """Run an action at ``time`` (ns)."""
         self.simulator.at(time, action)
 
     # ---- clients
 
     def add_fleet(self, process: str, fleet: Fleet) -> list[ClientActor]:
-        """The clients that share a process; every one of them is a host of its own."""
+        """Add the clients of one process; each has its own host."""
         added = []
         for client in fleet.clients:
             actor = self._make_client(self.simulator, client, _host(3, len(self.clients)), process)
@@ -263,7 +264,7 @@ class World:
         self.simulator.run_for(duration)
 
     def samples(self) -> list[Sample]:
-        """Of all clients so far, their times from the simulator's zero."""
+        """The samples of all clients so far, with times from the simulator's zero."""
         return [fact for client in self.clients for fact in client.facts if isinstance(fact, Sample)]
 
     @property

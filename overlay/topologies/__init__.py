@@ -1,15 +1,16 @@
-"""Topologies: which brokers are neighbours, generated, imported, checked and measured.
+"""Topologies: brokers and links, generated, imported, checked and measured.
 
-- ``graph``       ``Graph``, its checks (sentences that say what is wrong) and its measures
-- ``generators``  the literal registry ``KINDS`` and ``generate``; ``waxman`` is the one with a theory of its own
-- ``params``      what can be set on each kind
-- ``layout``      where each broker is drawn, in the unit square
-- ``files``       GraphML and JSON node-link, in and out; ``edge_list`` the same as comma-separated values
-- ``structure``   what an editor says beside the measures: cycles, bridges, clustering
-- ``walking``     how far a walk has to go, by walking; ``advice`` which links to add so that it is less far
-- ``difference``  what came and went between two versions of one topology
+- ``graph``       ``Graph``, its checks and its measures
+- ``generators``  the registry ``KINDS`` and ``generate``; ``waxman``: its four variants
+- ``params``      the parameters of each kind
+- ``layout``      positions of brokers in the unit square
+- ``files``       import and export of GraphML and JSON node-link; ``edge_list``: of comma-separated values
+- ``structure``   further measures for the editor: cycles, bridges, clustering
+- ``parts``       warnings about disconnected topologies
+- ``walks``       the estimated length of walks; ``advice``: links that shorten them
+- ``difference``  the changes between two versions of a topology
 
-Everything is decided by ``(kind, brokers, params, seed)``; equal input gives equal links on any machine.
+A generated topology is determined by ``(kind, brokers, params, seed)``; equal input gives equal links on any machine.
 """
 
 from overlay.topologies.edge_list import from_csv, to_csv

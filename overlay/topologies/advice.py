@@ -1,15 +1,15 @@
-"""Which links to add so that walks, or shortest paths, become shorter by most: one at a time, each the best there is.
+"""Suggested links: those that shorten walks, or shortest paths, most. Greedy; each link is the best one at its step.
 
-Both lengths are exact means over all pairs of brokers, so that nothing is drawn and equal graphs get equal advice:
+Both lengths are exact means over all pairs of brokers, without any sampling, so equal graphs get equal suggestions:
 
 - ``walk``: hops of a uniform random walk from one broker to another. It is ``2 m tr(L+) / (n - 1)``, ``L+`` being the
   pseudo-inverse of the Laplacian (Chandra et al., The electrical resistance of a graph captures its commute and cover
-  times, 1989), and a link changes ``L+`` by a matrix of rank one (Sherman and Morrison), so that all links that could
-  be added are weighed at once.
-- ``path``: hops of the shortest path. Every link that could be added is tried on all distances.
+  times, 1989). A link changes ``L+`` by a matrix of rank one (Sherman and Morrison), so all possible links
+  are evaluated at once.
+- ``path``: hops of the shortest path. Every possible link is evaluated on all distances.
 
-A topology in parts is joined first: its two largest parts, each at the broker from which the others are nearest, which
-is the best link between these two. NumPy is imported here and nowhere in what brokers run.
+The components of a disconnected topology are joined first: the two largest ones, each at the broker closest to the rest
+of its component, which is the best link between the two. This module imports NumPy; broker processes do not load it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from overlay.topologies.graph import Graph
 
 Matrix = NDArray[np.float64]
 Weigh = Callable[[Graph], tuple[float, Matrix]]
-"""The mean length now, and with each link that could be added (``inf`` where none can)."""
+"""The current mean length, and that with each possible link (``inf`` for impossible links)."""
 
 MOST_LINKS = 10
 LARGEST = {"walk": 1_000, "path": 150}
-"""Brokers up to which each is worked out: some seconds for ten links."""
+"""Maximum brokers for each goal: some seconds for ten links."""
 LEAST_GAIN = 1e-9
 DECIMALS = 9
-"""Equal lengths differ behind them by the order in which they were summed."""
+"""Lengths are rounded, because equal ones differ in further digits by their order of summation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """One link of the advice, and the mean length before and after it, in hops; ``None`` while there are parts."""
+    """A suggested link, and the mean length before and after it, in hops; ``None`` while disconnected."""
 
     a: int
     b: int
@@ -47,7 +47,7 @@ class Added:
 
 
 def links_to_add(graph: Graph, count: int, goal: str = "walk") -> list[Added]:
-    """The next ``count`` links for a checked graph; fewer where no further link shortens anything.
+    """The next ``count`` links for a checked graph; fewer if no further link shortens the mean.
 
     Raises ``InvalidSetting``.
     """
@@ -56,7 +56,7 @@ def links_to_add(graph: Graph, count: int, goal: str = "walk") -> list[Added]:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LINKS:
         raise InvalidSetting("k", f"must be a whole number from 1 to {MOST_LINKS}, not {count!r:.40}")
     if graph.brokers > LARGEST[goal]:
-        raise InvalidSetting("goal", f"{goal} is worked out for up to {LARGEST[goal]} brokers, not {graph.brokers}")
+        raise InvalidSetting("goal", f"{goal} is computed for up to {LARGEST[goal]} brokers, not {graph.brokers}")
     added: list[Added] = []
     while len(added) < count and (best := _best(graph, WEIGHERS[goal])) is not None:
         added.append(best)
@@ -65,7 +65,7 @@ def links_to_add(graph: Graph, count: int, goal: str = "walk") -> list[Added]:
 
 
 def mean_walk(graph: Graph) -> float:
-    """Mean hops of a uniform walk from one broker to another, over all ordered pairs. Of a connected graph."""
+    """Mean hops of a uniform walk from one broker to another, over all ordered pairs of a connected graph."""
     return _weigh_walks(graph)[0]
 
 
@@ -90,7 +90,7 @@ def _joining(graph: Graph, parts: list[list[int]], weigh: Weigh) -> Added:
 
 
 def _centre(graph: Graph, part: list[int], weigh: Weigh) -> int:
-    """The broker of ``part`` to which the others are nearest: by resistance for walks, by hops for paths."""
+    """The broker of ``part`` closest to the others: by resistance for walks, by hops for paths."""
     place = {broker: i for i, broker in enumerate(part)}
     links = tuple(Link(place[one.a], place[one.b]) for one in graph.links if one.a in place)
     apart = _resistances(_laplacian_inverse(Graph(len(part), links))) if weigh is _weigh_walks else None
@@ -108,7 +108,7 @@ def _weigh_walks(graph: Graph) -> tuple[float, Matrix]:
 
 
 def _weigh_paths(graph: Graph) -> tuple[float, Matrix]:
-    """A pair gains by a link ``a–b`` in one direction at most, so that one is summed and doubled."""
+    """A link ``a–b`` shortens a pair's path in at most one direction, so one direction is summed and doubled."""
     brokers = graph.brokers
     pairs = max(brokers * (brokers - 1), 1)
     distances = _distances(graph)
@@ -116,7 +116,7 @@ def _weigh_paths(graph: Graph) -> tuple[float, Matrix]:
     lengths = _only_free(graph, np.zeros((brokers, brokers)))
     hops = distances.astype(np.int16)
     for a in range(brokers):
-        left = hops - hops[:, a, None] - 1  # what is left to gain for each pair once it crossed from a
+        left = hops - hops[:, a, None] - 1  # the possible gain of each pair after crossing from a
         for b in np.flatnonzero(np.isfinite(lengths[a])):
             gained = int(np.maximum(left - hops[b], 0).sum(dtype=np.int64))
             lengths[a, b] = (total - 2 * gained) / pairs
@@ -127,7 +127,7 @@ WEIGHERS: dict[str, Weigh] = {"walk": _weigh_walks, "path": _weigh_paths}
 
 
 def _laplacian_inverse(graph: Graph) -> Matrix:
-    """The pseudo-inverse of a connected graph's Laplacian: of all ones it makes nothing, which is what J / n is for."""
+    """The pseudo-inverse of a connected graph's Laplacian. J / n handles the null space, the vector of ones."""
     size = graph.brokers
     laplacian = np.zeros((size, size))
     for link in graph.links:
@@ -140,13 +140,13 @@ def _laplacian_inverse(graph: Graph) -> Matrix:
 
 
 def _resistances(matrix: Matrix) -> Matrix:
-    """``m_aa + m_bb - 2 m_ab`` for every pair: the effective resistance, where ``matrix`` is the pseudo-inverse."""
+    """``m_aa + m_bb - 2 m_ab`` for every pair: the effective resistance if ``matrix`` is the pseudo-inverse."""
     diagonal = np.diagonal(matrix)
     return np.asarray(diagonal[:, None] + diagonal[None, :] - 2 * matrix)
 
 
 def _only_free(graph: Graph, lengths: Matrix) -> Matrix:
-    """``inf`` for a broker with itself, for pairs that are linked, and for each pair the second time."""
+    """``inf`` for a broker with itself, for linked pairs, and for the second copy of each pair."""
     lengths[np.tril_indices(graph.brokers)] = np.inf
     for link in graph.links:
         lengths[link.ends] = np.inf
@@ -168,7 +168,7 @@ def _distances(graph: Graph) -> Matrix:
 
 
 def _parts(graph: Graph) -> list[list[int]]:
-    """The brokers of each part, the part of the lowest broker first."""
+    """The brokers of each component, the one with the lowest broker first."""
     neighbours, unseen, parts = graph.neighbours(), set(range(graph.brokers)), []
     for start in range(graph.brokers):
         if start in unseen:

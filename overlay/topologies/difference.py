@@ -1,8 +1,8 @@
-"""What came, went and changed between two versions of one topology.
+"""The difference between two versions of a topology: added, removed and changed brokers and links.
 
-Brokers have no identity but their place in the list, and an editor keeps their order: it takes some out and puts new
-ones in. So the two lists are aligned (as lines of a text are) by the names that both versions know, and else by where
-brokers are drawn; what stands in between in the same place is the same broker, moved or renamed.
+Brokers are identified only by their place in the list. The editor keeps their order when it removes and adds
+brokers. The two lists are therefore aligned, like the lines of two texts, by names in both versions and otherwise by
+positions. Brokers in the same place between two matches are the same broker, moved or renamed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from overlay.topologies.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Indexes of brokers are those of the version that has them: of the old one for what went, else of the new one."""
+    """Indices of removed brokers are those of the old version, all others those of the new version."""
 
     pairs: tuple[tuple[int, int], ...]
-    """(old, new) index of every broker that both have."""
+    """(old, new) index of every broker in both versions."""
     brokers_added: tuple[int, ...]
     brokers_removed: tuple[int, ...]
     brokers_moved: tuple[int, ...]
@@ -28,7 +28,7 @@ class Difference:
     links_added: tuple[Link, ...]
     links_removed: tuple[Link, ...]
     links_changed: tuple[tuple[Link, Link], ...]
-    """(old, new): the same brokers, but what happens to datagrams between them is another."""
+    """(old, new): links between the same brokers with different properties."""
 
     @property
     def is_empty(self) -> bool:
@@ -81,13 +81,13 @@ def _key(graph: Graph, index: int, known: set[str]) -> object:
 
 
 def _renamed(old: Graph, new: Graph, pairs: tuple[tuple[int, int], ...]) -> list[tuple[int, str, str]]:
-    """A name that was taken away, or is the first, is empty on that side."""
+    """Empty on the side on which the broker has no name."""
     named = [(b, _name(old, a), _name(new, b)) for a, b in pairs]
     return [(b, before, after) for b, before, after in named if before != after]
 
 
 def _name(graph: Graph, index: int) -> str:
-    """Empty for a broker that is called by its number, which is no name: it moves on when an earlier one goes."""
+    """Empty for a broker without a name. Its number is not a name, as it changes when an earlier broker is deleted."""
     name = graph.names[index] if graph.names else ""
     return "" if name == str(index) else name
 

@@ -1,9 +1,9 @@
-"""Topologies as comma-separated values, in and out: a link a line, ``a,b`` and then what happens on it.
+"""Import and export of topologies as comma-separated values: one link per line, ``a,b`` and then its properties.
 
-The first line may name the columns; without names they are ``a,b,delay_ms,jitter_ms,loss``. Of what else a link may be
-given those columns are written that say something. Semicolons and tabs will do for commas. A line that names one broker
-only says that there is such a broker: so brokers without links, and the order of brokers with names, come back as they
-went out. Places are not kept; they are drawn again.
+The first line may name the columns; otherwise they are ``a,b,delay_ms,jitter_ms,loss``. Other columns are written only
+if a link has such a property. Separators may also be semicolons and tabs. A line with a single broker declares
+the broker, so that brokers without links, and the order of named brokers, are preserved. Positions are not stored;
+they are computed again.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits
 
 COLUMNS = ("a", "b", *NUMBERS)
 ALWAYS = NUMBERS[:3]
-"""Written whatever they say, and read where no columns are named."""
+"""Always written, and read if no columns are named."""
 ENDS = {"source": "a", "from": "a", "target": "b", "to": "b"}
-"""Names that other tools give the first two columns."""
+"""Names of the first two columns in other tools."""
 
 Line = tuple[int, dict[str, str]]
-"""Its number in the file, from 1, and its cells by column."""
+"""A line's number in the file, from 1, and its cells by column."""
 
 
 def from_csv(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
     """The graph of an edge list. Raises ``InvalidSetting`` whose field is the line."""
     require_size(text, limits)
-    most = limits.links + limits.brokers  # each line has a link, or a broker without any
+    most = limits.links + limits.brokers  # each line has a link or a broker without links
     lines = list(islice(_lines(_decoded(text)), most + 1))
     if len(lines) > most:
         raise InvalidSetting(
             "links", f"more lines than the limits of {limits.links} links and {limits.brokers} brokers"
         )
     if not lines:
-        raise InvalidSetting("file", "has no links: an edge list has a line such as 0,1 for each")
+        raise InvalidSetting("file", "has no links; write each on a line such as 0,1")
     nodes = _brokers(lines)
     edges = [
         {"source": cells["a"], "target": cells["b"], **{name: cells[name] for name in NUMBERS if cells.get(name)}}
@@ -105,7 +105,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 
 def _header(cells: Sequence[str]) -> Sequence[str] | None:
-    """The columns that the first line names; ``None`` where it is a link already."""
+    """The columns named in the first line; ``None`` if it is a link."""
     named = [ENDS.get(cell.lower(), cell.lower()) for cell in cells]
     if named[:2] != ["a", "b"]:
         return None
@@ -126,7 +126,7 @@ def _cells(cells: Sequence[str], columns: Sequence[str], number: int) -> dict[st
 
 
 def _brokers(lines: Sequence[Line]) -> list[str]:
-    """All brokers in order: those on lines of their own, then those that links name, by number if all are numbers."""
+    """All brokers in order: those on lines of their own, then those in links, by number if all are numbers."""
     declared: Mapping[str, None] = dict.fromkeys(cells["a"] for _, cells in lines if not cells.get("b"))
     linked = dict.fromkeys(name for _, cells in lines if cells.get("b") for name in (cells["a"], cells["b"]))
     rest = [name for name in linked if name not in declared]

@@ -1,10 +1,10 @@
-"""Topologies as files: GraphML and JSON node-link (the shape of ``networkx.node_link_data``), in and out.
+"""Import and export of topologies as GraphML and JSON node-link (the format of ``networkx.node_link_data``).
 
-Files come from strangers: XML with a DTD or entities is refused before it is read, sizes are capped, and every mistake
-is an ``InvalidSetting`` whose field says where (``links[3].delay_ms``, ``nodes[0].x``). A broker's index is its place
-in the file; its name is the node's ``name`` or ``label``, else its id. Known numbers are ``x``, ``y`` (or
-``Longitude``, ``Latitude``, as in the Internet Topology Zoo) of nodes and what links are given (``LINK_SETTINGS``);
-the rest is ignored. Of links delay, jitter and loss are always written, the rest where it is not as by default.
+Files are untrusted: XML with a DTD or entities is refused before it is parsed, sizes are limited, and every error
+is an ``InvalidSetting`` whose field is its position (``links[3].delay_ms``, ``nodes[0].x``). A broker's index is its
+place in the file; its name is the node's ``name`` or ``label``, otherwise its id. Known numbers are ``x``, ``y`` (or
+``Longitude``, ``Latitude``, as in the Internet Topology Zoo) of nodes and ``LINK_SETTINGS`` of links;
+others are ignored. Delay, jitter and loss of links are always written, other settings if they are not the default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from overlay.topologies import layout
 from overlay.topologies.graph import DEFAULT_LIMITS, Graph, Limits, Position, require
 
 Node = Mapping[str, Any]
-"""A node or an edge as the file has it."""
+"""A node or an edge in the file."""
 
 NUMBERS = tuple(info.name for info in LINK_SETTINGS)
 WHOLE = {info.name for info in LINK_SETTINGS if info.kind == "integer"}
@@ -66,7 +66,7 @@ def from_graphml(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
         if _tag(child) in elements:
             elements[_tag(child)].append({**defaults[_tag(child)], **_data(child, keys), **child.attrib})
     if elements["hyperedge"]:
-        raise InvalidSetting("hyperedge", "a link has two ends; hyperedges are not understood")
+        raise InvalidSetting("hyperedge", "a link has two ends; hyperedges are not supported")
     nodes, edges = elements["node"], elements["edge"]
     for what, found, limit in (("nodes", nodes, limits.brokers), ("edges", edges, limits.links)):
         if len(found) > limit:
@@ -75,7 +75,7 @@ def from_graphml(text: str | bytes, limits: Limits = DEFAULT_LIMITS) -> Graph:
 
 
 def to_json(graph: Graph) -> dict[str, Any]:
-    """Node-link, as ``networkx.node_link_graph`` reads it."""
+    """Node-link, in the format of ``networkx.node_link_graph``."""
     return {
         "directed": False,
         "multigraph": False,
@@ -106,9 +106,9 @@ def _edge_fields(link: Link) -> dict[str, float]:
 def assemble(
     nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]], places: Sequence[str], limits: Limits
 ) -> Graph:
-    """The graph of ``nodes`` with an ``id`` and ``edges`` with a ``source`` and a ``target``, as any file has them.
+    """The graph of ``nodes`` with an ``id`` and ``edges`` with a ``source`` and a ``target``.
 
-    ``places`` says where each edge is written. Raises ``InvalidSetting``.
+    ``places`` are the positions of edges in the file, for errors. Raises ``InvalidSetting``.
     """
     index: dict[object, int] = {}
     for i, node in enumerate(nodes):
@@ -135,13 +135,13 @@ def _edge_link(edge: Mapping[str, Any], index: Mapping[object, int], where: str)
 
 
 def _shape_of(item: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """What it says of a link, whole numbers as such; whether a link can do so is for ``require``."""
+    """The properties of a link, with integers as such; ``require`` checks them."""
     found = numbers_of(item, NUMBERS, where)
     return {name: int(value) if name in WHOLE and value == int(value) else value for name, value in found.items()}
 
 
 def _refuse_twice(links: Sequence[Link], places: Sequence[str]) -> None:
-    """Says where a link is written that joins a broker to itself, or is there already."""
+    """Refuses loops and duplicate links, with their position in the file."""
     seen: dict[tuple[int, int], str] = {}
     for link, place in zip(links, places, strict=True):
         if link.a == link.b:
@@ -151,7 +151,7 @@ def _refuse_twice(links: Sequence[Link], places: Sequence[str]) -> None:
 
 
 def _positions(nodes: Sequence[Mapping[str, Any]]) -> list[Position] | None:
-    """The nodes' own places, if every one of them says where it is. North is up on a page, where y grows downwards."""
+    """The nodes' positions, if all of them have one. North is up on a page, where y grows downwards."""
     for x, y in PLACES:
         if all(x in node and y in node for node in nodes):
             read = [numbers_of(node, (x, y), f"nodes[{i}]") for i, node in enumerate(nodes)]
@@ -180,9 +180,9 @@ def _link_fields(item: object, where: str) -> dict[str, Any]:
 
 
 def numbers_of(item: Mapping[str, Any], names: Sequence[str], where: str) -> dict[str, float]:
-    """Those of ``names`` that ``item`` has, finite. GraphML's values are text, so numbers may be written as such.
+    """The numbers of ``item`` among ``names``, checked to be finite. They may be text, as GraphML's values are.
 
-    Raises ``InvalidSetting`` naming ``where`` and the number.
+    Raises ``InvalidSetting`` for the number's name below ``where``.
     """
     found = {}
     for name in names:
@@ -246,7 +246,7 @@ def _parse_xml(text: str | bytes, limits: Limits) -> Element:
 
 
 def require_size(text: str | bytes, limits: Limits) -> None:
-    """Raises ``InvalidSetting`` for a text that is larger than files may be."""
+    """Raises ``InvalidSetting`` if a text exceeds the limit for files."""
     if len(text) > limits.file_bytes:
         raise InvalidSetting("file", f"{len(text)} bytes are more than the limit of {limits.file_bytes}")
 
@@ -256,7 +256,7 @@ def _tag(element: Element) -> str:
 
 
 def _defaults(keys: Mapping[str | None, Element], kind: str) -> dict[str, str]:
-    """What holds for every element of a kind that does not say otherwise."""
+    """The default values of a kind of element."""
     values = {}
     for key in keys.values():
         default = next((child.text for child in key if _tag(child) == "default"), None)
@@ -266,7 +266,7 @@ def _defaults(keys: Mapping[str | None, Element], kind: str) -> dict[str, str]:
 
 
 def _data(element: Element, keys: Mapping[str | None, Element]) -> dict[str, str]:
-    """The values of an element's ``data`` children, by the name that their key gives them."""
+    """The values of an element's ``data`` children, by the name of their key."""
     values = {}
     for child in element:
         if _tag(child) == "data":

@@ -1,8 +1,8 @@
-"""The registry of topology kinds, and the one way to generate from it.
+"""The registry of topology kinds, and the function that generates topologies.
 
-A kind is a row of ``KINDS``: what it is called, its parameters as settings, and a function that draws links. To add
-one, write its parameters (in ``params``) and its function, and add the row; forms, the API and the documentation
-follow.
+A kind is a row of ``KINDS``: its title, its parameters as settings, and a function that draws links. To add
+one, define its parameters (in ``params``) and its function, and add the row. Forms, the API and the documentation
+are generated from it.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from overlay.topologies.params import (
 
 Edge = tuple[int, int]
 Drawn = tuple[Sequence[Edge], Sequence[Position] | None]
-"""Links, and where the brokers are; ``None`` has springs place them."""
+"""Links, and positions of brokers; ``None`` for a spring layout."""
 
 ATTEMPTS = 1000
-"""How often a random graph is redrawn for the sake of being connected."""
+"""Maximum attempts to draw a connected random graph."""
 
 LARGEST_CHAIN = 1000
-"""Brokers up to which a Waxman graph with so many links is drawn by a Markov chain, which takes seconds there."""
+"""Maximum brokers of a Waxman graph drawn by a Markov chain, which then takes seconds."""
 LEAST_GROWN_DECAY = 0.05
-"""Beyond, of links so short some 30 pairs are drawn for one; a fifth of this would take minutes."""
+"""Minimum above that: about 30 pairs are drawn per link. A fifth of it would take minutes."""
 
 
 def _central(brokers: int, params: NoParams, random: Random) -> Drawn:
@@ -132,14 +132,14 @@ def _pairs(brokers: int, params: Params) -> float:
 
 def _waxman_links(brokers: int, params: WaxmanParams) -> float:
     if params.links_per_broker:
-        first = min(brokers - 1, params.links_per_broker)  # these few link to as many as there are
+        first = min(brokers - 1, params.links_per_broker)  # the first ones link to all earlier ones
         return first * (first + 1) / 2 + (brokers - 1 - first) * first
     return brokers * params.mean_degree / 2
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Parameters that have a name."""
+    """A named set of parameters."""
 
     title: str
     params: Mapping[str, Any]
@@ -155,19 +155,19 @@ class Kind:
     params: type[NoParams] | type[Params]
     """Described by ``overlay.core.settings.describe``."""
     draw: Callable[[int, Any, Random], Drawn] | None
-    """``None`` where the links are given instead of drawn."""
+    """``None`` if links are given and not drawn."""
     links: Callable[[int, Any], float] = lambda brokers, params: 0
-    """At least so many links are drawn, where that is known before: drawing half a million takes minutes."""
+    """A lower bound of the number of links, if known before drawing. Drawing half a million takes minutes."""
     presets: Mapping[str, Preset] = field(default_factory=dict)
 
 
 KINDS: dict[str, Kind] = {
     "central": Kind("One central broker", "No neighbours: all clients use one broker.", 1, NoParams, _central),
-    "ring": Kind("Ring", "Each broker has two neighbours; a search may have to go all the way.", 3, Params, _ring),
-    "full-mesh": Kind("Full mesh", "All are neighbours; every broker is one hop away.", 2, Params, _full_mesh, _pairs),
+    "ring": Kind("Ring", "Each broker has two neighbours; a search may visit all brokers.", 3, Params, _ring),
+    "full-mesh": Kind("Full mesh", "All brokers are neighbours, one hop away.", 2, Params, _full_mesh, _pairs),
     "waxman": Kind(
         "Waxman",
-        "Random places, and links that are likelier between near ones; the thesis' moderate connectivity.",
+        "Random positions, with more links between near brokers; the thesis' moderate connectivity.",
         2,
         WaxmanParams,
         _waxman,
@@ -180,8 +180,8 @@ KINDS: dict[str, Kind] = {
             ),
         },
     ),
-    "star": Kind("Star", "Broker 0 is everyone's only neighbour; it carries every search.", 2, Params, _star),
-    "line": Kind("Line", "Each broker has the next one as a neighbour; the longest paths there are.", 2, Params, _line),
+    "star": Kind("Star", "Broker 0 is the only neighbour of all others and part of every search.", 2, Params, _star),
+    "line": Kind("Line", "Each broker is linked to the next one; the longest possible paths.", 2, Params, _line),
     "grid": Kind("Grid", "Rows and columns; the last row may be incomplete.", 2, GridParams, _grid),
     "random-regular": Kind(
         "Random regular",
@@ -193,7 +193,7 @@ KINDS: dict[str, Kind] = {
     ),
     "barabasi-albert": Kind(
         "Barabási–Albert",
-        "New brokers prefer neighbours that have many already: a few hubs, as on the Internet.",
+        "New brokers prefer neighbours with many links: a few hubs, as on the Internet.",
         2,
         PreferentialParams,
         _barabasi_albert,
@@ -207,7 +207,7 @@ KINDS: dict[str, Kind] = {
         _watts_strogatz,
         lambda brokers, params: brokers * params.nearest / 2,
     ),
-    "custom": Kind("Custom", "The links are given, one by one or by a file.", 1, Params, None),
+    "custom": Kind("Custom", "Links are given individually or in a file.", 1, Params, None),
 }
 
 
@@ -219,10 +219,10 @@ def generate(
     links: Sequence[Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Graph:
-    """The topology of ``kind``. Raises ``InvalidSetting`` naming what is wrong.
+    """Generate a topology of ``kind``. Raises ``InvalidSetting``.
 
-    ``links`` belong to kind ``custom`` only: pairs ``[a, b]`` or objects ``{"a", "b", "delay_ms", "loss", …}``; what
-    an object does not say comes from ``params``. It need not be connected; what is drawn always is.
+    ``links`` are for kind ``custom`` only: pairs ``[a, b]`` or objects ``{"a", "b", "delay_ms", "loss", …}``. Values
+    missing in an object come from ``params``. Custom topologies may be disconnected; all others are connected.
     """
     row = _row(kind, brokers, limits)
     settings = build(row.params, params or {})
@@ -269,7 +269,7 @@ def _places(graph: Graph, positions: Sequence[Position] | None, seed: int) -> tu
 
 
 def _dress(graph: Graph, params: Params, seed: int) -> Graph:
-    """``graph`` with what happens on each link."""
+    """``graph`` with the properties of each link."""
     if not graph.links:
         return graph
     shares = _shares_by_distance(graph) if params.delay_by == "distance" else _shares_by_chance(graph, seed)

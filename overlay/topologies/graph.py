@@ -1,4 +1,4 @@
-"""A topology as a value, the sentences that say what is wrong with one, and its measures."""
+"""A topology as a value, with its checks and its measures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from overlay.core.settings import setting
 Position = tuple[float, float]
 
 MAX_SENTENCES = 20
-"""A graph can be wrong in as many ways as it has links; a person reads this many."""
+"""Maximum errors reported, as every link of a graph may have an error."""
 
 LARGEST_MEASURED = 5000
-"""Brokers up to which all distances are looked at: two seconds; they grow with the square."""
+"""Maximum brokers for computing all distances. It takes two seconds and grows with the square."""
 
 MAX_NAME = 100
 """Characters of a broker's name."""
@@ -27,7 +27,7 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a topology may be. Drawing and measuring take time that grows with brokers times links."""
+    """The maximum size of a topology. Drawing and measuring take time in proportion to brokers times links."""
 
     brokers: int = setting(1000, unit="brokers", low=1, high=100_000, help="Maximum brokers of one topology.")
     links: int = setting(
@@ -52,8 +52,8 @@ DEFAULT_LIMITS = Limits()
 class Graph:
     """Brokers 0 to ``brokers - 1`` and the links between them.
 
-    ``positions`` are in the unit square, y downwards as on a page; ``names`` are for people. Both are one per
-    broker, or absent. Unchecked, as a ``Link`` is: ``check`` says what is wrong.
+    ``positions`` are in the unit square, y downwards as on a page; ``names`` are for display. Both have one entry per
+    broker or are absent. Like a ``Link``, a graph is not checked when created; see ``check``.
     """
 
     brokers: int
@@ -62,7 +62,7 @@ class Graph:
     names: tuple[str, ...] | None = None
 
     def neighbours(self) -> list[list[int]]:
-        """The neighbours of each broker, in increasing order. Of a checked graph only."""
+        """The neighbours of each broker, in increasing order. For checked graphs only."""
         lists: list[list[int]] = [[] for _ in range(self.brokers)]
         for link in self.links:
             lists[link.a].append(link.b)
@@ -71,16 +71,16 @@ class Graph:
 
 
 def check(graph: Graph, limits: Limits = DEFAULT_LIMITS, *, must_connect: bool = True) -> list[str]:
-    """What is wrong with ``graph``, a sentence each; empty when nothing is."""
+    """The errors of ``graph`` as sentences; empty if it is valid."""
     sentences = list(_size_sentences(graph, limits)) or [*_link_sentences(graph), *_broker_sentences(graph)]
     if not sentences and must_connect and (parts := _components(graph)) > 1:
-        sentences = [f"The topology falls into {parts} parts that no link connects; a search cannot cross."]
+        sentences = [f"The topology has {parts} components; searches cannot cross between them."]
     surplus = len(sentences) - MAX_SENTENCES
     return sentences if surplus <= 0 else [*sentences[:MAX_SENTENCES], f"{surplus} more of this kind."]
 
 
 def require(graph: Graph, limits: Limits = DEFAULT_LIMITS) -> Graph:
-    """``graph`` itself. Raises ``InvalidSetting`` when it cannot be built as it is; it need not be connected."""
+    """Returns ``graph``. Raises ``InvalidSetting`` if it is invalid; it may be disconnected."""
     sentences = check(graph, limits, must_connect=False)
     if sentences:
         raise InvalidSetting("links", " ".join(sentences))
@@ -106,12 +106,12 @@ def _link_sentences(graph: Graph) -> Iterator[str]:
         if link.a == link.b:
             yield f"{where} joins broker {link.a} to itself."
         elif link.ends in seen:
-            yield f"{where} is there twice: link {seen[link.ends]} is the same."
+            yield f"{where} is a duplicate of link {seen[link.ends]}."
         seen.setdefault(link.ends, i)
         try:
             link.shape()
         except InvalidSetting as error:
-            yield f"{where} has a wrong {error.field}: {error.sentence}."
+            yield f"{where} has an invalid {error.field}: {error.sentence}."
 
 
 def _broker_sentences(graph: Graph) -> Iterator[str]:
@@ -130,10 +130,10 @@ def _broker_sentences(graph: Graph) -> Iterator[str]:
 
 
 def measures(graph: Graph) -> dict[str, Any]:
-    """What the page shows of a checked graph.
+    """The measures of a checked graph, for pages.
 
     ``links``, ``mean_degree``, ``min_degree``, ``max_degree``, ``connected``, ``components``; ``diameter`` (hops) and
-    ``mean_path_length`` (hops, over all pairs), which are ``None`` unless it is connected, and of more than
+    ``mean_path_length`` (hops, over all pairs), which are ``None`` if it is disconnected or has more than
     ``LARGEST_MEASURED`` brokers.
     """
     degrees = [len(neighbours) for neighbours in graph.neighbours()]
@@ -153,7 +153,7 @@ def measures(graph: Graph) -> dict[str, Any]:
 
 
 def _components(graph: Graph) -> int:
-    """How many parts there are that no link connects."""
+    """The number of components."""
     neighbours, unseen, components = graph.neighbours(), set(range(graph.brokers)), 0
     while unseen:
         components += 1
@@ -166,10 +166,10 @@ def _components(graph: Graph) -> int:
 
 
 def _distances(graph: Graph) -> tuple[int, float]:
-    """Longest distance of two brokers, and the mean over all pairs, in hops. Of a connected graph.
+    """The longest distance of two brokers and the mean over all pairs of a connected graph, in hops.
 
-    All breadth-first searches at once: the set of brokers within ``d`` hops of each is one integer, a bit per broker,
-    so that a round is one OR per link. NetworkX takes seconds for what this does in milliseconds at 1,000 brokers.
+    All breadth-first searches run at once: the set of brokers within ``d`` hops of each is one integer, with a bit per
+    broker, so a round is one OR per link. At 1,000 brokers this takes milliseconds, while NetworkX takes seconds.
     """
     neighbours = graph.neighbours()
     within = [1 << i for i in range(graph.brokers)]

@@ -1,4 +1,4 @@
-"""Where each broker is drawn: in the unit square, y downwards, decided once and stored with the topology."""
+"""Positions of brokers in drawings: in the unit square, y downwards, computed once and stored with the topology."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def rows(brokers: int, columns: int) -> list[Position]:
 
 
 def spring(brokers: int, edges: Iterable[tuple[int, int]], seed: int) -> list[Position]:
-    """Springs, which pull neighbours together and push the rest apart: Fruchterman and Reingold's, or ForceAtlas2."""
+    """A spring layout, which attracts neighbours and repels others: Fruchterman-Reingold or ForceAtlas2."""
     graph = nx.empty_graph(brokers)
     graph.add_edges_from(edges)
     places: Mapping[int, Any]
     if brokers < 500:
         places = nx.spring_layout(graph, seed=seed % 2**32)
-    else:  # from here on NetworkX needs SciPy for the other
+    else:  # for larger graphs NetworkX's spring layout needs SciPy
         places = nx.forceatlas2_layout(graph, seed=seed % 2**32, max_iter=50)
     return fit([(float(places[i][0]), float(places[i][1])) for i in range(brokers)])
 
 
 def fit(positions: list[Position]) -> list[Position]:
-    """``positions`` moved and scaled alike in both directions, so that they fill the unit square."""
+    """``positions`` moved and scaled, equally in both directions, to fill the unit square."""
     left, top = min(x for x, _ in positions), min(y for _, y in positions)
     width, height = max(x for x, _ in positions) - left, max(y for _, y in positions) - top
     scale = max(width, height) or 1.0

@@ -1,4 +1,4 @@
-"""What can be set on each kind of topology. Counterpart: ``generators`` has the row and the function of each kind."""
+"""The parameters of each kind of topology. Counterpart: ``generators`` has the registry and the functions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from overlay.core.settings import check as check_settings
 from overlay.core.settings import setting
 
 MORE = tuple(info.name for info in LINK_SETTINGS[3:])
-"""What links can be given beside delay, jitter and loss."""
+"""Link settings other than delay, jitter and loss."""
 
 
 def _as_of_a_link(name: str) -> Any:
-    """The setting that a link has by this name."""
+    """The link setting with this name."""
     info = next(info for info in LINK_SETTINGS if info.name == name)
     return setting(info.default, unit=info.unit, low=info.low, high=info.high, help=info.help)
 
 
 @dataclass(frozen=True)
 class NoParams:
-    """Of one broker there is nothing to say."""
+    """A single broker has no parameters."""
 
 
 @dataclass(frozen=True)
 class Params:
-    """What the links of every kind can be given. Both directions of a link are alike."""
+    """The link parameters of every kind. Both directions of a link are equal."""
 
     delay_ms: float = setting(
         0.0, unit="ms", low=0, high=60_000, help="Minimum one-way delay of a link; 0 adds no delay."
@@ -61,7 +61,7 @@ class Params:
         LinkShape(**self.of_each_link(), delay_ms=self.delay_ms)
 
     def of_each_link(self) -> dict[str, Any]:
-        """What is the same for all links: all but the delay."""
+        """The properties shared by all links: all but the delay."""
         return {info.name: getattr(self, info.name) for info in LINK_SETTINGS if info.name != "delay_ms"}
 
 

@@ -1,6 +1,6 @@
-"""What to say of a topology that is not one whole: how many parts it has, what that means for a run, what to do.
+"""Warnings about disconnected topologies: the components, the effect on a run, and the remedy.
 
-Launching it stays possible; whoever launches it is told before. A link that loses every datagram joins nothing.
+A disconnected topology can be launched, after a warning. Links that lose every datagram connect nothing.
 """
 
 from __future__ import annotations
@@ -13,73 +13,73 @@ from typing import Any
 from overlay.topologies import Graph
 
 NAMED = 5
-"""Parts, brokers and topologies that a sentence names; the rest is counted."""
-MEANING = "what is asked in one part is never found in another"
+"""Maximum components, brokers and topologies named in a sentence; the rest is counted."""
+MEANING = "requests in one component never find data in another"
 
 Ends = tuple[int, int, float]
-"""Two brokers, and the share of datagrams that are lost between them."""
+"""Two brokers, and the share of datagrams lost between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A topology in more than one part."""
+    """The components of a disconnected topology."""
 
     sizes: tuple[int, ...]
-    """Brokers of each part, the largest first."""
+    """Brokers of each component, the largest first."""
     alone: tuple[int, ...]
     """Brokers without a neighbour."""
     deaf: bool
-    """Whether there would be fewer if some links did not lose everything."""
+    """Whether there are links between components, which lose every datagram."""
 
 
 def of_graph(graph: Graph) -> Parts | None:
-    """Nothing for one that is whole. Need not be checked."""
+    """``None`` if it is connected. The graph may be unchecked."""
     return _parts(graph.brokers, ((link.a, link.b, link.loss) for link in graph.links))
 
 
 def of_document(document: Mapping[str, Any]) -> Parts | None:
-    """The same of a topology as a configuration has it (``services.document``)."""
+    """The same for a topology in a configuration (``services.document``)."""
     links = document["links"]
     return _parts(document["brokers"], ((link["a"], link["b"], link.get("loss", 0.0)) for link in links))
 
 
 def sentence(graph: Graph) -> str:
-    """What deserves a warning wherever the graph is shown; empty for one that is whole."""
+    """A warning for all pages with the graph; empty if it is connected."""
     found = of_graph(graph)
     if found is None:
         return ""
-    said = f"It falls into {_described(found, graph.names)}: {MEANING}."
-    return f"{said} Link the parts, or launch it as it is if that is what a run is to show."
+    said = f"It has {_described(found, graph.names)}: {MEANING}."
+    return f"{said} Link the components, or launch it as it is if the run is meant to show this."
 
 
 def before_launch(documents: Iterable[Mapping[str, Any]]) -> str:
-    """The same of topologies that are about to be launched, without a full stop; empty where all are whole."""
+    """The same for topologies about to be launched, without a full stop; empty if all are connected."""
     apart = [(document, found) for document in documents if (found := of_document(document)) is not None]
     if not apart:
         return ""
     if len(apart) == 1:
         document, found = apart[0]
-        said = f"the topology {document['name']} falls into {_described(found, document.get('names'))}"
+        said = f"the topology {document['name']} has {_described(found, document.get('names'))}"
     else:
         names = _listed([document["name"] for document, _ in apart])
-        said = f"{len(apart)} of the topologies fall into parts that no link joins ({names})"
-    return f"{said}: {MEANING} and counts as not found. Link the parts first, unless that is what the runs are to show"
+        said = f"{len(apart)} of the topologies are disconnected ({names})"
+    return f"{said}: {MEANING}. Link the components first, unless the runs are meant to show this"
 
 
 def at_work(document: Mapping[str, Any]) -> str:
-    """The same of one that was launched, beside its brokers."""
+    """The same for a launched topology, shown next to its brokers."""
     found = of_document(document)
     if found is None:
         return ""
-    said = f"The overlay falls into {_described(found, document.get('names'))}: {MEANING} and counts as not found."
-    return f"{said} Link the parts in the topology and launch it again, unless that is what was to be shown."
+    said = f"The overlay has {_described(found, document.get('names'))}: {MEANING}."
+    return f"{said} Link the components in the topology and launch it again, unless the run is meant to show this."
 
 
 def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:
     root, linked, lossy = list(range(brokers)), set[int](), []
     for a, b, loss in links:
         if not (0 <= a < brokers and 0 <= b < brokers):
-            continue  # a row of no topology that can be launched
+            continue  # an invalid topology, which cannot be launched
         linked |= {a, b}
         if loss >= 1:
             lossy.append((a, b))
@@ -94,25 +94,25 @@ def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:
 
 
 def _find(root: list[int], broker: int) -> int:
-    """The broker that stands for its part."""
+    """The representative broker of its component."""
     while root[broker] != broker:
         root[broker] = broker = root[root[broker]]
     return broker
 
 
 def _described(found: Parts, names: Sequence[str] | None) -> str:
-    """ "3 parts that no link joins (8 brokers; brokers 8 and 9 alone)"."""
-    joined = "no link joins, as those between them lose everything" if found.deaf else "no link joins"
+    """ "3 components (8 brokers; brokers 8 and 9 without links)"."""
+    lossy = ", as the links between them lose every datagram" if found.deaf else ""
     larger = [str(size) for size in found.sizes[: len(found.sizes) - len(found.alone)]]
     said = [f"{_listed(larger)} broker{'' if larger == ['1'] else 's'}"] if larger else []
     if found.alone:
         called = [names[broker] if names else str(broker) for broker in found.alone]
-        said.append(f"broker{'s' if len(called) > 1 else ''} {_listed(called)} alone")
-    return f"{len(found.sizes)} parts that {joined} ({'; '.join(said)})"
+        said.append(f"broker{'s' if len(called) > 1 else ''} {_listed(called)} without links")
+    return f"{len(found.sizes)} components{lossy} ({'; '.join(said)})"
 
 
 def _listed(names: Sequence[str]) -> str:
-    """ "a, b and c", or the first and how many more."""
+    """ "a, b and c", or the first ones and the number of others."""
     rest = len(names) - NAMED
     shown = [*names[:NAMED], f"{rest} more"] if rest > 0 else list(names)
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -1,4 +1,4 @@
-"""What an editor says of a topology beside its measures: whether it is a tree, where it is thin, how it clusters."""
+"""Further measures for the editor: cycles, bridges and clustering."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import networkx as nx
 from overlay.topologies.graph import Graph
 
 NAMED = 12
-"""Brokers of a cycle, and bridges, that are named; the rest is counted."""
+"""Maximum brokers of a cycle, and bridges, that are named; the rest is counted."""
 
 
 def structure(graph: Graph, components: int) -> dict[str, Any]:
-    """Of a checked graph of so many ``components``.
+    """Measures of a checked graph with this number of ``components``.
 
     ``cycles``: links beyond those of a tree (or forest), each of which closes a cycle; 0 is acyclic.
-    ``cycle``: the brokers of one of them in order, at most ``NAMED``; empty where there is none.
-    ``bridges``: links of which each alone holds parts together; ``bridge_ends`` the first of them.
-    ``clustering``: of the pairs of a broker's neighbours the share that is linked, the mean over all brokers, 0..1.
+    ``cycle``: the brokers of one of them in order, at most ``NAMED``; empty without cycles.
+    ``bridges``: links whose removal disconnects the network; ``bridge_ends``: the first of them.
+    ``clustering``: the share of pairs of a broker's neighbours that are linked, averaged over brokers, 0..1.
     """
     whole: nx.Graph[int] = nx.empty_graph(graph.brokers)
     whole.add_edges_from(link.ends for link in graph.links)
     cycles = len(graph.links) - graph.brokers + components
-    thin: Any = nx.bridges(whole)  # its stubs say nodes; it yields pairs of them
+    thin: Any = nx.bridges(whole)  # its type stubs are wrong: it yields pairs of nodes
     bridges = sorted(tuple(sorted(ends)) for ends in thin)
     return {
         "cycles": cycles,
@@ -35,7 +35,7 @@ def structure(graph: Graph, components: int) -> dict[str, Any]:
 
 
 def _clustering(graph: Graph) -> float:
-    """Sets of neighbours are integers, a bit per broker, so that what two have in common is one AND."""
+    """Sets of neighbours are integers, with a bit per broker, so an intersection is one AND."""
     neighbours = graph.neighbours()
     sets = [sum(1 << other for other in others) for others in neighbours]
     total = 0.0

@@ -1,4 +1,4 @@
-"""What an estimate of walks over a topology says, whatever the system whose requests walk."""
+"""The result of estimating walks over a topology, for any system with walks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WalkEstimate:
-    """The result of ``walks`` simulated walks; numbers are ``None`` where no walk found anything."""
+    """The result of ``walks`` simulated walks; numbers are ``None`` if no walk found anything."""
 
     policy: str
     holders: int
@@ -15,6 +15,6 @@ class WalkEstimate:
     found: float
     """Share of the walks that found the content."""
     hops: float | None
-    """Mean number of links that a request crossed until it was found, of those found."""
+    """Mean hops of the successful walks."""
     margin: float | None
-    """The mean is that, give or take this, with 95 % confidence."""
+    """Half width of the mean's 95 % interval."""

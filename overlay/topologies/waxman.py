@@ -1,9 +1,9 @@
-"""Waxman's random graphs (Routing of multipoint connections, IEEE JSAC 6(9), 1988), four ways to draw them.
+"""Waxman's random graphs (Routing of multipoint connections, IEEE JSAC 6(9), 1988), drawn in four ways.
 
-Brokers lie uniformly in the unit square; two at distance ``d`` are joined with the probability
-``link_probability * exp(-d / (distance_decay * L))``, L being the largest distance between two of them.
+Brokers are distributed uniformly in the unit square. Two brokers at distance ``d`` are linked with probability
+``link_probability * exp(-d / (distance_decay * L))``, where L is the largest distance between two of them.
 
-The two parameters have letters that trade places in the literature, so here they are named by what they do:
+The literature swaps the letters of the two parameters, so they have descriptive names here:
 
 ====================  =========================  =========
 here                  Waxman 1988, NetworkX      BRITE
@@ -12,15 +12,16 @@ here                  Waxman 1988, NetworkX      BRITE
 ``distance_decay``    alpha                      beta
 ====================  =========================  =========
 
-More than one, because "average connectivity 2" (the thesis) can be read in two, and Waxman's own fixes neither:
+There are several ways because "average connectivity 2" in the thesis has two interpretations, and Waxman's own method
+fixes neither the number of links nor the connectivity:
 
-- ``independent``: Waxman's own. Each pair on its own; redrawn until connected.
-- ``with_links``: Waxman's own, given that it is connected and has exactly so many links. Redrawing until both hold
-  would take a number of draws exponential in the brokers (at mean degree 2 and 100 brokers: for ever), so a Markov
-  chain with that very distribution is run instead.
-- ``grown``: the same beyond what a chain can do in reasonable time. Links are drawn one by one from Waxman's
-  probability, and each part that is left apart is then joined by one link more, drawn likewise.
-- ``incremental``: BRITE's. Brokers arrive one by one, and each links to a number of those that are there already.
+- ``independent``: Waxman's method. Each pair is drawn independently; repeated until the graph is connected.
+- ``with_links``: Waxman's distribution, conditioned on a connected graph with exactly this number of links. Redrawing
+  until both are true would take a number of draws exponential in the brokers (at mean degree 2 and 100 brokers: for
+  ever), so a Markov chain with this distribution is run instead.
+- ``grown``: the same for graphs too large for a Markov chain. Links are drawn one by one with Waxman's
+  probability, and each remaining component is then joined by one further link, drawn in the same way.
+- ``incremental``: BRITE's method. Brokers are added one by one, and each links to a number of earlier ones.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ Edge = tuple[int, int]
 Drawn = tuple[list[Edge], list[Position]]
 
 DRAWN_PAIRS = 2_000_000
-"""How many pairs may be drawn in search of a connected graph: a few seconds."""
+"""Maximum pairs drawn in search of a connected graph: a few seconds."""
 
 _MIDDLE = (0.5, 0.5)
 
 SWAPS_PER_LINK = 20
-"""Length of the chain. A swap in three or so is taken, so that hardly a link is left of the arbitrary start."""
+"""Length of the chain. About a third of the swaps are accepted, so hardly any link of the arbitrary start is left."""
 
 
 def independent(brokers: int, link_probability: float, decay: float, random: Random) -> Drawn:
-    """Waxman's own graph, redrawn, places and all, until connected. Raises ``InvalidSetting`` after too many."""
+    """Waxman's graph, redrawn with new positions until connected. Raises ``InvalidSetting`` after too many attempts."""
     attempts = max(5, min(1000, DRAWN_PAIRS // (brokers * brokers)))
     for _ in range(attempts):
         graph = nx.waxman_graph(brokers, beta=link_probability, alpha=decay, seed=random)
@@ -62,10 +63,10 @@ def independent(brokers: int, link_probability: float, decay: float, random: Ran
 def grown(brokers: int, count: int, decay: float, random: Random) -> Drawn:
     """``count`` links that connect all brokers, at least ``brokers - 1``; 200,000 for 100,000 brokers take seconds.
 
-    A pair drawn uniformly becomes a link with ``exp(-d / (decay * L))``, and pairs drawn twice are too few to matter:
-    Waxman's own given the number of links, with the small ``link_probability`` that it takes to have so few among so
-    many pairs, and which is then no more than a scale. It would never be connected (at mean degree 4 one broker in
-    fifty has no link), so as many links are left for joining parts as there are parts.
+    A pair drawn uniformly becomes a link with ``exp(-d / (decay * L))``; pairs drawn twice are negligible. This is
+    Waxman's distribution for a given number of links. ``link_probability`` is only a scale, small enough for so few
+    links among so many pairs. Such a graph is never connected (at mean degree 4 one broker in
+    fifty has no link), so a link is reserved for each component to be joined.
     """
     positions = _scatter(brokers, random)
     scale = decay * _largest_distance(positions)
@@ -73,7 +74,7 @@ def grown(brokers: int, count: int, decay: float, random: Random) -> Drawn:
     links: dict[Edge, None] = {}
 
     def is_drawn(a: int, b: int) -> bool:
-        """Whether chance makes a link of a pair, which it then is."""
+        """Draws whether a pair becomes a link, and adds it."""
         link = (a, b) if a < b else (b, a)
         if a == b or link in links or random.random() >= exp(-dist(positions[a], positions[b]) / scale):
             return False
@@ -93,7 +94,7 @@ def grown(brokers: int, count: int, decay: float, random: Random) -> Drawn:
 
 
 class _Parts:
-    """Which brokers are connected so far (union and find, with halved paths)."""
+    """Union-find over the connected brokers, with path halving."""
 
     def __init__(self, brokers: int) -> None:
         self._parents = list(range(brokers))
@@ -106,7 +107,7 @@ class _Parts:
             self.count -= 1
 
     def members(self) -> list[list[int]]:
-        """The brokers of each part."""
+        """The brokers of each component."""
         parts: dict[int, list[int]] = {}
         for broker in range(len(self._parents)):
             parts.setdefault(self._root(broker), []).append(broker)
@@ -120,7 +121,7 @@ class _Parts:
 
 
 def incremental(brokers: int, links_per_broker: int, decay: float, random: Random) -> Drawn:
-    """BRITE's: each broker links to ``links_per_broker`` earlier ones (the first few to as many as there are)."""
+    """BRITE's method: each broker links to ``links_per_broker`` earlier ones (the first few to all earlier ones)."""
     positions = _scatter(brokers, random)
     scale = decay * _largest_distance(positions)
     edges: list[Edge] = []
@@ -142,10 +143,10 @@ def with_links(brokers: int, count: int, link_probability: float, decay: float, 
 def swap_links(
     positions: Sequence[Position], count: int, link_probability: float, decay: float, random: Random
 ) -> list[Edge]:
-    """The chain: take a link out and put one in, between the two sides if they fell apart, else anywhere.
+    """The Markov chain: remove a link and add one, between the two sides if the graph fell apart, otherwise anywhere.
 
-    That proposal is as likely as its reverse, and every step is connected; taking it with the ratio of the two graphs'
-    probabilities (Metropolis) makes the chain's distribution Waxman's.
+    The proposal is symmetric, and every state is connected. Accepting it with the ratio of the two graphs'
+    probabilities (Metropolis) gives the chain Waxman's distribution.
     """
     brokers = len(positions)
     scale = decay * _largest_distance(positions)
@@ -175,7 +176,7 @@ def _scatter(brokers: int, random: Random) -> list[Position]:
 
 
 def _largest_distance(positions: Sequence[Position]) -> float:
-    """Between any two, looking only at those so far from the middle that they can be one of the two farthest apart."""
+    """The largest distance between two brokers, considering only brokers far enough from the centre."""
     if len(positions) < 2:
         return 1.0
     radii = [dist(position, _MIDDLE) for position in positions]
@@ -187,7 +188,7 @@ def _largest_distance(positions: Sequence[Position]) -> float:
 
 
 def _any_connected(brokers: int, count: int, random: Random) -> list[Edge]:
-    """The chain's start: a random tree and then any pairs."""
+    """The start of the chain: a random tree, then random pairs."""
     edges = {(random.randrange(new), new): None for new in range(1, brokers)}
     while len(edges) < count:
         a, b = sorted(random.sample(range(brokers), 2))
@@ -206,9 +207,9 @@ def _part(neighbours: list[set[int]], edge: Edge) -> None:
 
 
 def _smaller_side(neighbours: list[set[int]], edge: Edge) -> set[int]:
-    """One of the two parts that the ends of ``edge`` lie in; empty when they still reach each other.
+    """One of the two components at the ends of ``edge``; empty if they are still connected.
 
-    Both parts are searched in turn, so that the time is that of the one that is exhausted first.
+    Both sides are searched alternately, so the time is that of the smaller one.
     """
     mine, other = {edge[0]}, {edge[1]}
     front, other_front = [edge[0]], [edge[1]]
@@ -225,7 +226,7 @@ def _smaller_side(neighbours: list[set[int]], edge: Edge) -> set[int]:
 
 
 def _between(brokers: int, side: set[int], random: Random) -> Edge:
-    """A uniform pair of brokers: one from ``side`` and one not, or any two where ``side`` is empty."""
+    """A uniform pair of brokers: one from ``side`` and one not, or any two if ``side`` is empty."""
     if not side:
         return random.randrange(brokers), random.randrange(brokers)
     inside = random.choice(sorted(side))

@@ -116,7 +116,7 @@ def test_a_patch_that_draws_anew_is_a_version_and_shows_what_it_drew(api: APICli
         ({"links": [{"a": 0, "b": 9}]}, "links", "names broker 9"),
         ({"links": [{"a": 0, "b": 1, "loss": 2}]}, "links[0].loss", "at most 1"),
         ({"links": [{"a": 0, "b": 1, "jitter_ms": 2}]}, "links[0].jitter_ms", "more than the delay"),
-        ({"links": [[0, 1], [1, 0]]}, "links", "is there twice"),
+        ({"links": [[0, 1], [1, 0]]}, "links", "is a duplicate of link 0"),
         ({"note": "a" * 201}, "note", "200"),
         ({"name": ""}, "name", ""),
         ({"colour": "red"}, "colour", "is not known"),
@@ -150,7 +150,7 @@ def test_a_drawing_is_measured_and_advised_on_before_it_is_saved(api: APIClient,
     body["links"] = body["links"][:1]
     cut = api.post("/api/topologies/measures/", body, format="json").json()
     [told] = cut["warnings"]
-    assert told.startswith("It falls into 3 parts that no link joins (2 brokers; brokers 2 and 3 alone): what is asked")
+    assert told.startswith("It has 3 components (2 brokers; brokers 2 and 3 without links): requests in one component")
     advised = api.post("/api/topologies/advice/", {**body, "k": 2}, format="json").json()["links"]
     assert [one["before"] for one in advised] == [None, None]
     assert advised[1]["after"] > 0

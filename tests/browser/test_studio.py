@@ -105,14 +105,14 @@ def test_a_topology_is_drawn_by_mouse_measured_and_saved(page: Page, shown: Show
     page.get_by_role("button", name="Add a broker").click()
     page.get_by_label("Name", exact=True).last.fill("harbour")
     page.keyboard.press("Tab")
-    expect(page.locator("#warnings")).to_contain_text("falls into 2 parts")
+    expect(page.locator("#warnings")).to_contain_text("has 2 components")
 
     page.get_by_role("button", name="Suggest").click()
     expect(page.locator("#advice-list li").first).to_contain_text("joins the last two parts")
     page.get_by_role("button", name="Add these 3 links").click()
     expect(page.locator("#warnings")).to_be_hidden()
     page.keyboard.press("Control+z")
-    expect(page.locator("#warnings")).to_contain_text("falls into 2 parts")
+    expect(page.locator("#warnings")).to_contain_text("has 2 components")
     page.keyboard.press("Control+Shift+z")
     expect(page.locator("#warnings")).to_be_hidden()
 
@@ -267,7 +267,7 @@ def test_what_falls_into_parts_is_seen_measured_and_warned_of_where_it_is_launch
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Or its text").fill("quay,crane\ncrane,gate\nbuoy\n")
     page.get_by_role("button", name="Import").click()
-    told = "It falls into 2 parts that no link joins (3 brokers; broker buoy alone)"
+    told = "It has 2 components (3 brokers; broker buoy without links)"
     expect(page.get_by_text(told)).to_be_visible()
     expect(page.locator("#walked")).to_contain_text("hops, found by")
     expect(page.locator("#advised li")).to_have_count(3)
@@ -288,11 +288,11 @@ def test_what_falls_into_parts_is_seen_measured_and_warned_of_where_it_is_launch
 
     page.goto(f"{shown.url}/experiments/new/")
     page.get_by_role("checkbox", name=name).check()
-    expect(page.get_by_text(f"The topology {name} falls into 2 parts")).to_be_visible()
+    expect(page.get_by_text(f"The topology {name} has 2 components")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Launch 5 runs"))).to_be_enabled()
     page.get_by_role("checkbox", name=name).uncheck()
     page.get_by_role("checkbox", name=re.compile("^Ring of 10 10 brokers")).check()  # and not its copy
-    expect(page.get_by_text("falls into 2 parts")).to_have_count(0)
+    expect(page.get_by_text("has 2 components")).to_have_count(0)
 
 
 @both_widths

@@ -180,44 +180,44 @@ def test_an_upload_of_fifty_megabytes_is_refused_with_a_sentence(olga: Client) -
     assert 'value="huge"' in answer.content.decode()
 
 
-# --- what falls into parts ---
+# --- disconnected topologies ---
 
 ISLANDS = "0,1\n1,2\nharbour\n"
-APART = "falls into 2 parts that no link joins (3 brokers; broker harbour alone)"
-NEVER = "what is asked in one part is never found in another"
+APART = "has 2 components (3 brokers; broker harbour without links)"
+NEVER = "requests in one component never find data in another"
 
 
 @pytest.fixture
 def islands(olga: Client) -> Topology:
-    """Three brokers in a line, and one that no link leads to, as they were imported."""
+    """An imported line of three brokers, and a broker without links."""
     olga.post("/topologies/import/", {"name": "islands", "text": ISLANDS})
     return Topology.objects.get(name="islands")
 
 
-def test_what_falls_into_parts_says_so_wherever_it_is_shown(olga: Client, viktor: Client, islands: Topology) -> None:
+def test_a_disconnected_topology_is_warned_of_on_every_page(olga: Client, viktor: Client, islands: Topology) -> None:
     imported = olga.get(f"/topologies/{islands.pk}/").content.decode()
     assert "Imported 4 brokers and 2 links, in 2 parts." in imported
     for path in ("", "versions/1/", "difference/"):
         page = viktor.get(f"/topologies/{islands.pk}/{path}").content.decode()
-        assert f"It {APART}: {NEVER}. Link the parts, or launch it as it is" in page, path
+        assert f"It {APART}: {NEVER}. Link the components, or launch it as it is" in page, path
     drawn = {"kind": "custom", "name": "again", "brokers": "4", "seed": "0", "links": "0 1\n1 2\n"}
-    assert "(3 brokers; broker 3 alone)" in olga.post("/topologies/preview/", drawn).content.decode()
+    assert "(3 brokers; broker 3 without links)" in olga.post("/topologies/preview/", drawn).content.decode()
     whole = olga.post("/topologies/preview/", {**drawn, "links": "0 1\n1 2\n2 3\n"}).content.decode()
     assert NEVER not in whole
 
 
-def test_what_falls_into_parts_can_be_launched_and_is_warned_of_before(olga: Client, islands: Topology) -> None:
+def test_a_disconnected_topology_can_be_launched_after_a_warning(olga: Client, islands: Topology) -> None:
     ring = topologies.create(name="ring", kind="ring", brokers=4)
     body = {"name": "crossing", "topology": [ring.pk, islands.pk], "replicates": 1}
     body |= {"workload": {"duration_s": 60.0}}
     before = olga.post("/api/experiments/estimate/", body, content_type="application/json")
-    assert f"the topology islands {APART}: {NEVER} and counts as not found" in before.json()["warning"]
+    assert f"the topology islands {APART}: {NEVER}. Link the components first" in before.json()["warning"]
     made = olga.post("/api/experiments/", body, content_type="application/json").json()
     page = olga.get(f"/experiments/{made['id']}/").content.decode()
     assert f"The topology islands {APART}" in page
     assert olga.post(f"/experiments/{made['id']}/launch/").status_code == 302
     alone, crossing = sorted(Run.objects.all(), key=lambda run: run.configuration["topology"]["name"] == "islands")
-    assert f"The overlay {APART}: {NEVER} and counts as" in olga.get(f"/runs/{crossing.pk}/").content.decode()
+    assert f"The overlay {APART}: {NEVER}. Link the components in" in olga.get(f"/runs/{crossing.pk}/").content.decode()
     assert NEVER not in olga.get(f"/runs/{alone.pk}/").content.decode()
 
 
@@ -234,10 +234,10 @@ def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: 
 @pytest.mark.parametrize(
     ("brokers", "links", "said"),
     [
-        (4, [Link(0, 1), Link(2, 3)], "2 parts that no link joins (2 and 2 brokers)"),
-        (3, [], "3 parts that no link joins (brokers 0, 1 and 2 alone)"),
-        (9, [Link(0, 1)], "8 parts that no link joins (2 brokers; brokers 2, 3, 4, 5, 6 and 2 more alone)"),
-        (3, [Link(0, 1), Link(1, 2, loss=1.0)], "2 parts that no link joins, as those between them lose everything"),
+        (4, [Link(0, 1), Link(2, 3)], "2 components (2 and 2 brokers)"),
+        (3, [], "3 components (brokers 0, 1 and 2 without links)"),
+        (9, [Link(0, 1)], "8 components (2 brokers; brokers 2, 3, 4, 5, 6 and 2 more without links)"),
+        (3, [Link(0, 1), Link(1, 2, loss=1.0)], "2 components, as the links between them lose every datagram ("),
         (4, [Link(0, 1), Link(1, 2, loss=0.9), Link(2, 3)], ""),
         (3, [Link(0, 1), Link(1, 2), Link(0, 2, loss=1.0)], ""),
         (1, [], ""),
@@ -245,7 +245,7 @@ def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: 
 )
 def test_parts_are_counted_and_named(brokers: int, links: list[Link], said: str) -> None:
     found = parts.sentence(Graph(brokers, tuple(links)))
-    assert found.startswith(f"It falls into {said}") if said else not found
+    assert found.startswith(f"It has {said}") if said else not found
 
 
 def test_parts_are_as_many_as_are_measured() -> None:

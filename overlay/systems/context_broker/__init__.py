@@ -1,13 +1,13 @@
 """Seed 000, the decentralised context broker. Pure.
 
-- ``wire``        the messages, each described once; bytes to messages and back
-- ``broker``      table, walks, replication, members, pings; ``fast``: what it and clients do without building messages
-- ``clients``     provider, consumer and controller: retransmission until a terminal answer, and a deadline
-- ``workload``    who provides and asks what, when, of which broker; ``searches``: whether it makes brokers search
+- ``wire``        the messages, each described once; parsing and encoding
+- ``broker``      table, walks, replication, members, pings; ``fast``: fast paths without building messages
+- ``clients``     provider, consumer and controller: retransmission until a final answer or a deadline
+- ``workload``    the plan of providers and consumers; ``searches``: whether it makes brokers search
 - ``profiles``    named sets of a broker's settings
-- ``assembly``    of the brokers that are up, which is ordered to join whom, and to watch its neighbours;
-                  ``introduction``: the same at once, without orders
-- ``walking``     how far a walk has to go on a topology
-- ``costs``       what requests and updates cost between brokers, by the brokers' counters
+- ``assembly``    the orders to join neighbours and to monitor them;
+                  ``introduction``: the same state at once, without orders
+- ``walking``     the estimated length of walks on a topology
+- ``costs``       messages between brokers per request and update, from the brokers' counters
 - ``holdings``    whether copies follow the square root of the query rate
 """

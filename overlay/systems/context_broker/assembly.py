@@ -1,13 +1,13 @@
-"""Who has to join whom, and who is to watch its neighbours: the orders a controller gives to make an overlay. Pure.
+"""The orders of a controller that build an overlay: joins, and monitoring of neighbours. Pure.
 
-Counterparts: ``overlay.runtime.orders`` and ``overlay.sim.actors`` give them. A link is ordered once for each pair of
-*incarnations* of its two brokers: a broker that was started again has an empty list of neighbours, so its joins and its
-monitoring are due again. Each link is an order of its own, since a join that names several brokers is acknowledged when
-only some of them answer.
+Counterparts: ``overlay.runtime.orders`` and ``overlay.sim.actors`` send the orders. A link is ordered once for each
+pair of *incarnations* of its two brokers: a restarted broker has an empty list of neighbours, so its joins and its
+monitoring are due again. Each link has its own order, because a join with several brokers is acknowledged even if only
+some of them answer.
 
-Where brokers search for neighbours themselves, the links are candidates only: each incarnation of a broker gets one
-order that names them all, and has carried it out when it says so. That order waits until all were up once, since who
-chooses among the first few chooses badly, and no longer than ``PATIENCE``.
+If brokers choose their neighbours, links are only candidates. Each incarnation of a broker then gets one
+order with all of them, which is done when the broker acknowledges it. That order waits until all brokers have been up,
+because a choice among the first few would be bad, but no longer than ``PATIENCE``.
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Tim
 from overlay.systems.context_broker.clients.questions import Question
 
 ORDER_RETRY = Retry(again_s=(0.5, 1.0, 2.0), give_up_s=4.0)
-"""Joining takes a broker up to a second of its own; a broker that died meanwhile is soon given up on."""
+"""A join takes a broker up to a second. A broker that died meanwhile is soon given up on."""
 RETRY = 500 * MILLISECOND
-"""From an order that was refused to the same one again."""
+"""From the refusal of an order to its repetition."""
 ATTEMPTS = 5
-"""After so many refusals of one order something is wrong for good; it is tried on, and said."""
+"""After this many refusals of one order the problem is reported as permanent; attempts continue."""
 PATIENCE = 5 * SECOND
-"""From when the first broker is up, that those which choose their neighbours wait for the others."""
+"""How long brokers that choose their neighbours wait for the others, from the start of the first broker."""
 
 Key = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One command to one broker. ``joins`` is whom it is to join; nobody tells it to watch its neighbours."""
+    """One command to one broker. ``joins`` are the brokers to join; empty for an order to monitor its neighbours."""
 
     broker: int
     joins: tuple[int, ...]
     incarnations: tuple[int, ...]
-    """Of the broker and, of a link to be made, its neighbour, when the order was given."""
+    """The incarnations of the broker and, for a link, of its neighbour, when the order was sent."""
 
     @property
     def key(self) -> Key:
         return self.broker, self.joins
 
     def question(self, addresses: Sequence[Address]) -> Question:
-        """What to ask ``addresses[self.broker]``."""
+        """The message to ``addresses[self.broker]``."""
         if not self.joins:
             return questions.monitor()
         return questions.join(tuple(addresses[other] for other in self.joins))
 
     def words(self) -> str:
-        """What the broker is to do."""
+        """The order in words, for errors."""
         if not self.joins:
-            return "watch its neighbours"
+            return "monitor its neighbours"
         return f"join broker {self.joins[0]}" if len(self.joins) == 1 else "find neighbours"
 
 
 class Assembly:
-    """What was ordered of an overlay, and what is still due."""
+    """The orders of an overlay that are done, and those that are due."""
 
     def __init__(self, brokers: int, links: Iterable[Link], *, monitoring: bool, searching: bool = False) -> None:
-        """``searching`` is whether brokers choose among their links."""
+        """``searching``: brokers choose among their links."""
         self._brokers = brokers
         self._neighbours: list[list[int]] = [[] for _ in range(brokers)]
         for link in links:
@@ -75,25 +75,25 @@ class Assembly:
         self._searching = searching
         self._patient_until: int | None = None
         self._was_whole = False
-        """Whether all brokers were up at once."""
+        """Whether all brokers have been up at the same time."""
         self._done: dict[Key, tuple[int, ...]] = {}
         self._assumed: dict[int, int] = {}
-        """Brokers and their incarnations among which all is done without any order."""
+        """Brokers and incarnations whose orders are done by other means."""
         self._busy: dict[int, Order] = {}
         self._up: dict[int, int] = {}
         self._unsettled: set[int] = set()
-        """Brokers to look at: all after a change of who is up, and then until nothing is left for them."""
+        """Brokers with possible orders: all after a change of ``up``, then those with remaining orders."""
         self._refusals: dict[Key, int] = {}
         self._not_before: dict[Key, int] = {}
         self._wall = WallClock()
         self._timestamps = Timestamps(self._wall)
         self.trouble = ""
-        """The order that was refused ``ATTEMPTS`` times, in words; empty when none was or it worked since."""
+        """The order refused ``ATTEMPTS`` times, in words; empty if there is none or it has succeeded since."""
 
     def due(self, up: Mapping[int, int], now: int, room: int) -> list[Order]:
-        """The orders to give now, at most ``room`` and one to a broker at a time.
+        """The orders that are due, at most ``room`` and one per broker at a time.
 
-        ``up`` is the incarnation of each broker that is up. Each order must be answered with ``done`` or ``refused``.
+        ``up`` is the incarnation of each running broker. Each order must be followed by ``done`` or ``refused``.
         """
         self._notice(up)
         orders: list[Order] = []
@@ -110,7 +110,7 @@ class Assembly:
         return orders
 
     def begin(self, order: Order, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
-        """Give an order that is due; ``settle`` it once the exchange is over."""
+        """Send an order that is due. Call ``settle`` when the exchange ends."""
         self._wall.offset_ns = wall_offset_ns
         return Exchange(order.question(servers), servers[order.broker], now, self._timestamps, ORDER_RETRY)
 
@@ -123,7 +123,7 @@ class Assembly:
             self.refused(order, f"refused with status {exchange.status}", now)
 
     def assume(self, up: Mapping[int, int]) -> None:
-        """Whatever was to be ordered of these incarnations has been carried out, by other means."""
+        """Mark all orders of these incarnations as done by other means."""
         self._up, self._unsettled = dict(up), set()
         self._assumed = dict(up)
         self._was_whole = self._was_whole or len(up) == self._brokers
@@ -134,7 +134,7 @@ class Assembly:
             self._unsettled = set(up)
 
     def _is_patient(self, now: int) -> bool:
-        """Whether brokers that choose still wait for others to choose from."""
+        """Whether brokers that choose their neighbours still wait for others."""
         self._was_whole = self._was_whole or len(self._up) == self._brokers
         if not self._searching or self._was_whole or not self._up:
             return False
@@ -162,7 +162,7 @@ class Assembly:
         return [Order(broker, (other,), (up[broker], up[other])) for other in others if other in up]
 
     def done(self, order: Order) -> None:
-        """The broker acknowledged it."""
+        """The broker has acknowledged the order."""
         self._busy.pop(order.broker, None)
         self._done[order.key] = order.incarnations
         self._refusals.pop(order.key, None)
@@ -171,7 +171,7 @@ class Assembly:
             self.trouble = ""
 
     def refused(self, order: Order, reason: str, now: int) -> None:
-        """The broker refused it or did not answer; it is due again a little later, if it still is."""
+        """The broker has refused the order or not answered. It is due again later, unless it is obsolete."""
         self._busy.pop(order.broker, None)
         self._refusals[order.key] = self._refusals.get(order.key, 0) + 1
         self._not_before[order.key] = now + RETRY
@@ -179,11 +179,11 @@ class Assembly:
             self.trouble = f"broker {order.broker} could not {order.words()}: {reason}"
 
     def next_retry(self, now: int) -> int | None:
-        """When an order is due that was refused or waits for others; ``None`` when none does."""
+        """The time of the next retry or of the end of ``PATIENCE``; ``None`` without either."""
         times = [*self._not_before.values(), *([] if self._was_whole else [self._patient_until or 0])]
         return min((at for at in times if at > now), default=None)
 
     def is_complete(self, up: Mapping[int, int]) -> bool:
-        """Whether every broker is up and nothing is left to order."""
+        """Whether every broker is up and there are no further orders."""
         self._notice(up)
         return len(up) == self._brokers and not self._busy and not any(map(self._undone, self._unsettled))

@@ -1,7 +1,7 @@
-"""What requests and updates cost between brokers, by the brokers' counters; alike for every search and both arms. Pure.
+"""Messages between brokers per request and update, from the brokers' counters; for all searches and both arms. Pure.
 
-Counterparts: ``overlay.systems.context_broker.broker.station`` names the counters; ``docs/measures.md`` says what is
-compared by which figure.
+Counterparts: ``overlay.systems.context_broker.broker.station`` defines the counters; ``docs/measures.md`` defines the
+figures.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 MESSAGES = ("forwards", "lookaheads")
-"""What seed 000 counts as a query's messages: requests, shallow floods and (structured arm) questions for data that
-brokers sent each other. What came back is not among them, nor is what was sent again for want of an acknowledgement."""
+"""The messages of a query, as counted in seed 000: requests, shallow floods and (structured arm) requests for data
+between brokers. Answers and retransmissions are not counted."""
 
 _ONLY_BETWEEN_BROKERS = (1, 3, 9, 16, 17, *range(22, 32), 33, 34)
-"""Codes that a broker sends to brokers alone; it seldom answers the ping of somebody else."""
+"""Codes that brokers send only to brokers; answers to pings of others are rare."""
 
 DATAGRAMS = (*(f"out_{code}" for code in _ONLY_BETWEEN_BROKERS), "in_4", "in_6")
-"""All that goes between brokers, whatever for: pings, upkeep and acknowledgements, too. Responses and NACKs go to
-clients as well, so those that brokers got are counted, which leaves out the ones that were lost."""
+"""All datagrams between brokers, including pings, upkeep and acknowledgements. Responses and NACKs also go to
+clients, so those received by brokers are counted; lost ones are therefore missing."""
 
 
 def costs(counters: Mapping[str, int], asked: int) -> dict[str, float | None]:
-    """Means by name, ``None`` where nothing was counted; ``asked`` is the number of requests that consumers began."""
+    """Means by name, ``None`` without counts; ``asked`` is the number of requests that consumers began."""
     return {
         "hops": _hops(counters),
         "messages_per_query": _per(asked, counters, MESSAGES),
@@ -36,9 +36,9 @@ def _per(count: int, counters: Mapping[str, int], names: Sequence[str]) -> float
 
 
 def _hops(counters: Mapping[str, int]) -> float | None:
-    """Links from the broker asked to the one that had the data, mean over answers; of a flood also over late ones.
+    """Links from the broker asked to the one with the data, mean over answers; for floods including late answers.
 
-    In the structured arm the questions one after the other that a request took, whatever came of it.
+    In the structured arm: sequential requests per lookup, whatever its result.
     """
     if "hit_hops" not in counters:
         return None
@@ -47,9 +47,9 @@ def _hops(counters: Mapping[str, int]) -> float | None:
 
 
 def _messages_per_update(counters: Mapping[str, int]) -> float | None:
-    """What brokers sent each other to put an update where it belongs, or to refresh its replicas.
+    """Messages between brokers to store an update at the responsible brokers, or to refresh its replicas.
 
-    The structured arm counts its questions for requests and updates together, and those for requests as forwards, too.
+    The structured arm has one counter for requests and updates, and counts those for requests also as forwards.
     """
     updates, questions = counters.get("in_2", 0), counters.get("dht_messages", 0)
     placing = questions - counters.get("forwards", 0) if questions else 0

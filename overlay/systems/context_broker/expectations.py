@@ -1,4 +1,4 @@
-"""How much of everything a run of brokers has: exchanges, searches, pings and what replicas spare of them. Pure."""
+"""Estimated quantities of a run: exchanges, searches, pings, and the effect of replicas. Pure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from overlay.systems.context_broker.broker.search.walk import Walk
 from overlay.systems.context_broker.workload import Workload
 
 ENTRY = 1_400
-"""Bytes of an entry beside its payload."""
+"""Bytes of an entry without its payload."""
 BACK = {"walk": 1.0, "flood": 0.15, "structured": 0.1}
-"""How many payloads come back for each broker that is asked on the way, recorded at both ends."""
+"""Payloads returned per broker asked on the path, recorded at both ends."""
 SPARSE = 1.7
-"""How many times as many steps a walk takes where there are no more links than brokers, as on a ring: 4.5 where 2.7
-were expected, live, with two of ten that have the data."""
+"""The factor by which walks are longer if there are no more links than brokers, as in a ring: measured live, 4.5 steps
+instead of 2.7 with the data on two of ten brokers."""
 
 
 def expected(configuration: Mapping[str, Any], settings: Mapping[str, Any]) -> Expected:
-    """How much of everything a run of ``configuration`` has, about; ``settings`` are all of them."""
+    """The estimate for ``configuration``; ``settings`` are complete."""
     workload, topology = Workload(**configuration["workload"]), configuration["topology"]
     brokers: int = topology["brokers"]
     links = len(topology["links"])
@@ -46,7 +46,7 @@ def expected(configuration: Mapping[str, Any], settings: Mapping[str, Any]) -> E
         asked = requests * (1 - having / brokers) * each
         if settings["replication"] != "none":
             asked = max(asked, _until_they_are_there(workload, settings, strategy, having, brokers, links, requests))
-        refreshes = updates * (having - 1) / 2 if settings["replica_refresh"] else 0.0  # half of a run they are fewer
+        refreshes = updates * (having - 1) / 2 if settings["replica_refresh"] else 0.0  # fewer in the first half
         is_walk = isinstance(strategy, Walk)
         asked *= SPARSE if is_walk and links <= brokers else 1.0
         steps, back = (each, BACK["walk"]) if is_walk else (log2(brokers + 1), BACK["flood"])
@@ -70,9 +70,9 @@ def expected(configuration: Mapping[str, Any], settings: Mapping[str, Any]) -> E
 
 
 def _having(workload: Workload, settings: Mapping[str, Any], brokers: int) -> float:
-    """How many brokers can answer a request, about: those of providers, and those that keep a replica.
+    """The estimated number of brokers that can answer a request: those of providers, and those with a replica.
 
-    A request that its own broker can answer leaves no replica, so that the more have the data the fewer join them.
+    A request answered by its own broker creates no replica, so growth slows down as more brokers have the data.
     """
     most = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
     holders = min(most, workload.holders or most)
@@ -93,9 +93,9 @@ def _until_they_are_there(
     links: int,
     requests: float,
 ) -> float:
-    """How many brokers are asked before replicas lie wherever they are asked for, about.
+    """The estimated number of brokers asked before replicas exist at every broker that needs them.
 
-    Of each entity the first request at each broker searches, and meets the more replicas the later it comes.
+    For each entity, the first request at each broker searches, and later ones find more replicas.
     """
     places = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
     firsts = min(places, workload.consumers) * workload.entities
@@ -107,7 +107,7 @@ def _until_they_are_there(
 
 
 def _strategy(settings: Mapping[str, Any], brokers: int) -> Strategy:
-    """What searches with these settings."""
+    """The strategy of these settings."""
     known = {info.name for info in describe(BrokerConfig)}
     config = BrokerConfig(**{name: value for name, value in settings.items() if name in known}).among(brokers)
     return STRATEGIES[config.search](config)

@@ -1,8 +1,8 @@
-"""Whether copies follow what is asked for: the shape that random replication is said to reach. Pure.
+"""The relation between copies and queries, which random replication is said to bring to a square root. Pure.
 
-With p_i copies of entity i and queries for it at the rate q_i, a random search for any entity costs the fewest steps in
-all where p_i grows with the square root of q_i (Cohen & Shenker 2002). On doubly logarithmic axes that is a line of
-slope 0.5; copies alike for all are slope 0, copies in proportion to queries slope 1.
+Let entity i have p_i copies and be queried at rate q_i. Random searches then need the fewest steps
+overall if p_i grows with the square root of q_i (Cohen & Shenker 2002). On log-log axes this is a line of
+slope 0.5. Equal numbers of copies are slope 0, copies in proportion to queries are slope 1.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Shape:
 
 
 def fit_shape(points: Iterable[tuple[float, float]]) -> Shape | None:
-    """The shape of (queries per second, copies); points that are not positive say nothing and are left out.
+    """The shape of (queries per second, copies). Points that are not positive are ignored.
 
-    ``None`` for fewer than three points, or where all rates are alike.
+    ``None`` for fewer than three points, or if all rates are equal.
     """
     logs = [(log(rate), log(copies)) for rate, copies in points if rate > 0 and copies > 0]
     count = len(logs)

@@ -1,4 +1,4 @@
-"""An overlay that is up at once: brokers that know their neighbours without a controller's orders. Pure."""
+"""Starts an overlay at once: brokers with their neighbours, without a controller's orders. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from overlay.systems.context_broker.broker.broker import Broker
 
 STRUCTURED = "structured"
 SETTLING = 15 * SECOND
-"""Until the structured arm has filled its tables: three of its refreshes. After one, 1 key in 60 is misplaced."""
+"""Until the structured arm has filled its tables: three refreshes. After one, 1 key in 60 is misplaced."""
 
 
 def introduce(broker: Broker, neighbours: Iterable[Address], now: int) -> None:
-    """Let it know its neighbours, each as if it had joined."""
+    """Add neighbours, as if each had joined."""
     for neighbour in neighbours:
         broker.receive_datagram(f"8|1|{format_address(broker.address)}|*".encode(), neighbour, now)
-    broker.datagrams_to_send()  # acknowledgements, which nobody waits for
+    broker.datagrams_to_send()  # discard acknowledgements

@@ -77,13 +77,13 @@ def of_profile(settings: Mapping[str, Any]) -> Mapping[str, Value]:
 
 
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` over those of their profile, which is named no more. Raises ``InvalidSetting`` if it is unknown."""
+    """``settings`` merged with those of their profile, without its name. Raises ``InvalidSetting`` if it is unknown."""
     PROFILE.check(settings.get(PROFILE.name, PLAIN))
     return {**of_profile(settings), **{name: value for name, value in settings.items() if name != PROFILE.name}}
 
 
 def differing() -> dict[str, dict[str, Value]]:
-    """The settings that some profile sets: of each, the value in every profile that does."""
+    """The settings in any profile, with their value in each profile that sets them."""
     found: dict[str, dict[str, Value]] = {}
     for profile, values in PROFILES.items():
         for name, value in values.items():

@@ -1,4 +1,4 @@
-"""What a broker is sent before the first one is forked, so that those that are forked share more memory. Pure."""
+"""Datagrams that warm up a broker before the first fork, so that forked brokers share more memory. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from overlay.systems.context_broker.wire.messages import (
 )
 
 TIMES = 20
-"""Bytecode is specialised after some eight times."""
+"""Repetitions. Bytecode is specialised after about eight."""
 
 
 def datagrams(own: Address, unix_ms: int) -> list[bytes]:
-    """What ``own`` sends as a broker's neighbour, provider, consumer and controller."""
+    """The datagrams of ``own`` as a broker's neighbour, provider, consumer and controller."""
     return list(_datagrams(own, unix_ms))
 
 

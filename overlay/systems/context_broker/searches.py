@@ -1,8 +1,7 @@
-"""Whether a workload makes brokers search at all: an estimate from the plan of its clients. Pure.
+"""Whether a workload makes brokers search: an estimate from the plan of its clients. Pure.
 
-An experiment whose queries never leave the broker that was asked measures one broker, whatever its topology is. That is
-so where every broker that is asked holds what is asked for, from its own providers or, after its first search, as a
-replica.
+An experiment whose queries never leave the broker asked measures a single broker, whatever the topology. This happens
+if every broker has all requested data, from its own providers or, after its first search, as a replica.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ from typing import Any
 from overlay.systems.context_broker.workload import Workload, plan_clients
 
 HARDLY = 0.05
-"""Of the requests: if fewer leave their broker, an experiment hardly exercises the overlay."""
+"""Share of requests that leave their broker, below which an experiment hardly exercises the overlay."""
 NONE = 0.005
-"""Below this share no query of most runs leaves its broker."""
+"""Below this share, most runs have no query that leaves its broker."""
 MOST_CLIENTS = 20_000
-"""Clients of a plan that is drawn for the estimate; 50,000 take a second."""
+"""Maximum clients of a plan drawn for the estimate; 50,000 take a second."""
 MOST_PLANNED = 20
-"""Configurations of which the clients' plans are drawn for a warning; 200 would keep a form waiting."""
+"""Maximum configurations whose plans are drawn for a warning; 200 would delay a form."""
 ADVICE = "raise entities, lower holders or turn replication off"
 
 
 def searched_share(configuration: Mapping[str, Any], seed: int) -> float:
-    """About which share of the requests of measuring leave their broker, 0 to 1; 1 where that is not estimated.
+    """The estimated share of requests during measuring that leave their broker, 0 to 1; 1 without an estimate.
 
-    A broker needs a search for each entity that its providers do not describe: the first time that it is asked for it,
-    and again whenever its replica has expired. That the first search leaves a replica at that very broker is assumed,
-    so that the share is rather too small where replicas are few.
+    A broker needs a search for each entity that its providers do not update: at the first request,
+    and again whenever its replica has expired. The estimate assumes that the first search creates a replica at that
+    broker, so it is too low if replicas are few.
     """
     settings, topology = configuration["settings"], configuration["topology"]
     workload = Workload(**configuration["workload"])
@@ -59,48 +58,48 @@ def searched_share(configuration: Mapping[str, Any], seed: int) -> float:
 
 
 def keeps_replicas(settings: Mapping[str, Any], workload: Workload) -> bool:
-    """Whether the broker that a consumer asks may keep what it found."""
+    """Whether a consumer's broker may keep a replica of what it found."""
     replication = settings.get("replication")
     is_on = replication != "none" and not (replication == "random" and settings.get("replication_index") == 0)
     return is_on and workload.valid_ms >= settings.get("replication_threshold_ms", 0)
 
 
 def _first(workload: Workload, consumers: int) -> float:
-    """Chance that an entity is asked for at a broker of so many consumers while measuring and was not in warming."""
+    """Probability that an entity is requested at a broker with this many consumers in measuring, but not in warming."""
     ramp, rate = workload.ramp_s(), consumers / workload.request_interval_s
-    while_warming = consumers + rate * ramp / 2  # each asks as it starts, and they start all along the ramp
+    while_warming = consumers + rate * ramp / 2  # each sends a request when it starts, and starts are along the ramp
     return exp(-while_warming / workload.entities) * (1 - exp(-rate * workload.duration_s / workload.entities))
 
 
 def _expiries(workload: Workload) -> float:
-    """How often a replica expires while measuring; a value is half an update interval old when it is copied."""
+    """How often a replica expires during measuring. On average a value is half an update interval old when copied."""
     total = workload.ramp_s() + workload.duration_s
     lasts = max(workload.valid_ms / 1e3 - workload.update_interval_s / 2, 0.001)
     return total // lasts * workload.duration_s / total
 
 
 def warnings(configurations: Sequence[Mapping[str, Any]], seed: int) -> tuple[str, str]:
-    """What to know of these before they are launched; empty where there is nothing."""
+    """Warnings before a launch; empty if there are none."""
     some = configurations[:: -(-len(configurations) // MOST_PLANNED)] if configurations else ()
     shares = (searched_share(one, seed) for one in some)
     return _hardly_asked(configurations), warning(max(shares, default=1.0))
 
 
 def _hardly_asked(configurations: Sequence[Mapping[str, Any]]) -> str:
-    """What to know of configurations that end before each consumer has asked; empty where there are none."""
+    """A warning about configurations that end before each consumer has sent a request; empty if there are none."""
     asking = [configuration["workload"] for configuration in configurations if configuration["workload"]["consumers"]]
     if not (short := [one for one in asking if one["request_interval_s"] > one["duration_s"]]):
         return ""
     worst = max(short, key=lambda one: float(one["request_interval_s"] / one["duration_s"]))
     return (
-        f"A consumer asks every {worst['request_interval_s']:g} s and {worst['duration_s']:g} s are measured: some "
-        "never ask, and a run with few consumers may hold no request at all. A shorter request interval or a longer "
-        "duration gives figures"
+        f"Consumers send a request every {worst['request_interval_s']:g} s, but measuring lasts only "
+        f"{worst['duration_s']:g} s: some send none, and a run with few consumers may have no requests. Use a "
+        "shorter request interval or a longer duration"
     )
 
 
 def warning(share: float) -> str:
-    """What to know of a workload of which ``share`` of the requests leave their broker; empty if enough do."""
+    """A warning if only a small ``share`` of the requests leave their broker; otherwise empty."""
     if share >= HARDLY:
         return ""
     how_many = "no query" if share < NONE else f"hardly any query (about {share * 100:.2g} %)"
@@ -108,7 +107,7 @@ def warning(share: float) -> str:
 
 
 def remark(summary: Mapping[str, Any]) -> str:
-    """The same of a run that has ended: empty unless it measured queries, and none left its broker."""
+    """The same for a completed run: empty unless it measured queries and none left its broker."""
     if not summary.get("requests") or summary.get("messages_per_query") != 0:
         return ""
     return f"no query left its broker: {ADVICE}"

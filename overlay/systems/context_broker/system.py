@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 WALK_POLICIES = {
     "backtrack": "backtracks",
-    "avoid": "avoids where it was",
+    "avoid": "avoids visited brokers",
     "uniform": "goes anywhere",
     "noback": "does not turn back",
 }
@@ -61,16 +61,16 @@ MONITORING = SettingInfo(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of a network of brokers."""
+    """The settings of a network of brokers."""
 
     broker: BrokerConfig
-    """Every broker's; its ``walk_ttl`` of 0 follows the size of the overlay."""
+    """The settings of every broker; a ``walk_ttl`` of 0 depends on the size of the overlay."""
     monitoring: bool = True
     """Whether each broker is ordered to monitor its neighbours once it has joined them."""
 
 
 class ContextBroker(System):
-    """Brokers in an overlay, providers that push context to them, and consumers that ask any of them."""
+    """Brokers in an overlay, providers that push context to them, and consumers that query any of them."""
 
     name = "context-broker"
     title = "Decentralised context broker"
@@ -155,7 +155,7 @@ class ContextBroker(System):
     ) -> None:
         config = self.read_settings(settings).broker
         if brokers == 1 and config.arm == "unstructured" and config.search == "k-walkers":
-            raise InvalidSetting("search", "one broker has no neighbours that several walks could go to; choose walk")
+            raise InvalidSetting("search", "k-walkers needs several brokers; choose walk for a single broker")
         super().check(settings, workload, brokers, positions)
 
     # ---- plan
@@ -221,7 +221,7 @@ class ContextBroker(System):
         return Assembly(graph.brokers, graph.links, monitoring=settings.monitoring, searching=searching)
 
     def can_introduce(self, settings: Settings) -> bool:
-        """Brokers that choose their neighbours cannot be given any."""
+        """Brokers that choose their neighbours cannot be assigned any."""
         return settings.broker.membership == GIVEN
 
     def introduce(
@@ -232,7 +232,7 @@ class ContextBroker(System):
         introduce(server, neighbours, now)
         if settings.monitoring:
             server.receive_datagram(b"0|1", controller, now)
-            server.datagrams_to_send()  # an acknowledgement, which nobody waits for
+            server.datagrams_to_send()  # discard an acknowledgement
         server.events()
 
     def settling_ns(self, settings: Settings) -> int:
@@ -326,7 +326,7 @@ def _parsed(data: bytes) -> AnyMessage | None:
 
 
 class _Meter(Meter):
-    """By the codes of messages, and what a linear table compared."""
+    """Counts messages by code, and the entries compared by a linear table."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker

@@ -1,4 +1,4 @@
-"""When a setting of brokers, or of the workload, is used. What brokers do with each is in ``broker``. Pure."""
+"""Conditions under which settings of brokers, or of the workload, are used. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEPT = ("random", "path", "requester")
 
 
 def _of_searches() -> dict[str, Use]:
-    """What the strategies say that they use."""
+    """The settings declared by the strategies."""
     users: dict[str, tuple[str, ...]] = {}
     for name, strategy in STRATEGIES.items():
         for used in strategy.uses:
@@ -47,7 +47,7 @@ USES: dict[str, Use] = {
     "request_interval_s": Use("consumers"),
     "acknowledgements": Use("consumers"),
     "popularity": Use("entities", more_than=1),
-    # Whom a broker listens to. In a simulation there is nobody but those that it made, all of them in 127.0.0.0/8.
+    # The networks that a broker trusts. In a simulation all addresses are in 127.0.0.0/8.
     **{name: Use(ENGINE, (LIVE,), at_default=True) for name in ("controller_networks", "trusted_networks")},
 }
-"""By name of the setting that may be unused."""
+"""Conditions by name of the setting."""

@@ -1,7 +1,7 @@
-"""How far a walk has to go on a topology, by walking it: the brokers' own policies, no time, no loss.
+"""Estimates the length of walks on a topology by simulating them with the brokers' policies, without time or loss.
 
-A walk starts at a random broker that lacks the content, which lies on a share of the brokers, others for each walk. It
-ends where the content is found, where its policy knows no way on, or at the brokers' own limit of hops. Equal graphs
+A walk starts at a random broker without the content, which is on a share of the brokers, drawn for each walk. It
+ends when the content is found, when its policy returns no neighbour, or at the brokers' limit of hops. Equal graphs
 give equal estimates.
 """
 
@@ -21,18 +21,18 @@ from overlay.topologies.walks import WalkEstimate
 
 WALKS = 1_000
 MOST_HOPS = 40_000
-"""Of all walks together: half a second. Whoever needs more has few but long walks."""
+"""Maximum hops of all walks together: half a second. If walks are long, there are fewer."""
 FEWEST = 20
 HOLDERS = 0.01
-"""Share of the brokers that hold the content; at least one does."""
+"""Share of the brokers with the content; at least one."""
 CONSUMER = -1
-"""On the path of a request before all brokers."""
+"""The first element of a request's path."""
 
 
 def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float = HOLDERS) -> WalkEstimate:
-    """Of a checked graph; the policy is the brokers' default unless another is given.
+    """The estimate for a checked graph; the default policy is that of brokers.
 
-    Raises ``InvalidSetting`` for a policy there is not.
+    Raises ``InvalidSetting`` for an unknown policy.
     """
     if policy not in POLICIES:
         raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {policy!r:.40}")
@@ -51,7 +51,7 @@ Walk = Callable[[list[list[int]], int, set[int], WalkPolicy, int, Chance], Walke
 
 
 def _all(graph: Graph, policy: WalkPolicy, walk: Walk, holders: int, chance: Chance) -> tuple[list[int], int]:
-    """The hops of each walk that found something, and how many walked."""
+    """The hops of each successful walk, and the number of all walks."""
     neighbours, limit = graph.neighbours(), BrokerConfig().among(graph.brokers).ttl
     found: list[int] = []
     walked = spent = 0
@@ -80,7 +80,7 @@ def _walk(
 def _depth_first(
     neighbours: list[list[int]], start: int, held: set[int], policy: WalkPolicy, limit: int, chance: Chance
 ) -> Walked:
-    """A broker that saw the request refuses it, and the one that sent it asks its next neighbour."""
+    """A broker that has seen the request refuses it, and the sender asks its next neighbour."""
     path, tried, seen, hops = [CONSUMER, start], {start: set[int]()}, {start}, 0
     while len(path) > 1:
         at = path[-1]
@@ -101,5 +101,5 @@ def _depth_first(
 
 
 def _choose(policy: WalkPolicy, neighbours: list[int], path: list[int], chance: Chance) -> int | None:
-    """Policies only ask whether addresses are equal, so numbers of brokers will do."""
+    """Policies only compare addresses for equality, so broker numbers are sufficient."""
     return cast("int | None", policy.choose(cast(Any, neighbours), cast(Any, path), chance))

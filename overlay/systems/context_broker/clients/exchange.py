@@ -1,6 +1,6 @@
-"""One question to one broker until it ends: answered, refused, not found, or given up.
+"""One exchange with a broker, until it is answered, refused, not found, or given up.
 
-Counterparts: ``questions`` builds the request; ``lanes`` and ``overlay.programs.context_broker.client`` give each
+Counterparts: ``questions`` defines the messages; ``lanes`` and ``overlay.programs.context_broker.client`` give each
 exchange a port::
 
     0         1 s       2 s                 4 s                           10 s
@@ -27,19 +27,19 @@ from overlay.systems.context_broker.wire.messages import Nack, Status
 from overlay.systems.context_broker.wire.table import AnyMessage
 
 LINGER_NS = SECOND
-"""How long the ACK 102 beside a Response is waited for before its port is given up."""
+"""How long to wait for the ACK 102 that accompanies a Response, before the port is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When an unanswered question is asked again; all counted from its first sending."""
+    """The times of retransmissions, all relative to the first transmission."""
 
     again_s: tuple[float, ...] = (1.0, 2.0, 4.0)
-    """Seconds, rising. Earlier finds lost datagrams sooner, and burdens a broker that is merely slow."""
+    """Seconds, increasing. Earlier times detect lost datagrams sooner, but add load to slow brokers."""
     give_up_s: float = 10.0
-    """Seconds. As long as brokers remember a forwarded request by default: what comes later finds nobody."""
+    """Seconds. Equal to the default time that brokers keep a forwarded request; later answers cannot arrive."""
     instants: tuple[int, ...] = field(init=False, repr=False)
-    """Nanoseconds: all that is before giving up, and that."""
+    """Nanoseconds: the retransmissions and the time of giving up."""
 
     def __post_init__(self) -> None:
         if not 0 < self.give_up_s <= 3600:
@@ -52,13 +52,13 @@ class Retry:
 
 @dataclass(slots=True)
 class WallClock:
-    """What to add to monotonic time to get Unix time. The driver keeps it right; clients of a process share one."""
+    """The offset from monotonic to Unix time. The driver keeps it correct; the clients of a process share one."""
 
     offset_ns: int = 0
 
 
 class Timestamps:
-    """Header timestamps that never repeat: the wall clock in milliseconds, or one more than the last."""
+    """Unique header timestamps: the wall clock in milliseconds, but greater than the previous one."""
 
     __slots__ = ("_last", "_wall")
 
@@ -72,15 +72,15 @@ class Timestamps:
 
 
 class TracedTimestamps(Timestamps):
-    """Timestamps of queries that brokers trace when they trace one in ``one_in``: of one port, and so used once.
+    """Timestamps of queries that brokers trace if they trace one in ``one_in``; for one port, used once.
 
-    A later one is taken instead of the present one, at most ``AHEAD_MS``; where there is none so near, the present one.
+    Chooses the next such timestamp within ``AHEAD_MS``, or the current one if there is none.
     """
 
     __slots__ = ("_one_in", "_port")
 
     AHEAD_MS = 10_000
-    """Well within the 30 s by which a sealed broker's clock and a consumer's may differ."""
+    """Well within the 30 s by which the clocks of a broker and a consumer may differ."""
 
     def __init__(self, wall: WallClock, port: int, one_in: int) -> None:
         super().__init__(wall)
@@ -95,7 +95,7 @@ class TracedTimestamps(Timestamps):
 
 
 class Exchange:
-    """A ``Node`` at one address, used once. It asks on creation; see ``outcome`` and ``is_over`` after each call."""
+    """A ``Node`` at one address, used once. It sends on creation; check ``outcome`` and ``is_over`` after each call."""
 
     __slots__ = (
         "_due",
@@ -119,11 +119,12 @@ class Exchange:
         self.outcome = ""
         """One of ``facts.OUTCOMES``; empty while it is open."""
         self.status = 0
-        """The status code that ended it; 102 for an answer, 0 when none came."""
+        """The status code that ended it; 102 for an answer, 0 without one."""
         self.sent_at = now
         self.ended_at = 0
         self.is_over = False
-        """Whether nothing more is wanted from the port: the outcome is known, and so is what belongs beside it."""
+        """Whether the port is no longer needed: the outcome is known and the accompanying ACK has arrived or timed
+        out."""
         self._question = question
         self._timestamps = timestamps
         self._retry = retry
@@ -140,27 +141,27 @@ class Exchange:
 
     @property
     def first_stamp(self) -> int:
-        """The header timestamp of the first sending, Unix ms."""
+        """The header timestamp of the first transmission, Unix ms."""
         return self._stamps[0]
 
     @property
     def last_stamp(self) -> int:
-        """The header timestamp of the last sending, Unix ms."""
+        """The header timestamp of the last transmission, Unix ms."""
         return self._stamps[-1]
 
     @property
     def reply(self) -> AnyMessage | None:
-        """What ended it, where anything came."""
+        """The message that ended it; ``None`` if none arrived."""
         return parse(self._reply) if self._reply else None
 
     @property
     def reply_stamp(self) -> int:
-        """The header timestamp of what ended it, Unix ms; 0 where nothing came."""
+        """The header timestamp of that message, Unix ms; 0 if none arrived."""
         return stamp_of(self._reply) if self._reply else 0
 
     @property
     def is_clean(self) -> bool:
-        """Whether no further answer can come, so that another exchange may use the port."""
+        """Whether no further answer can arrive, so that another exchange can use the port."""
         if not self.is_over or len(self._stamps) > 1 or not self._reply:
             return False
         return self._is_acknowledged or self.outcome != "answered"
@@ -170,7 +171,7 @@ class Exchange:
             self.receive_datagram(data, source, now)
 
     def receive_datagram(self, data: bytes, source: Address, now: int) -> None:
-        """Anything that is not the answer, or not from the broker asked, changes nothing."""
+        """Ignores everything but the answer of the broker asked."""
         if self.is_over or source != self.broker:
             return
         question = self._question
@@ -183,7 +184,7 @@ class Exchange:
             self._hear_refusal(data, now)
 
     def handle_timer(self, now: int) -> None:
-        """Ask again, give up asking, or give up waiting for the last ACK."""
+        """Retransmit, give up, or stop waiting for the last ACK."""
         if self.is_over or now < self._due:
             return
         if self.outcome:

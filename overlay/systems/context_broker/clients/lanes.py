@@ -1,6 +1,6 @@
-"""A client's ports. A lane is the name of one port; the driver opens it when it first sees it and closes it when told.
+"""A client's ports. A lane is the number of a port. The driver opens it at first use and closes it on request.
 
-Lanes count up and never come back: a closed one stays closed, so that a late answer to it finds nobody.
+Lane numbers increase and are never reused: a closed lane stays closed, so a late answer reaches no other exchange.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from overlay.systems.context_broker.clients.exchange import Exchange
 
 MAX_LANES = 64
-"""Open lanes of one client. With all of them busy its next request waits, and its lateness shows."""
+"""Maximum open lanes of a client. If all are busy its next request waits, which is visible as its delay."""
 
 E = TypeVar("E", bound=Exchange)
 
@@ -32,7 +32,7 @@ class Lanes(Generic[E]):
         """Whether ``take`` may be called."""
 
     def take(self, exchange: E) -> int:
-        """The lane of a new exchange: one left clean, or a fresh one."""
+        """The lane of a new exchange: a clean one, or a new one."""
         if self._idle:
             lane = self._idle.pop()
         else:
@@ -44,15 +44,15 @@ class Lanes(Generic[E]):
         return lane
 
     def heed(self, exchange: E) -> None:
-        """Its timer may have changed: to earlier, that is, for what was put off is noticed in time."""
+        """Its timer may have moved to an earlier time. A later time needs no call."""
         due = exchange.next_timer()
         if self._due is None or (due is not None and due < self._due):
             self._due = due
 
     def release(self, lane: int) -> bool:
-        """Its exchange is over: keep the lane where it is clean, else have it closed.
+        """The exchange has ended: keep the lane if it is clean, otherwise close it.
 
-        Whether that leads to anything at once: a lane to close, or room where there was none.
+        Returns whether there is something to do: a lane to close, or a free lane after all were busy.
         """
         had_room, self.has_room = self.has_room, True
         exchange = self._busy.pop(lane)
@@ -68,11 +68,11 @@ class Lanes(Generic[E]):
         return self._busy.get(lane)
 
     def busy(self) -> Sequence[tuple[int, E]]:
-        """A snapshot: releasing while looking is allowed."""
+        """A snapshot, so that lanes can be released while iterating."""
         return tuple(self._busy.items())
 
     def handle_timers(self, now: int) -> Sequence[tuple[int, E]]:
-        """Call the exchanges that wanted it by now, and return them with their lanes, for a look at each."""
+        """Call the timers that are due. Returns these exchanges with their lanes."""
         if self._due is None or self._due > now:
             return ()
         called = []
@@ -86,8 +86,8 @@ class Lanes(Generic[E]):
         return called
 
     def next_timer(self) -> int | None:
-        """When to call ``handle_timers`` (ns). It may be to no use, as an exchange that wanted it has ended since: that
-        happens once a second, where looking through all lanes for the earliest would cost after each datagram.
+        """When to call ``handle_timers`` (ns). The call may be unnecessary, if the exchange has ended since. That
+        happens about once a second; searching all lanes for the earliest timer would cost time after each datagram.
         """
         return self._due
 

@@ -1,4 +1,4 @@
-"""The usual form of a payload, ``K=V;K=V``. Brokers neither know nor require it."""
+"""The usual format of a payload, ``K=V;K=V``. Brokers do not require it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from overlay.core.errors import InvalidSetting
 
 
 def parse_pairs(text: str) -> dict[str, str] | None:
-    """The pairs of a payload in the usual form (one ``;`` may end it), or ``None`` where it has another."""
+    """The pairs of a payload in this format (a final ``;`` is allowed), or ``None`` for another format."""
     pairs: dict[str, str] = {}
     for pair in text.removesuffix(";").split(";"):
         key, equals, value = pair.partition("=")
@@ -19,8 +19,8 @@ def parse_pairs(text: str) -> dict[str, str] | None:
 
 
 def format_pairs(pairs: Mapping[str, object]) -> str:
-    """The payload of these pairs. Raises ``InvalidSetting`` where a key or value would break the form."""
+    """The payload of these pairs. Raises ``InvalidSetting`` for keys or values that break the format."""
     for key, value in pairs.items():
         if not key or any(mark in f"{key}{value}" for mark in ";="):
-            raise InvalidSetting("payload", f"{key[:60]!r}: keys and values are free of ';' and '=', keys not empty")
+            raise InvalidSetting("payload", f"{key[:60]!r}: keys and values must not contain ';' or '=', or be empty")
     return ";".join(f"{key}={value}" for key, value in pairs.items())

@@ -1,4 +1,4 @@
-"""What one exchange sends and what ends it (wire-protocol section 3). Counterpart: ``exchange`` asks a ``Question``."""
+"""The messages of an exchange and its answers (wire-protocol section 3). Counterpart: ``exchange``."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from overlay.systems.context_broker.wire.messages import (
 from overlay.systems.context_broker.wire.table import AnyMessage
 
 LONGEST_VALID_MS = 10**18
-"""Its end still has the 19 digits that an integer of a message may have."""
+"""Maximum validity. Its end still has at most the 19 digits of an integer in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One operation, ready to be sent any number of times."""
+    """One operation, which can be sent repeatedly."""
 
     write: Callable[[int], bytes]
-    """The datagram, stamped with Unix milliseconds."""
+    """The datagram with a timestamp in Unix milliseconds."""
     is_answer: Callable[[bytes], bool]
-    """Whether a datagram from the broker asked is what was wanted. A NACK ends every exchange."""
+    """Whether a datagram from the broker asked is the answer. A NACK ends every exchange."""
     is_last: Callable[[bytes], bool] | None = None
-    """Whether a datagram is the ACK 102 that comes beside the answer, where one does: the port is free after both."""
+    """Whether a datagram is the ACK 102 that accompanies the answer, if there is one: the port is free after both."""
 
 
 def request(key: Key, *, is_quiet: bool = False) -> Question:
-    """Data of an entity and scope; the Response answers. Beside it comes ACK 102, unless the request is quiet.
+    """Request data of an entity and scope. The answer is a Response, with ACK 102 unless the request is quiet.
 
-    Raises ``WireError`` for a key that no message can carry.
+    Raises ``WireError`` for a key that no message can contain.
     """
     write = _stamped((QuietRequest if is_quiet else ContextRequest)(0, *key))
     about = "|".join(key).encode()
@@ -57,12 +57,13 @@ def request(key: Key, *, is_quiet: bool = False) -> Question:
 
 
 def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes) -> Question:
-    """Store data that are valid for ``valid_ms`` from each sending; ``flag`` is ``A`` or ``U``. ACK 102 answers.
+    """Store data that is valid for ``valid_ms`` from each transmission; ``flag`` is ``A`` or ``U``. The answer is ACK
+    102.
 
-    Raises ``WireError`` for what every broker would refuse, without a word on why.
+    Raises ``WireError`` for data that every broker would refuse without giving a reason.
     """
     if valid_ms > LONGEST_VALID_MS:
-        raise WireError(f"a validity of {valid_ms:.4g} ms ends after the last instant that a message can name")
+        raise WireError(f"a validity of {valid_ms:.4g} ms ends after the last time that a message can express")
     try:
         payload.decode()
     except UnicodeDecodeError as error:
@@ -75,38 +76,38 @@ def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes)
 
 
 def join(neighbours: tuple[Address, ...]) -> Question:
-    """Order a broker to become a neighbour of these. ACK 102 answers."""
+    """Order a broker to become a neighbour of these brokers. The answer is ACK 102."""
     return Question(_stamped(BrokerJoining(0, neighbours)), _acknowledged("BrokerJoining", Status.REQ_PROCESSED))
 
 
 def leave() -> Question:
-    """Order a broker to leave the network. ACK 101 answers; there is no other."""
+    """Order a broker to leave the network. The only answer is ACK 101."""
     return Question(_stamped(BrokerLeaving(0)), _acknowledged("BrokerLeaving", Status.REQ_RECEIVED))
 
 
 def monitor() -> Question:
-    """Order a broker to ping its neighbours from now on. ACK 101 answers; there is no other."""
+    """Order a broker to monitor its neighbours. The only answer is ACK 101."""
     answered = _acknowledged("StartNeighborsMonitoring", Status.REQ_RECEIVED)
     return Question(_stamped(StartNeighborsMonitoring(0)), answered)
 
 
 def ping() -> Question:
-    """Whether a broker is there."""
+    """Test whether a broker answers."""
     return Question(_stamped(Ping(0)), _parsed_as(PingResponse))
 
 
 def neighbors() -> Question:
-    """A broker's neighbours."""
+    """Request a broker's neighbours."""
     return Question(_stamped(NeighborsRequest(0)), _parsed_as(NeighborsResponse))
 
 
 def stats() -> Question:
-    """A broker's counters."""
+    """Request a broker's counters."""
     return Question(_stamped(StatsRequest(0)), _parsed_as(StatsResponse))
 
 
 def _stamped(message: AnyMessage) -> Callable[[int], bytes]:
-    """Writes ``message``, which is stamped 0 here, with another stamp."""
+    """Writes ``message``, which has timestamp 0, with another timestamp."""
     code, _, rest = encode(message).partition(b"|0")
     return lambda stamp: b"%b|%d%b" % (code, stamp, rest)
 

@@ -1,11 +1,11 @@
-"""Provider and consumer of a workload: the open loop. The k-th request is intended at start + k × interval.
+"""The providers and consumers of a workload: an open loop. The k-th request is intended at start + k × interval.
 
 Counterparts: ``overlay.systems.context_broker.workload`` plans them, ``overlay.runtime.load_generator`` and
-``overlay.sim`` drive them. Whatever became of earlier requests never moves a later one, and response time runs from the
-intended instant, so that a broker that stalls is charged for everything that it made wait (coordinated omission).
+``overlay.sim`` drive them. The results of earlier requests never delay later ones, and response times start at the
+intended time, so the delays caused by a stalled broker are fully counted (no coordinated omission).
 
-A client has several ports (``lanes``), so a driver passes the lane beside each datagram; apart from that it is driven
-as ``overlay.core.node`` says. ``make_clients`` builds the clients of one process from their plans.
+A client has several ports (``lanes``), so a driver passes the lane with each datagram. Otherwise clients are driven
+like ``overlay.core.node``. ``make_clients`` creates the clients of one process from their plans.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from overlay.systems.context_broker.workload import ClientPlan, Popularity, Work
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """What the clients of one process share."""
+    """State shared by the clients of one process."""
 
     workload: Workload
     windows: Windows
@@ -42,7 +42,7 @@ class Fleet:
 
 
 class Asked(Exchange):
-    """An exchange that a schedule intended."""
+    """An exchange with its intended time."""
 
     __slots__ = ("entity", "intended", "is_reported")
 
@@ -55,7 +55,7 @@ class Asked(Exchange):
 
 
 class ScheduledClient(ABC):
-    """What both kinds share: the schedule, the lanes and the samples."""
+    """Common part of providers and consumers: the schedule, the lanes and the samples."""
 
     __slots__ = (
         "_interval",
@@ -85,7 +85,7 @@ class ScheduledClient(ABC):
 
     @property
     def peer(self) -> Address:
-        """The broker that it asks; nobody else is heard."""
+        """The broker that it talks to; datagrams from others are ignored."""
         return self.broker
 
     @property
@@ -94,11 +94,11 @@ class ScheduledClient(ABC):
 
     @property
     def is_finished(self) -> bool:
-        """Whether all that was intended has been sent and has ended."""
+        """Whether all intended requests have been sent and have ended."""
         return not self._open and self._next >= self.fleet.windows.end
 
     def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
-        """Whether it led to anything to drain, or to an earlier timer: of three answers to a request one does."""
+        """Returns whether there is new output or an earlier timer; true for one of three answers to a request."""
         exchange = self._lanes.exchange_on(lane)
         if exchange is None:
             return False
@@ -106,7 +106,7 @@ class ScheduledClient(ABC):
         return bool(exchange.outcome) and self._settle(lane, exchange)
 
     def handle_timer(self, now: int) -> None:
-        """Start what is due, ask again, give up."""
+        """Start requests that are due, retransmit, give up."""
         lanes, end = self._lanes, self.fleet.windows.end
         for lane, exchange in lanes.handle_timers(now):
             self._collect(lane, exchange)
@@ -130,12 +130,13 @@ class ScheduledClient(ABC):
         return self._lanes.to_close()
 
     def facts(self) -> Sequence[Sample]:
-        """Of the exchanges that ended since the last call."""
+        """Samples of the exchanges that ended since the last call."""
         samples, self._samples = self._samples, []
         return samples
 
     def abandon(self, now: int) -> None:
-        """The drain is over: what is open has timed out, and what never got a port was sent never (``attempts`` 0)."""
+        """The drain is over: open exchanges time out, and those that never got a port were never sent (``attempts``
+        0)."""
         for _, exchange in self._lanes.busy():
             if not exchange.is_reported:
                 self._report(exchange, now)
@@ -147,11 +148,11 @@ class ScheduledClient(ABC):
 
     @abstractmethod
     def _ask(self) -> tuple[str, Question]:
-        """The entity that the next request is about, and the request."""
+        """The next request and its entity."""
 
     @abstractmethod
     def _entry_timestamp(self, exchange: Asked) -> int:
-        """Of the entry that an answered exchange was about, Unix ms."""
+        """The timestamp of the entry in an answered exchange, Unix ms."""
 
     def _start(self, intended: int, now: int) -> None:
         entity, question = self._ask()
@@ -165,7 +166,7 @@ class ScheduledClient(ABC):
             self._outgoing.append((lane, data, destination))
 
     def _settle(self, lane: int, exchange: Asked) -> bool:
-        """Report what has an outcome, release what is over; whether there was anything of this."""
+        """Report an exchange with an outcome, and release one that is over. Returns whether anything was done."""
         is_news = bool(exchange.outcome) and not exchange.is_reported
         if is_news:
             self._report(exchange, exchange.ended_at)
@@ -203,7 +204,7 @@ class ScheduledClient(ABC):
 
 
 class Provider(ScheduledClient):
-    """One Advertisement, then Updates at the workload's interval, all about one entity."""
+    """Sends one Advertisement, then Updates at the workload's interval, all about one entity."""
 
     __slots__ = ("_has_advertised", "_payload")
 
@@ -213,7 +214,7 @@ class Provider(ScheduledClient):
         self._has_advertised = False
 
     def _ask(self) -> tuple[str, Question]:
-        """Made for each update: kept, it would be a third of what a client takes."""
+        """Created for each update: stored, it would take a third of a client's memory."""
         flag, self._has_advertised = "U" if self._has_advertised else "A", True
         about, key = _entity(self.plan.entity)
         name, valid_ms = f"provider-{self.plan.client}", self.fleet.workload.valid_ms
@@ -224,7 +225,7 @@ class Provider(ScheduledClient):
 
 
 class Consumer(ScheduledClient):
-    """A request at each interval, each about an entity drawn by the workload's popularity."""
+    """Sends a request at each interval, about an entity drawn by the workload's popularity."""
 
     __slots__ = ("_chance", "_is_quiet", "_popularity")
 
@@ -243,12 +244,12 @@ class Consumer(ScheduledClient):
 
 @lru_cache(maxsize=4096)
 def _entity(entity: int) -> tuple[str, Key]:
-    """As samples name it, and its key."""
+    """The entity's name in samples, and its key."""
     key = entity_name(entity)
     return "|".join(key), key
 
 
-@lru_cache(maxsize=4096)  # the consumers of a fleet ask for the same entities over and over
+@lru_cache(maxsize=4096)  # the consumers of a fleet request the same entities repeatedly
 def _request(entity: int, is_quiet: bool) -> tuple[str, Question]:
     about, key = _entity(entity)
     return about, questions.request(key, is_quiet=is_quiet)
@@ -257,7 +258,7 @@ def _request(entity: int, is_quiet: bool) -> tuple[str, Question]:
 def make_clients(
     plans: Sequence[ClientPlan], brokers: Sequence[Address], fleet: Fleet, seed: int
 ) -> list[ScheduledClient]:
-    """The clients of these plans, in their order; a consumer's chance depends on ``seed`` and its number alone."""
+    """The clients of these plans, in order. A consumer's random stream depends only on ``seed`` and its number."""
     popularity = Popularity(fleet.workload)
     payload = make_payload(fleet.workload.payload_bytes).encode()
 
@@ -272,7 +273,7 @@ def make_clients(
 
 
 class ScheduledFleet:
-    """Clients with what they share, as drivers see them."""
+    """The fleet of clients, for drivers."""
 
     def __init__(self, clients: Sequence[ScheduledClient], fleet: Fleet) -> None:
         self.clients = clients
@@ -294,6 +295,6 @@ def fleet_of_plans(
     wall_offset_ns: int,
     most_lanes: int,
 ) -> ScheduledFleet:
-    """The fleet of these plans; each client has at most ``most_lanes`` ports, and ``MAX_LANES``."""
+    """The fleet of these plans; each client has at most ``most_lanes`` ports, and at most ``MAX_LANES``."""
     shared = Fleet(workload, windows, WallClock(wall_offset_ns), Tally(), max_lanes=max(1, min(MAX_LANES, most_lanes)))
     return ScheduledFleet(make_clients(plans, brokers, shared, seed), shared)

@@ -1,7 +1,7 @@
-"""Answers that a client knows by their bytes: what ``wire.codec.parse`` says of them, at a fraction of its cost.
+"""Recognises answers by their bytes, consistently with ``wire.codec.parse`` but much faster.
 
-Counterpart: ``clients.questions`` puts them together. A load generator receives three datagrams for each of its
-requests, and of nearly all needs one bit. ``tests/fast/test_replies.py`` compares both for any bytes.
+Counterpart: ``clients.questions`` combines these functions. A load generator receives three datagrams per request, and
+for nearly all of them needs only one bit. ``tests/fast/test_replies.py`` compares both on arbitrary bytes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def is_response(about: bytes, data: bytes) -> bool:
     return int(begin) < int(end) and _is_text(data)
 
 
-def is_ack(told: bytes, data: bytes) -> bool:
-    """Whether ``data`` is an ACK that says ``told``, which ``ack_of`` made."""
-    start, said, requester = data.partition(told)
+def is_ack(content: bytes, data: bytes) -> bool:
+    """Whether ``data`` is an ACK with the ``content`` from ``ack_of``."""
+    start, said, requester = data.partition(content)
     return bool(said) and _ACK_START.fullmatch(start) is not None and _is_address(requester)
 
 
 def stamp_of(data: bytes) -> int:
-    """The timestamp in the header of a message that was understood, Unix ms."""
+    """The timestamp in the header of a valid message, Unix ms."""
     return int(data.split(b"|", 2)[1])
 
 
@@ -51,7 +51,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)  # each port of a client sees its own address again and again
+@lru_cache(maxsize=4096)  # each port of a client sees its own address repeatedly
 def _is_address(field: bytes) -> bool:
     try:
         parse_address(field.decode())
