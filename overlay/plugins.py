@@ -1,4 +1,4 @@
-"""Systems that live in other packages: the environment names them, and every door registers them before it opens.
+"""Systems from other packages, named in the environment. Every process registers them when it starts.
 
 ``WAXWING_SYSTEMS=mylab.echo:SYSTEM,mylab.gossip:SYSTEM`` adds two systems to the registry, each an instance of
 ``overlay.systems.contract.System``. The supervisor, the worker and the web inherit the variable, so it is set once.
@@ -17,12 +17,12 @@ VARIABLE = "WAXWING_SYSTEMS"
 
 
 def register_systems(environment: Mapping[str, str]) -> None:
-    """Put every system that ``environment`` names into the registry. Raises ``InvalidSetting``."""
+    """Add every system named in ``environment`` to the registry. Raises ``InvalidSetting``."""
     for text in filter(None, map(str.strip, environment.get(VARIABLE, "").split(","))):
         system = _load(text)
         known = SYSTEMS.get(system.name)
         if known is not None and type(known) is not type(system):
-            raise InvalidSetting(VARIABLE, f"{text}: there is a system called {system.name} already")
+            raise InvalidSetting(VARIABLE, f"{text}: a system named {system.name} already exists")
         SYSTEMS.setdefault(system.name, system)
 
 

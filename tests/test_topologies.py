@@ -89,7 +89,7 @@ def test_measures_agree_with_networkx(brokers: int, pairs: list[tuple[int, int]]
         assert seen["mean_path_length"] == pytest.approx(nx.average_shortest_path_length(peer), abs=1e-4)
     else:
         assert seen["diameter"] is None
-        assert f"{seen['components']} parts" in check(graph)[0]
+        assert f"{seen['components']} components" in check(graph)[0]
 
 
 def test_equal_input_gives_equal_links_in_another_process() -> None:
@@ -225,7 +225,7 @@ def test_custom_links_are_pairs_or_objects() -> None:
         (("ring", 5, {"loss": 0.9, "loss_burst": 2}), r"^loss: runs of 2 on average cannot lose more than 0.667"),
         (
             ("custom", 2, {}, 0, [{"a": 0, "b": 1, "queue_bytes": 9}]),
-            r"a wrong queue_bytes: must be at least 65507 bytes",
+            r"an invalid queue_bytes: must be at least 65507 bytes",
         ),
         (("ring", 5, {}, 0, [[0, 1]]), r"^links: are given for kind custom only; ring draws its own"),
         (("full-mesh", 300), r"^links: 44850 links are more than the limit of 20000"),
@@ -396,4 +396,4 @@ def test_any_json_is_a_sound_topology_or_a_clear_refusal(document: object) -> No
     except InvalidSetting as error:
         assert error.field and error.sentence
     else:
-        assert not [sentence for sentence in check(graph) if "parts" not in sentence]
+        assert not [sentence for sentence in check(graph) if "components" not in sentence]

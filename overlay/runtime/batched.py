@@ -1,11 +1,11 @@
-"""Batches of datagrams by ``recvmmsg`` and ``sendmmsg`` through ctypes, for Linux without a compiler.
+"""Batches of datagrams with ``recvmmsg`` and ``sendmmsg`` through ctypes, for Linux without a compiler.
 
-Counterpart: ``overlay.runtime.datagrams``, which imports this only where it is used: ctypes costs memory. A call
-through ctypes costs more than a plain one, so it pays only where it moves several datagrams: while they come one by
-one, the plain calls are used, and now and then a batch is asked for to see whether there is one.
+Counterpart: ``overlay.runtime.datagrams``, which imports this module only if it is used, because ctypes costs memory. A
+call through ctypes is slower than a plain one and pays off only with several datagrams. While they arrive one by
+one, plain calls are used, with an occasional attempt to receive a batch.
 
-All data is copied into and out of one area that lives as long as the socket; no pointer to a Python object leaves here.
-Its pages are committed as they are first written: a usual datagram touches the head of its slot only.
+All data is copied into and out of one memory area with the lifetime of the socket; no pointers to Python objects are
+passed. Its pages are committed at the first write; most datagrams only use the head of their slot.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from overlay.core.addresses import Address
 from overlay.runtime.datagrams import BATCH, FEW, LOOK, UDP_SEGMENT, Datagram, PlainSocket, trains
 
 HEAD_BYTES = 2048 + 64
-"""Not a power of two: the beginnings of slots are then in different sets of a cache."""
+"""Not a power of two, so that the heads of slots are in different cache sets."""
 REST_BYTES = 65_536
 OUT_BYTES = 2 * 65_536
 SINGLES = 4
-"""After so many batches of one in a row a socket counts as alone."""
+"""After this many consecutive batches of one datagram the socket uses plain calls."""
 
 _MSG_WAITFORONE = 0x10000  # linux/socket.h; Python has no name for it
 
@@ -81,21 +81,21 @@ _sendmmsg.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int
 
 
 class BatchedSocket:
-    """Plain while alone, batched under a backlog."""
+    """Plain calls for single datagrams, batches under a backlog."""
 
     def __init__(self, sock: socket.socket, addresses: Mapping[bytes, Address], names: Mapping[Address, bytes]) -> None:
         self._plain = PlainSocket(sock)
         self._fd = sock.fileno()
         self._addresses, self._names = addresses, names
         self._alone_for = 0
-        """Datagrams to take one by one before the next look for a batch."""
+        """Datagrams to receive one by one before the next attempt at a batch."""
         self._singles = 0
         self._name_bytes = 16 if sock.family == socket.AF_INET else 28
         self._prepare_in()
         self._prepare_out()
 
     def _prepare_in(self) -> None:
-        self._in_heads = BATCH * REST_BYTES  # behind the rests, whose pages are given back
+        self._in_heads = BATCH * REST_BYTES  # after the rests, whose pages are released
         self._in_names = self._in_heads + BATCH * HEAD_BYTES
         self._in_area, base = _area(self._in_names + BATCH * self._name_bytes)
         parts = self._in_parts = (_Part * (2 * BATCH))()
@@ -154,7 +154,7 @@ class BatchedSocket:
             return area[head : head + length], source
         rest = i * REST_BYTES
         data = area[head : head + HEAD_BYTES] + area[rest : rest + length - HEAD_BYTES]
-        area.madvise(mmap.MADV_DONTNEED, rest, REST_BYTES)  # strangers shall not decide how much memory a broker keeps
+        area.madvise(mmap.MADV_DONTNEED, rest, REST_BYTES)  # strangers must not determine a broker's memory
         return data, source
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
@@ -163,7 +163,7 @@ class BatchedSocket:
         return sum(self._send(datagrams[at : at + BATCH]) for at in range(0, len(datagrams), BATCH))
 
     def _send(self, datagrams: Sequence[Datagram]) -> int:
-        """Up to ``BATCH``, put side by side and sent by one call; if that cannot be, one by one."""
+        """Send up to ``BATCH`` with one call, or one by one if that is impossible."""
         ours = list(trains(datagrams, self._plain.longest_train(len(datagrams))))
         contents, destinations = [b"".join(train) for train, _ in ours], [to for _, to in ours]
         lengths, count, at = array("L", map(len, contents)), len(ours), self._out_data
@@ -183,7 +183,7 @@ class BatchedSocket:
         return self._transmit(ours)
 
     def _transmit(self, ours: Sequence[tuple[list[bytes], Address]]) -> int:
-        """Send these trains, which lie in the area; how many datagrams of them the system refused."""
+        """Send these trains from the area. Returns the number of datagrams that the system refused."""
         sent = lost = 0
         while sent < len(ours):
             done = _sendmmsg(self._fd, self._out_at + sent * ctypes.sizeof(_Message), len(ours) - sent, 0)
@@ -196,6 +196,6 @@ class BatchedSocket:
 
 
 def _area(size: int) -> tuple[mmap.mmap, int]:
-    """Private memory of ``size`` bytes and where it lies."""
+    """Private memory of ``size`` bytes, and its address."""
     area = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return area, ctypes.addressof(ctypes.c_char.from_buffer(area))

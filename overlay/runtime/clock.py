@@ -1,4 +1,4 @@
-"""The wall clock beside the monotonic one: read here, at the drivers' edge, and nowhere in a core."""
+"""The wall clock and the monotonic clock. Only drivers read them, never a core."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def wall_offset_ns() -> int:
 
 
 def unix_ms(now: int) -> int:
-    """The wall clock at a monotonic instant (ns), in Unix milliseconds."""
+    """The wall clock at a monotonic time (ns), in Unix milliseconds."""
     return (now + wall_offset_ns()) // MILLISECOND

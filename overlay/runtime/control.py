@@ -1,7 +1,7 @@
-"""The supervisor's door: newline-delimited JSON over a Unix socket, one reply to each request.
+"""The supervisor's interface: newline-delimited JSON over a Unix socket, one reply per request.
 
-Counterpart: ``overlay.runtime.supervisor_client``. Everything is bounded, and nobody is waited for: a client that sends
-half a line, or does not read its reply, costs a buffer until its time is over.
+Counterpart: ``overlay.runtime.supervisor_client``. Everything has limits, and clients cannot block the supervisor: a
+client that sends half a line, or does not read its reply, occupies a buffer until its time-out.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from overlay.core.errors import InvalidSetting, WaxwingError, describe_os_error
 from overlay.core.node import SECOND
 
 MAX_LINE_BYTES = 4_000_000
-"""A deployment of 20,000 links is half of this."""
+"""A deployment with 20,000 links takes half of this."""
 MAX_CLIENTS = 64
 PATIENCE = 10 * SECOND
-"""A connection on which nothing moved for this long is closed."""
+"""A connection without activity for this long is closed."""
 READ_BYTES = 65_536
 
 Request = dict[str, Any]
@@ -31,7 +31,7 @@ Reply = dict[str, Any]
 
 
 class Refusal(WaxwingError):
-    """A request that is answered with an error; ``code`` is for programs, the text for people."""
+    """A request answered with an error; ``code`` is for programs, the text for people."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -45,11 +45,11 @@ class _Client:
     received: bytearray = field(default_factory=bytearray)
     to_send: bytes = b""
     is_last: bool = False
-    """Whether what more it sends is thrown away; hanging up on one that still sends would take its reply from it."""
+    """Whether further input is discarded. Closing a connection with unread input would destroy the reply."""
 
 
 class Control:
-    """Accepts connections on ``path`` and answers each line with what ``handle`` returns."""
+    """Accepts connections on ``path`` and answers each line with the result of ``handle``."""
 
     def __init__(
         self, path: Path, selector: selectors.BaseSelector, clock: Callable[[], int], handle: Callable[[Request], Reply]
@@ -63,7 +63,7 @@ class Control:
         selector.register(self._listener, selectors.EVENT_READ, self._accept)
 
     def close(self) -> None:
-        """Hang up on everybody and take the socket away."""
+        """Close all connections and remove the socket."""
         for client in list(self._clients.values()):
             self._hang_up(client)
         self._selector.unregister(self._listener)
@@ -72,11 +72,11 @@ class Control:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether every reply is out."""
+        """Whether every reply has been sent."""
         return not any(client.to_send for client in self._clients.values())
 
     def expire(self, now: int) -> int | None:
-        """Hang up on those that did not move in time; when to look again."""
+        """Close connections that timed out. Returns when to check again."""
         for client in list(self._clients.values()):
             if now >= client.moved + PATIENCE:
                 self._hang_up(client)
@@ -85,7 +85,7 @@ class Control:
     def _accept(self, _: int) -> None:
         try:
             connection, _address = self._listener.accept()
-        except OSError:  # it hung up first, or descriptors ran out: the next turn tries again
+        except OSError:  # the client hung up, or no descriptors are left: the next turn tries again
             return
         connection.setblocking(False)
         client = _Client(connection, self._clock())
@@ -117,7 +117,7 @@ class Control:
         self._answer(client)
 
     def _answer(self, client: _Client) -> None:
-        """Answer the first whole line, if there is one; the next waits until that reply is out."""
+        """Answer the first complete line, if there is one. The next line waits until the reply has been sent."""
         line, newline, rest = client.received.partition(b"\n")
         if newline:
             client.received = rest
@@ -145,7 +145,7 @@ class Control:
         except InvalidSetting as error:
             return _error("invalid", str(error))
         except OSError as error:
-            return _error("failed", f"this host cannot do it: {describe_os_error(error)}")
+            return _error("failed", f"failed on this host: {describe_os_error(error)}")
 
     def _send(self, client: _Client) -> None:
         if client.to_send:
@@ -178,21 +178,21 @@ def _error(code: str, sentence: str) -> Reply:
 
 
 def lock_path(path: Path) -> Path:
-    """The file that the supervisor listening on ``path`` holds a lock on, for as long as it lives."""
+    """The lock file of the supervisor listening on ``path``, locked during its lifetime."""
     return path.with_name(f"{path.name}.lock")
 
 
 def reachable(path: Path) -> str:
-    """The shorter spelling of a socket's path: systems allow about 104 bytes."""
+    """The shorter form of a socket's path, because systems allow only about 104 bytes."""
     return min(str(path), os.path.relpath(path), key=len)
 
 
 def _listen(path: Path) -> socket.socket:
-    """The caller holds the lock, so what lies at ``path`` is left over from a process that is gone."""
+    """The caller holds the lock, so an existing file at ``path`` is left over from a dead process."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # mode 0600 from its first moment
+    before = os.umask(0o177)  # mode 0600 from the start
     try:
         listener.bind(reachable(path))
     except OSError as error:

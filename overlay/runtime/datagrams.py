@@ -1,18 +1,18 @@
-"""Receives and sends the datagrams of one UDP socket, several in one system call where that is possible.
+"""Receives and sends the datagrams of one UDP socket, several per system call if possible.
 
-Counterpart: ``overlay.runtime.udp`` drives a node through one of these and does not know which:
+Counterpart: ``overlay.runtime.udp`` drives a node through one of these implementations:
 
-- ``plain``     one ``recvfrom`` and one ``sendto`` each, or one ``sendmsg`` for a train; runs everywhere
-- ``ctypes``    ``overlay.runtime.batched``: plain while datagrams come one by one, ``recvmmsg`` and ``sendmmsg`` when
-  there are more; Linux
-- ``compiled``  the same calls from C (``_datagrams.c``, built by ``make accelerator``); Linux, no protocol in it
+- ``plain``     one ``recvfrom`` and one ``sendto`` each, or one ``sendmsg`` per train; works everywhere
+- ``ctypes``    ``overlay.runtime.batched``: plain while datagrams arrive one by one, ``recvmmsg`` and ``sendmmsg`` for
+  more; Linux
+- ``compiled``  the same calls from C (``_datagrams.c``, built by ``make accelerator``), without any protocol; Linux
 
-The last that this machine has is taken, or what ``WAXWING_DATAGRAMS`` names.
+The last one available on the machine is used, or the one in ``WAXWING_DATAGRAMS``.
 
-All of them send trains where the system knows of them (Linux 4.18): datagrams in a row to one destination, of one size
-but for a shorter last one, are one packet to the kernel until it cuts them up at the end of its way (``UDP_SEGMENT``,
-udp(7)). Most of what a datagram costs is that way. Each is received as itself; until it is cut up, a firewall or ``tc``
-drops a train as a whole.
+All of them send trains if the system supports it (Linux 4.18): consecutive datagrams to one destination, of one size
+except for a shorter last one, are one packet for the kernel, which splits them at the end of its send path
+(``UDP_SEGMENT``, udp(7)). That path is most of a datagram's cost. Receivers get single datagrams. A firewall or ``tc``
+before the split drops a train as a unit.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from overlay.core.errors import InvalidSetting
 PLAIN, CTYPES, COMPILED = KINDS = ("plain", "ctypes", "compiled")
 _MODULES = {CTYPES: "overlay.runtime.batched", COMPILED: "overlay.runtime._datagrams"}
 CHOICE = "WAXWING_DATAGRAMS"
-"""The environment variable that names one of ``KINDS``, to compare them."""
+"""The environment variable that selects one of ``KINDS``, for comparisons."""
 
 MAX_DATAGRAM_BYTES = 65_535
 BATCH = 32
-"""Datagrams received at once, before they are handled; so many tell of a backlog."""
+"""Maximum datagrams received before they are processed. A full batch indicates a backlog."""
 LOOK = 64
-"""One who is alone looks for a batch after so many datagrams: often enough for a backlog, too rarely to cost."""
+"""While datagrams arrive one by one, every so many datagrams one attempt is made to receive a batch."""
 TRAIN, TRAIN_BYTES = 32, 65_000
-"""The most datagrams of a train, and bytes."""
+"""Maximum datagrams and bytes of a train."""
 FEW = 3
-"""So few datagrams, one request's answers, are sent one by one: to look for trains begins to pay above."""
+"""Up to this many datagrams, the answers of one request, are sent one by one. Finding trains pays off above."""
 NO_TRAINS = 4096
-"""After a refused train, such as one of datagrams longer than a link takes, so many datagrams go one by one."""
+"""After a refused train, for example of datagrams too long for a link, this many datagrams are sent one by one."""
 MOST_ADDRESSES = 1024
-"""Kept in both spellings, the kernel's and ours."""
+"""Addresses cached in both representations, the kernel's and ours."""
 
 Datagram = tuple[bytes, Address]
-"""With where it came from, or where it is to go."""
+"""The bytes, and the source or the destination."""
 
 UDP_SEGMENT = 103
 """linux/udp.h; Python has no name for it."""
@@ -64,28 +64,30 @@ To = TypeVar("To")
 
 
 class DatagramSocket(Protocol):
-    """Neither call raises for what is usual on a network."""
+    """The calls raise no exceptions for normal network conditions."""
 
     def receive(self, wait: bool, /) -> Sequence[Datagram]:
-        """What is there, in order. Without any it waits, if it may, as long as SO_RCVTIMEO says or a signal comes.
+        """Available datagrams, in order. With ``wait``, blocks until one arrives, SO_RCVTIMEO expires or a signal
+        comes.
 
-        Raises ``OSError`` for an ICMP error of an earlier datagram; nothing is lost by it.
+        Raises ``OSError`` for an ICMP error of an earlier datagram; no data is lost.
         """
         ...
 
     def send(self, datagrams: Sequence[Datagram], /) -> int:
-        """Send all of them, in order. How many the system refused: they are lost, as datagrams may be."""
+        """Send all datagrams in order. Returns how many the system refused; these are lost."""
         ...
 
 
 class PlainSocket:
-    """One system call for each datagram or train; under a backlog several are received in a row, for one batch."""
+    """One system call per datagram or train. Under a backlog, several datagrams are received for one batch."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._recvfrom, self._sendto, self._sendmsg = sock.recvfrom, sock.sendto, sock.sendmsg
         self._is_v6 = sock.family != socket.AF_INET
         self._alone_for = 0
-        """Datagrams to take one by one before the next look for a second: in vain, that costs as much as a datagram."""
+        """Datagrams to receive one by one before the next attempt at a second one, which costs as much as a
+        datagram."""
         self._longest_train = TRAIN if _knows_trains(sock) else 1
         self._no_trains_for = 0
 
@@ -101,7 +103,7 @@ class PlainSocket:
             try:
                 while len(batch) < BATCH:
                     batch.append(recvfrom(MAX_DATAGRAM_BYTES, socket.MSG_DONTWAIT))
-            except OSError:  # no more, or an ICMP error, by which nothing is lost either
+            except OSError:  # no more, or an ICMP error, which loses no data
                 self._alone_for = LOOK if len(batch) == 1 else 0
         return [(data, source[:2]) for data, source in batch] if self._is_v6 else batch
 
@@ -121,34 +123,34 @@ class PlainSocket:
         return lost
 
     def longest_train(self, count: int) -> int:
-        """Of how many datagrams a train may be, in the next ``count``."""
+        """The maximum length of a train among the next ``count`` datagrams."""
         if not self._no_trains_for:
             return self._longest_train
         self._no_trains_for = max(0, self._no_trains_for - count)
         return 1
 
     def send_each(self, datagrams: Iterable[Datagram]) -> int:
-        """Send them one by one; how many the system refused."""
+        """Send them one by one. Returns how many the system refused."""
         lost = 0
         for data, destination in datagrams:
             try:
                 self._sendto(data, destination)
-            except OSError:  # no route, a full queue, a family this socket has not
+            except OSError:  # no route, a full queue, or another address family
                 lost += 1
         return lost
 
     def send_refused(self, train: Sequence[bytes], destination: Address) -> int:
-        """Send one by one what was refused as a train; how many are lost."""
+        """Send the datagrams of a refused train one by one. Returns how many are lost."""
         if len(train) == 1:
             return 1
         lost = self.send_each((data, destination) for data in train)
-        if lost < len(train):  # else it was not for being a train
+        if lost < len(train):  # otherwise trains were not the reason
             self._no_trains_for = NO_TRAINS
         return lost
 
 
 def _knows_trains(sock: socket.socket) -> bool:
-    """Whether the kernel does; it is asked, as one before 4.18 sends a train as one long datagram, and is content."""
+    """Whether the kernel supports trains. A test is needed: before 4.18 it would send a train as one long datagram."""
     if sys.platform != "linux":
         return False
     try:
@@ -159,7 +161,7 @@ def _knows_trains(sock: socket.socket) -> bool:
 
 
 def trains(datagrams: Iterable[Datagram], longest: int) -> Iterator[tuple[list[bytes], Address]]:
-    """All of them in order, as trains of up to ``longest``, and where each goes."""
+    """All datagrams in order, as trains of up to ``longest``, with their destinations."""
     train: list[bytes] = []
     to, size, room = None, 0, 0
     for data, destination in datagrams:
@@ -176,7 +178,7 @@ def trains(datagrams: Iterable[Datagram], longest: int) -> Iterator[tuple[list[b
 
 
 class Spellings(dict[From, To]):
-    """Remembers what ``make`` makes of each key. Bounded: strangers choose the addresses that they send from."""
+    """A bounded cache of ``make``. Strangers could otherwise fill the memory with addresses."""
 
     def __init__(self, make: Callable[[From], To]) -> None:
         super().__init__()
@@ -190,7 +192,7 @@ class Spellings(dict[From, To]):
 
 
 def sockaddr(family: int, address: Address) -> bytes:
-    """Linux's ``struct sockaddr_in`` or ``sockaddr_in6``. Raises ``OSError`` where the host is of another family."""
+    """Linux's ``struct sockaddr_in`` or ``sockaddr_in6``. Raises ``OSError`` for a host of another family."""
     layout = _INET if family == socket.AF_INET else _INET6
     host, port = address
     return layout.pack(family, port.to_bytes(2, "big"), socket.inet_pton(family, host))
@@ -203,7 +205,7 @@ def address_of(family: int, name: bytes) -> Address:
 
 
 def choose() -> str:
-    """Which of ``KINDS`` brokers here use. Raises ``InvalidSetting`` for one that is not to be had."""
+    """The one of ``KINDS`` that brokers on this machine use. Raises ``InvalidSetting`` if it is not available."""
     asked = os.environ.get(CHOICE, "")
     if not asked:
         return next(kind for kind in reversed(KINDS) if _is_available(kind))
@@ -211,13 +213,13 @@ def choose() -> str:
         raise InvalidSetting(CHOICE, f"must be one of {', '.join(KINDS)}, not {asked[:40]!r}")
     if not _is_available(asked):
         needs = "make accelerator builds it" if asked == COMPILED else "it needs Linux and the ctypes module"
-        raise InvalidSetting(CHOICE, f"{asked} is not to be had here: {needs}")
+        raise InvalidSetting(CHOICE, f"{asked} is not available on this machine: {needs}")
     return asked
 
 
 @cache
 def _is_available(kind: str) -> bool:
-    """Whether it can be imported: a Python built without libffi has the module ctypes, too, and an extension may have
+    """Whether it can be imported. A Python built without libffi also has the module ctypes, and an extension may have
     been built for another machine."""
     if kind == PLAIN:
         return True
@@ -231,7 +233,7 @@ def _is_available(kind: str) -> bool:
 
 
 def open_datagrams(sock: socket.socket, kind: str) -> DatagramSocket:
-    """The datagrams of a bound socket, by one of ``KINDS``."""
+    """The implementation ``kind`` for a bound socket."""
     if kind == PLAIN:
         return PlainSocket(sock)
     family = int(sock.family)

@@ -1,7 +1,7 @@
-"""One deployment on this host: its processes, its overlay and its phase, kept moving by ``turn``.
+"""Runs one deployment on this host: its processes, its overlay and its phases, by repeated calls of ``turn``.
 
-What should happen is decided by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``,
-the system's assembly); what did happen is told by the supervisor, which owns the loop
+Decisions are made by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``,
+the system's assembly). The supervisor owns the loop and reports events
 (``child_ready``, ``child_ended``, ``renew``, ``stop``).
 """
 
@@ -38,11 +38,11 @@ from overlay.systems.contract import Exchange, Order
 
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32
-"""A fork takes about 2 ms, and somebody may be waiting for an answer."""
+"""Maximum forks per turn. A fork takes about 2 ms, and clients of the supervisor wait meanwhile."""
 NOT_ANSWERING = "not answering"
-"""How a broker is shown whose process runs and gives no sign of life."""
+"""The displayed state of a broker whose process runs without any sign of life."""
 AWAY = "away"
-"""How a broker is shown that is away by churn."""
+"""The displayed state of a broker that is away by churn."""
 SHOWN_STATES = {
     fleet.WAITING: "restarting",
     fleet.STARTING: "starting",
@@ -67,10 +67,10 @@ class DeploymentRunner:
         *,
         ran_before: bool = False,
     ) -> None:
-        """``ran_before``: its brokers were up under an earlier supervisor, so failing to start is worth another try."""
+        """``ran_before``: its brokers were up under an earlier supervisor, so failed starts are retried."""
         self.deployment = deployment
         self.addresses = addresses
-        """Where each broker is or will be bound, over all its restarts."""
+        """The address of each broker, kept over all restarts."""
         self.phase = phases.LAUNCHING
         self.reason = ""
         self._since = self._zero = now
@@ -96,23 +96,24 @@ class DeploymentRunner:
     def _open_journal(self) -> JournalWriter | ForgivingJournal:
         (self._directory / "words").mkdir(parents=True, exist_ok=True)
         path = self._journal_path("supervisor")
-        if self.deployment.kind == NETWORK:  # which answers whether or not there is room to say so
+        if self.deployment.kind == NETWORK:  # a network keeps answering even if its journal cannot be written
             return ForgivingJournal(path, "supervisor", self._zero)
         return open_journal(path, "supervisor", self._zero)
 
     def _journal_path(self, process: str) -> Path:
         return self._directory / "journal" / f"{process}.journal"
 
-    # --- what others tell ---------------------------------------------------------------------------------------------
+    # --- events and commands ------------------------------------------------------------------------------------------
 
     @property
     def is_active(self) -> bool:
-        """Whether it still does, or holds, anything."""
+        """Whether it still runs or occupies anything."""
         return self.phase not in phases.ENDED or bool(self._children)
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is to come back after the supervisor died: a network that nobody stopped and nothing broke."""
+        """Whether to deploy it again after a crash of the supervisor: a network that was not stopped and has not
+        failed."""
         wanted = self._stop_reason is None and phases.is_alive(self.deployment, self.phase)
         return self.deployment.kind == NETWORK and wanted
 
@@ -120,21 +121,21 @@ class DeploymentRunner:
         self._unrenewed.hear(now)
 
     def adopt(self, epoch: int) -> None:
-        """A new owner speaks for it."""
+        """Set a new owner."""
         self.deployment = replace(self.deployment, epoch=epoch)
 
     def stop(self, reason: str) -> None:
-        """Idempotent; the first reason stays."""
+        """Idempotent; the first reason is kept."""
         if self._stop_reason is None and self.phase not in phases.ENDED:
             self._stop_reason = reason
 
     def note(self, reason: str) -> None:
-        """Something worth showing that is no end."""
+        """A reason to display that does not end the deployment."""
         self.reason = reason
         self._tell("noted", {"reason": reason})
 
     def kill_broker(self, index: int) -> bool:
-        """As misfortune would. Whether there was a process to kill."""
+        """Kill a broker, for fault injection. Returns whether it had a process."""
         name = self.deployment.server_names[index]
         child = self._children.get(name)
         if child is None:
@@ -144,13 +145,13 @@ class DeploymentRunner:
         return True
 
     def restart_broker(self, index: int, restarts: int, reason: str, now: int) -> None:
-        """Another process in the place of one that was restarted ``restarts`` times so far; later ones are left alone,
-        so that the same may be said twice. Raises ``WaxwingError``.
+        """Restart a broker that has been restarted ``restarts`` times so far. If it has been restarted more often, do
+        nothing, so that the command is idempotent. Raises ``WaxwingError``.
         """
         name = self.deployment.server_names[index]
         process, child = self._processes[name], self._children.get(name)
         if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
-            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so none of its brokers is restarted")
+            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so its brokers cannot be restarted")
         if process.restarted != restarts or process.state not in (fleet.UP, fleet.GIVEN_UP):
             return
         if child is not None:
@@ -177,14 +178,14 @@ class DeploymentRunner:
             words = describe_full_disk(str(self._journal_path(name)))
         reason = describe_exit_code(code, words)
         self._processes[name] = process = process.ended(now, reason, well=code == 0)
-        if code == DISK_FULL and self.deployment.kind == RUN:  # another in its place could not write either
+        if code == DISK_FULL and self.deployment.kind == RUN:  # a restarted process could not write either
             self._fail(words, now)
         self._tell("process_ended", {"process": name, "pid": child.pid, "reason": process.reason, "was": process.state})
 
     # --- the turn -----------------------------------------------------------------------------------------------------
 
     def turn(self, now: int) -> int:
-        """Do what is due; the monotonic instant (ns) at which to come back."""
+        """Do everything that is due. Returns the monotonic time (ns) of the next turn."""
         self._watch.look(self._addresses_up(), now)
         try:
             while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
@@ -193,7 +194,7 @@ class DeploymentRunner:
             if now >= self._flushed + SECOND:
                 self._journal.flush()
                 self._flushed = now
-        except OSError as error:  # a full disk, no more processes: this deployment cannot go on, others may
+        except OSError as error:  # a full disk, or no more processes: only this deployment fails
             self._fail(describe_os_error(error), now)
             return now + SECOND // 10
         return until
@@ -212,7 +213,7 @@ class DeploymentRunner:
         )
 
     def _up(self) -> dict[int, int]:
-        """The incarnation of each broker that is up, by index."""
+        """The incarnation of each running broker, by index."""
         processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.server_names))
         return {index: process.launches for index, process in processes if process.state == fleet.UP}
 
@@ -222,7 +223,7 @@ class DeploymentRunner:
     def _move(self, move: phases.Move, now: int) -> None:
         self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
         self._since = now
-        # A network that recovered goes on saying why it had to.
+        # A network that recovered keeps showing the reason of the failure.
         self.reason = move.reason or (self.reason if self.deployment.kind == NETWORK else "")
         if self.phase == phases.WARMING:
             self._workload_start = now + round(phases.FLEET_LEAD_S * SECOND)
@@ -237,12 +238,12 @@ class DeploymentRunner:
             self._journal.flush()
 
     def _fail(self, reason: str, now: int) -> None:
-        """Without the journal's help: it may be what failed."""
+        """Does not write to the journal, which may be the cause."""
         if self.phase not in phases.ENDED:
             self.phase, self.reason, self._since = phases.FAILED, reason, now
 
     def _follow_course(self, now: int) -> int:
-        """Do what churn and faults are to do by now; when the next thing is due."""
+        """Apply due churn and faults. Returns the time of the next one."""
         start = self._workload_start
         if start is None or not phases.is_alive(self.deployment, self.phase):
             return now + SECOND
@@ -258,7 +259,7 @@ class DeploymentRunner:
         return now + SECOND if next_s is None else start + round(next_s * SECOND)
 
     def _send_away(self, change: Change, now: int) -> None:
-        """At once: it may be wanted again before the next look at what is."""
+        """Stop the broker at once, because it may have to start again before the next turn."""
         name = self.deployment.server_names[change.broker]
         process, child = self._processes[name].sent_away(), self._children.get(name)
         if child is not None and change.what == CRASH and process.state != fleet.KILLED:
@@ -303,7 +304,7 @@ class DeploymentRunner:
         ]
         children = fork_all(works, (self._lifeline,))
         works.clear()
-        gc.collect()  # what was made for the children lies in cycles, and here nothing else looks for such
+        gc.collect()  # objects created for the children are in cycles, and automatic collection is off
         for name, child in zip(names, children, strict=False):
             self._children[name], self._processes[name] = child, started[name]
             self._forked(name, child)
@@ -332,22 +333,22 @@ class DeploymentRunner:
         exchange = self._assembly.begin(order, self.addresses, now, wall_offset_ns())
         self._orders.give(exchange, ended)
 
-    # --- what it tells ------------------------------------------------------------------------------------------------
+    # --- output -------------------------------------------------------------------------------------------------------
 
     def _tell(self, name: str, detail: dict[str, Any]) -> None:
         self._journal.write(Event("supervisor", (time.monotonic_ns() - self._zero) // 1000, name, detail))
 
     def close(self) -> None:
-        """Nothing more will happen. Whoever is left is ended by the lifeline."""
+        """Release everything. Remaining processes are ended by the lifeline."""
         if self._link_faults is not None:
             self._link_faults.close()
         if self._pings is not None:
             self._pings.close()
-        with suppress(OSError):  # a full disk was told in the status
+        with suppress(OSError):  # the status already reports a full disk
             self._journal.close()
 
     def status(self) -> dict[str, Any]:
-        """As the supervisor's socket shows it."""
+        """The status, as returned by the supervisor's socket."""
         names = self.deployment.server_names
         return {
             "id": self.deployment.id,

@@ -1,7 +1,7 @@
-"""What is deployed on this host, and the verbs by which it is changed.
+"""The deployments of this host, and the commands that change them.
 
-Counterparts: ``overlay.runtime.supervisor`` turns what is here, ``control`` brings the requests, ``kept_networks``
-remembers networks, ``deployment_runner`` runs one deployment.
+Counterparts: ``overlay.runtime.supervisor`` runs the loop, ``control`` receives the requests, ``kept_networks``
+stores networks, ``deployment_runner`` runs one deployment.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from overlay.runtime.deployment_runner import DeploymentRunner
 from overlay.runtime.kept_networks import Kept, KeptNetworks
 
 BROKER_PORTS = range(20_000, 32_000)
-"""Below the ports that systems give to sockets that ask for none, so that no client takes a dead broker's port."""
+"""Below the ephemeral ports of systems, so that no client can take a dead broker's port."""
 MAX_ENDED = 200
-"""Statuses of what has ended, kept until somebody forgets them; beyond it the oldest go."""
+"""Maximum statuses of ended deployments; beyond it the oldest are forgotten."""
 
 
 class Launch(Protocol):
-    """Begins a deployment."""
+    """Starts a deployment."""
 
     def __call__(self, kept: Kept, *, ran_before: bool) -> DeploymentRunner: ...
 
@@ -55,7 +55,7 @@ class Deployments:
         return self._hosted.values()
 
     def handle(self, request: Request) -> Reply:
-        """Do what ``request["do"]`` says. Raises ``Refusal``, ``InvalidSetting`` and, of a full disk, ``OSError``."""
+        """Execute the command ``request["do"]``. Raises ``Refusal``, ``InvalidSetting`` and ``OSError`` (disk full)."""
         verb = request.get("do")
         if not isinstance(verb, str) or verb not in self._verbs:
             known = ", ".join(["hello", *self._verbs, "shutdown"])
@@ -63,7 +63,7 @@ class Deployments:
         return self._verbs[verb](request)
 
     def deploy_kept(self) -> None:
-        """Bring back the networks that ran here before. What cannot be read is said, and harms no other."""
+        """Deploy the networks that ran here before. Unreadable ones are reported and skipped."""
         networks, wrong = self._kept.read()
         if wrong:
             _warn(wrong)
@@ -96,17 +96,17 @@ class Deployments:
         try:
             self._keep()
         except OSError:
-            self._hosted.pop(deployment.id).close()  # it has no process yet
+            self._hosted.pop(deployment.id).close()  # it has no processes yet
             raise
         return hosted.status()
 
     def _reserve_addresses(self, count: int) -> tuple[Address, ...]:
-        """Not those of others here either: a broker that is being started again has let go of its port."""
+        """Excludes addresses of other deployments: a restarting broker has released its port."""
         held = {address for hosted in self._hosted.values() if hosted.is_active for address in hosted.addresses}
         return reserve_addresses(count, held)
 
     def _adopt(self, deployment: Deployment, known: DeploymentRunner) -> Reply:
-        """The same again, perhaps under a new owner."""
+        """Accept the same deployment again, possibly from a new owner."""
         before = known.deployment.to_json() | {"epoch": deployment.epoch}
         if before != deployment.to_json():
             raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
@@ -116,7 +116,7 @@ class Deployments:
         return known.status()
 
     def _refuse_second_run(self, deployment: Deployment) -> None:
-        """Two runs on one host would measure each other."""
+        """Two runs on one host would disturb each other's measurements."""
         active = [id for id, other in self._hosted.items() if other.deployment.kind == RUN and other.is_active]
         if deployment.kind == RUN and active:
             raise Refusal("busy", f"run {active[0]} is active on this host")
@@ -127,7 +127,7 @@ class Deployments:
         )
 
     def _keep_if_there_is_room(self) -> None:
-        """Of what goes, or has another owner: should this be forgotten, whoever wants it so says it again."""
+        """For removals and changes of owner. If this is lost, the owner repeats the command."""
         try:
             self._keep()
         except OSError as error:
@@ -159,7 +159,7 @@ class Deployments:
             raise Refusal("bad-request", f"kind must be kill, not {kind!r:.60}")
         broker = _broker_of(request, hosted)
         if not hosted.kill_broker(broker):
-            raise Refusal("conflict", f"broker {broker} has no process just now")
+            raise Refusal("conflict", f"broker {broker} has no process at the moment")
         return hosted.status()
 
     def _restart(self, request: Request) -> Reply:
@@ -177,11 +177,11 @@ class Deployments:
     def _find(self, request: Request) -> DeploymentRunner:
         id = request.get("id")
         if not isinstance(id, str) or id not in self._hosted:
-            raise Refusal("unknown", f"nothing called {id!r:.70} is deployed here")
+            raise Refusal("unknown", f"no deployment {id!r:.70} on this host")
         return self._hosted[id]
 
     def _find_owned(self, request: Request) -> DeploymentRunner:
-        """The deployment, if who asks is its owner or a later one."""
+        """The deployment, if the request is from its owner or a later one."""
         hosted, epoch = self._find(request), request.get("epoch")
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise Refusal("bad-request", f"epoch must be a whole number, not {epoch!r:.60}")
@@ -192,7 +192,7 @@ class Deployments:
 
 
 def _warn(text: str) -> None:
-    with suppress(OSError):  # the log may lie on a full disk
+    with suppress(OSError):  # the log may be on a full disk
         sys.stderr.write(f"supervisor: WARNING {text}\n")
 
 
@@ -204,11 +204,11 @@ def _broker_of(request: Request, hosted: DeploymentRunner) -> int:
 
 
 def _stale(epoch: int, hosted: DeploymentRunner) -> Refusal:
-    return Refusal("stale-epoch", f"epoch {epoch} is over; {hosted.deployment.id} is at {hosted.deployment.epoch}")
+    return Refusal("stale-epoch", f"epoch {epoch} is stale; {hosted.deployment.id} is at {hosted.deployment.epoch}")
 
 
 def reserve_addresses(count: int, held: Collection[Address] = (), host: str = "127.0.0.1") -> tuple[Address, ...]:
-    """``count`` addresses free and not ``held``. Raises ``Refusal`` where there are fewer."""
+    """``count`` addresses that are free and not ``held``. Raises ``Refusal`` if there are fewer."""
     addresses: list[Address] = []
     for port in Random().sample(BROKER_PORTS, len(BROKER_PORTS)):
         if len(addresses) == count:

@@ -1,4 +1,4 @@
-"""The networks that are to run here, kept on disk, so that they come back after the supervisor has died."""
+"""Stores the networks of this host on disk, so that they are deployed again after a crash of the supervisor."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from overlay.deployment.deployment import Deployment
 
 @dataclass(frozen=True)
 class Kept:
-    """A network and the addresses that its brokers keep."""
+    """A network and the addresses of its brokers."""
 
     deployment: Deployment
     addresses: tuple[Address, ...]
 
 
 class KeptNetworks:
-    """One JSON file, replaced whole: a crash leaves the old or the new one."""
+    """One JSON file, replaced atomically: after a crash it is the old or the new one."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = directory / "networks.json"
 
     def read(self) -> tuple[list[Kept], str]:
-        """The networks, and what was wrong with those that could not be read; empty when nothing was."""
+        """The networks, and the errors of those that could not be read; empty without errors."""
         try:
             entries = json.loads(self._path.read_text())
         except FileNotFoundError:
@@ -46,7 +46,7 @@ class KeptNetworks:
         return kept, "; ".join(wrong)
 
     def write(self, networks: Iterable[Kept]) -> None:
-        """Keep exactly these. Raises ``OSError``."""
+        """Store exactly these. Raises ``OSError``."""
         entries = [
             {"deployment": kept.deployment.to_json(), "addresses": [format_address(at) for at in kept.addresses]}
             for kept in networks
@@ -59,6 +59,6 @@ class KeptNetworks:
         whole.replace(self._path)
         directory = os.open(self._path.parent, os.O_RDONLY)
         try:
-            os.fsync(directory)  # the name too
+            os.fsync(directory)  # also the name
         finally:
             os.close(directory)

@@ -1,13 +1,13 @@
-"""Lifelines: no process outlives the one that wants it. Also the wrapper ``python -m overlay.runtime.lifeline -- CMD``.
+"""Lifelines: processes end with their owner. Also the wrapper ``python -m overlay.runtime.lifeline -- CMD``.
 
-A lifeline is a pipe whose write end only the owner holds: when the owner is gone, however it went, every reader sees
-the end of the file. That works everywhere, needs the reader's cooperation and crosses any number of generations. On
-Linux ``PR_SET_PDEATHSIG`` is added, which needs no cooperation but binds to the parent *thread* and to the direct child
-only. Each covers what the other cannot.
+A lifeline is a pipe whose write end is held only by the owner. When the owner ends, for whatever reason, every reader
+sees the end of file. This works on all systems and for any number of generations, but readers must cooperate. On
+Linux ``PR_SET_PDEATHSIG`` is used, too. It needs no cooperation, but is bound to the parent *thread* and works only for
+direct children. The two complement each other.
 
-The wrapper gives a lifeline to a program that knows of none (a Redis server, a Celery worker). It leads a process group
-of its own, runs the program in it, passes SIGTERM and SIGINT on, ends with the program's exit code (128 + n for a
-signal n), and when the lifeline closes ends the whole group.
+The wrapper adds a lifeline to a program that does not support them (a Redis server, a Celery worker). It runs the
+program in a new process group, forwards SIGTERM and SIGINT, exits with the program's exit code (128 + n for a
+signal n), and ends the complete group when the lifeline closes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from contextlib import suppress
 from select import select
 
 LIFELINE_FD = "WAXWING_LIFELINE_FD"
-"""The environment variable that names the inherited read end."""
+"""The environment variable with the inherited read end."""
 GRACE_S = 2.0
-"""From SIGTERM to SIGKILL when the lifeline has closed."""
+"""From SIGTERM to SIGKILL after the lifeline has closed."""
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT)
 _PR_SET_PDEATHSIG = 1
@@ -46,18 +46,18 @@ _prctl = _find_prctl()
 
 
 def die_with_parent(parent: int) -> None:
-    """Ask the kernel to SIGKILL this process when its parent ends. Ends at once if ``parent`` is gone already.
+    """Let the kernel SIGKILL this process when its parent ends. Exits at once if ``parent`` has already ended.
 
-    To be called first thing in a forked child, with the pid the forking process had. The parent must fork from a thread
-    that lives as long as it does.
+    Call it first in a forked child, with the pid of the forking process. The parent must fork from a thread
+    with the lifetime of the process.
     """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended between fork and prctl, so the signal will never come
+    if os.getppid() != parent:  # it ended between fork and prctl, so there will be no signal
         os._exit(1)
 
 
 def inherited_lifeline() -> int | None:
-    """The read end that the environment names, or ``None`` where there is none that is open."""
+    """The read end named in the environment; ``None`` if there is none or it is closed."""
     text = os.environ.get(LIFELINE_FD, "")
     if not text.isdigit():
         return None
@@ -81,7 +81,7 @@ def _run(command: list[str], parent: int) -> int:
 
 
 class _Wrapper:
-    """One child in this process's group, and the two things that may end it: its own end, and the lifeline's."""
+    """One child in this process's group. It ends by itself or when the lifeline closes."""
 
     def __init__(self, command: list[str], lifeline: int | None) -> None:
         self._lifeline = lifeline
@@ -90,8 +90,8 @@ class _Wrapper:
         signal.set_wakeup_fd(wake)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         parent = os.getpid()
-        # Held back until the handlers stand: the child may be running, and its owner know it, before this process is
-        # scheduled again. A signal that came between would end the wrapper, and through PR_SET_PDEATHSIG the child.
+        # Blocked until the handlers are installed: the child may already run, and the owner know about it, before this
+        # process is scheduled again. A signal before that would end the wrapper, and by PR_SET_PDEATHSIG the child.
         signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
         self._child = os.fork()
         if self._child == 0:
@@ -102,7 +102,7 @@ class _Wrapper:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
 
     def wait(self) -> int:
-        """The child's exit code, 128 + n for a signal n. Does not return when the lifeline closes."""
+        """The child's exit code, 128 + n for a signal n. Does not return if the lifeline closes."""
         watched = [self._woken] if self._lifeline is None else [self._woken, self._lifeline]
         while True:
             readable, _, _ = select(watched, [], [])
@@ -126,7 +126,7 @@ class _Wrapper:
         while (left := deadline - time.monotonic()) > 0 and select([self._woken], [], [], left)[0]:
             if self._reap() is not None:
                 break
-        os.killpg(0, signal.SIGKILL)  # what is left of the group, this process included
+        os.killpg(0, signal.SIGKILL)  # the rest of the group, including this process
 
 
 def main(arguments: list[str]) -> int:
@@ -136,7 +136,7 @@ def main(arguments: list[str]) -> int:
     lifeline = inherited_lifeline()
     if lifeline is not None:
         os.set_inheritable(lifeline, True)
-    with suppress(PermissionError):  # the leader of a session leads its group already
+    with suppress(PermissionError):  # a session leader is already the leader of its group
         os.setpgid(0, 0)
     return _Wrapper(arguments[1:], lifeline).wait()
 

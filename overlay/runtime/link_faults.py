@@ -1,8 +1,8 @@
-"""Links that become slow, lossy, cut or worse while real brokers run.
+"""Faults of links while real brokers run: slow, lossy, cut or otherwise impaired.
 
-The supervisor knows which faults there are now, and says so in a page of memory that it shares with the brokers it
-forks; each of their shapers looks there whenever something is to be sent. A signal instead would have every broker set
-a handler, and come late to one that does not sleep.
+The supervisor writes the active faults to a page of memory shared with the brokers that it
+forks. Their shapers read it before sending a datagram. Signals would require handlers in every broker, and
+would be delayed in busy ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from overlay.faults.faults import Direction, Fault, are_separated, shape_under
 
 
 class SharedFaults:
-    """Which faults of a deployment there are now: a byte for each, written by the supervisor alone."""
+    """The active faults of a deployment: a byte for each, written only by the supervisor."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         self.faults = faults
@@ -33,12 +33,12 @@ class SharedFaults:
         return self._page[: len(self.faults)]
 
     def close(self) -> None:
-        """For the supervisor; children have the page for as long as they live."""
+        """For the supervisor; children keep the page until they end."""
         self._page.close()
 
 
 class FaultyShaper(Shaper):
-    """A direction between two brokers, whose shape is that of its link under the faults of the moment."""
+    """A direction between two brokers, with the shape of its link under the active faults."""
 
     __slots__ = ("_base", "_flags", "_shared", "_way")
 
@@ -60,9 +60,9 @@ class FaultyShaper(Shaper):
 
 
 def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Address, ...]) -> dict[Address, Direction]:
-    """Where what a broker sends may meet a fault: links that one strikes, and whom a partition cuts it off from.
+    """The directions of a broker that faults can affect, by links or partitions.
 
-    What it sends elsewhere is not to pay for looking.
+    Datagrams in other directions need no check.
     """
     linked = {other for link in deployment.links if broker in link.ends for other in link.ends}
     others = {other for fault in deployment.faults for other in linked if fault.strikes((broker, other))}

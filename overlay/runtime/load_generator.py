@@ -1,8 +1,8 @@
 """The load generator: the clients of one process of a workload, in an open loop.
 
-Counterparts: a system's ``make_fleet`` decides what is sent when, ``ports`` gives the clients sockets; the supervisor
-calls ``run_fleet`` in a forked child. It counts how late each request was first sent, and both response times, from the
-intended and from the real sending, can be told from the samples.
+Counterparts: a system's ``make_fleet`` creates the clients, ``ports`` gives them sockets; the supervisor
+calls ``run_fleet`` in a forked child. It counts the delay of each first transmission. Samples contain both response
+times, from the intended and from the actual sending.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from overlay.runtime.reporting import make_tick, open_journal
 from overlay.systems.contract import Fleet, Plan, System
 
 SPARE_FILES = 64
-"""File descriptors left for everything that is no client's port."""
+"""File descriptors reserved for other uses than clients' ports."""
 
 TIMER_SLACK_NS = 1000
-"""How much later than asked the kernel may end a sleep; its usual 50 µs would be added to every response time."""
+"""Maximum delay of the end of a sleep by the kernel. The default of 50 µs would be part of every response time."""
 
 
 class FleetReporter:
-    """Facts and ticks of one fleet on their way into its journal."""
+    """Writes the facts and ticks of one fleet to its journal."""
 
     def __init__(self, writer: JournalWriter, process: str, zero_ns: int, fleet: Fleet) -> None:
         self._writer = writer
@@ -73,12 +73,12 @@ def run_fleet(
     on_ready: Callable[[], None],
     lifeline_fd: int | None = None,
 ) -> int:
-    """Be these clients until all that they intended has ended; the process's exit code.
+    """Run these clients until all their intended exchanges have ended. Returns the exit code of the process.
 
-    ``start_ns`` is the monotonic instant at which the workload starts for all of its processes, ``zero_ns`` the one
-    that samples and ticks count from. What is open when the drain is over (the deadline of one exchange after the end)
-    is reported as timed out. SIGTERM, or a closed lifeline, ends it at once and keeps what was measured. Raises
-    ``OSError`` when the journal cannot be written.
+    ``start_ns`` is the monotonic time at which the workload starts in all its processes, ``zero_ns`` the origin of
+    samples and ticks. Exchanges that are open at the end of the drain (the deadline of one exchange after the end)
+    are reported as timed out. SIGTERM or a closed lifeline ends it at once and keeps the measurements. Raises
+    ``OSError`` if the journal cannot be written.
     """
     files = _raise_file_limit()
     windows = Windows.of(workload, zero_ns, start_ns)
@@ -103,8 +103,8 @@ def run_fleet(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: driver.stop())
     _tighten_timers()
-    gc.freeze()  # the clients live as long as the process; looking through them again would only make it late
-    gc.disable()  # what a request leaves behind is in no cycle; the reporter looks for what else is, once a second
+    gc.freeze()  # the clients exist as long as the process; scanning them would only cause delays
+    gc.disable()  # requests leave no cycles; the reporter collects others once a second
     on_ready()
     try:
         driver.run(until=windows.end + round(fleet.give_up_s * SECOND), stay=windows.end)
@@ -116,7 +116,7 @@ def run_fleet(
 
 
 def _raise_file_limit() -> int:
-    """As many open files as this process may have."""
+    """Raise the limit of open files to the maximum for this process and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,6 +1,6 @@
-"""Gives the orders of an assembly to servers: pure exchanges over non-blocking sockets in somebody's selector.
+"""Sends the orders of an assembly to servers: pure exchanges over non-blocking sockets in the caller's selector.
 
-Each exchange has a port of its own, closed behind it, so that a late acknowledgement can never be taken for another's.
+Each exchange has its own port, which is closed afterwards, so late acknowledgements cannot be confused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.contract import ORDERS_AT_ONCE, Exchange
 
 Ended = Callable[[Exchange], None]
-"""Told of an exchange that is over."""
+"""Called with an exchange that has ended."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _Given:
 
 
 class Orders:
-    """The exchanges that are under way."""
+    """The exchanges in progress."""
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self._selector = selector
@@ -35,11 +35,11 @@ class Orders:
 
     @property
     def room(self) -> int:
-        """How many more may be given now."""
+        """How many further exchanges can be started now."""
         return ORDERS_AT_ONCE - len(self._exchanges)
 
     def give(self, exchange: Exchange, ended: Ended) -> None:
-        """Carry ``exchange`` out; ``ended`` is called later, from ``handle_timers`` or the selector. Raises
+        """Start ``exchange``. ``ended`` is called later, from ``handle_timers`` or the selector. Raises
         ``OSError``."""
         sock = socket.socket(socket.AF_INET6 if ":" in exchange.broker[0] else socket.AF_INET, socket.SOCK_DGRAM)
         sock.setblocking(False)
@@ -49,7 +49,7 @@ class Orders:
         self._send(given)
 
     def handle_timers(self, now: int) -> int | None:
-        """Ask again what is due; the instant at which something is due next."""
+        """Retransmit what is due. Returns the time of the next timer."""
         for given in list(self._exchanges.values()):
             given.exchange.handle_timer(now)
             self._send(given)
@@ -60,14 +60,14 @@ class Orders:
     def _receive(self, given: _Given) -> None:
         try:
             data, source = given.sock.recvfrom(MAX_DATAGRAM_BYTES)
-        except OSError:  # nothing there after all, or an ICMP error: the exchange asks again in its own time
+        except OSError:  # no data, or an ICMP error: the exchange retransmits on its own schedule
             return
         given.exchange.receive_datagrams(((data, source[:2]),), time.monotonic_ns())
         self._finish(given)
 
     def _send(self, given: _Given) -> None:
         for data, destination in given.exchange.datagrams_to_send():
-            with suppress(OSError):  # lost, as datagrams may be
+            with suppress(OSError):  # lost, like any datagram
                 given.sock.sendto(data, destination)
 
     def _finish(self, given: _Given) -> None:

@@ -1,4 +1,4 @@
-"""A supervisor for one program that needs brokers for a while, beside any other on this host, and what it is to run."""
+"""A temporary supervisor for one program, independent of others on this host, and documents of runs for it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from overlay.systems.registry import FIRST
 START_S = 20.0
 POLL_S = 0.02
 LEASE_S = 3600.0
-"""Nobody renews: whoever has a supervisor to itself ends it before."""
+"""There is no renewal: the program ends its supervisor earlier."""
 
 
 @contextmanager
 def own_supervisor(**environment: str) -> Iterator[SupervisorClient]:
-    """A supervisor with ``environment`` added; at the end what it runs is gone with it, however that comes.
+    """A supervisor with ``environment`` added. It ends with the program, together with everything that it runs.
 
-    Raises ``SupervisorUnavailable`` where it does not answer within ``START_S``.
+    Raises ``SupervisorUnavailable`` if it does not answer within ``START_S``.
     """
     with ExitStack() as stack:
-        # What was killed a moment ago may still be writing there.
+        # Processes killed a moment ago may still be writing there.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True)))
         lifeline, held = os.pipe()
         stack.callback(os.close, held)
@@ -38,10 +38,10 @@ def own_supervisor(**environment: str) -> Iterator[SupervisorClient]:
             [sys.executable, "-m", "overlay", "supervise", "--socket", str(home / "socket"), "--state", str(home)],
             env=os.environ | environment | {LIFELINE_FD: str(lifeline)},
             pass_fds=[lifeline],
-            start_new_session=True,  # Ctrl-C is for us, who then end it
+            start_new_session=True,  # Ctrl-C goes to this program, which then ends the supervisor
         )
         stack.callback(process.wait)
-        stack.callback(process.kill)  # not a farewell of every broker: their lifelines end them at once
+        stack.callback(process.kill)  # without graceful leaves: lifelines end the brokers at once
         os.close(lifeline)
         client = SupervisorClient(home / "socket")
         _wait_for(client, process)

@@ -1,8 +1,8 @@
-"""Drives many clients from one thread, each on UDP sockets of its own.
+"""Drives many clients from one thread, each with its own UDP sockets.
 
-Counterparts: a system's clients decide what is sent when, ``load_generator`` puts a workload in, ``ready`` tells which
-sockets have something. A client that hears one server has connected sockets, so that the kernel itself drops what does
-not come from there; others hear from anybody::
+Counterparts: a system's clients decide what to send and when, ``load_generator`` creates them, ``ready`` waits for
+readable sockets. A client of a single server has connected sockets, so the kernel drops datagrams from
+other sources; other clients receive from any source::
 
     heap of timers ─> client.handle_timer ─> send      sockets ready ─> client.receive_datagram ─> samples
 """
@@ -31,7 +31,7 @@ Port = tuple[int, int]
 
 
 class FleetDriver:
-    """Clients and their sockets. ``run`` returns when all is finished, the time is over, or it is stopped."""
+    """Clients and their sockets. ``run`` returns when all clients are finished, at a time limit, or when stopped."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class FleetDriver:
         self._ready = make_ready()
         self._sockets: dict[Port, socket.socket] = {}
         self._ports: dict[int, tuple[Port, Callable[[int], Any], Address | None]] = {}
-        """By descriptor: whose socket it is, its ``recv`` where it is connected, to whom, or else its ``recvfrom``."""
+        """By descriptor: the port, ``recv`` and the peer of a connected socket, or ``recvfrom`` of another one."""
         self._timers: list[tuple[int, int]] = []
         self._armed: list[int | None] = [None] * len(clients)
-        """Of each client the earliest instant in the heap; later ones of the same client do nothing."""
+        """The earliest time of each client in the heap; later entries of the same client are ignored."""
         self._unfinished = len(clients)
         self._finished = [False] * len(clients)
         self._next_check = self._next_second = monotonic_ns()
@@ -63,13 +63,13 @@ class FleetDriver:
             self._arm(index)
 
     def stop(self) -> None:
-        """Make ``run`` return within a fraction of a second. Safe to call from a signal handler."""
+        """Let ``run`` return within a fraction of a second. Safe to call from a signal handler."""
         self.is_stopping = True
 
     def run(self, until: int, stay: int = 0) -> None:
-        """Drive until every client is finished, at least until the instant ``stay``, at most until ``until`` (ns).
+        """Drive until every client is finished, at least until ``stay`` and at most until ``until`` (ns).
 
-        A fleet whose last request falls well before the end of the measurement stays, and its ticks go on.
+        A fleet whose last request is well before the end of measuring stays and continues to write ticks.
         """
         while not self.is_stopping and (self._unfinished or monotonic_ns() < stay):
             now = monotonic_ns()
@@ -98,15 +98,15 @@ class FleetDriver:
                 self._drain(index)
 
     def _receive(self, due: int) -> None:
-        """Wait for datagrams until ``due``, and take one from each port that is named.
+        """Wait for datagrams until ``due``, and receive one from each readable port.
 
-        One: a port that has more is named again, and nobody has to be refused in order to learn that it has none.
+        Only one: a port with more is reported again, which saves a failing call per port.
         """
         for fd in self._ready.wait(due - monotonic_ns()):
             (index, lane), receive, peer = self._ports[fd]
             try:
                 data, source = (receive(MAX_DATAGRAM_BYTES), peer) if peer else _with_source(receive)
-            except OSError:  # nobody listens at the server's port, as an earlier datagram found out
+            except OSError:  # an earlier datagram found the server's port closed
                 self._tally.counters["receive_errors"] += 1
                 continue
             client = self._clients[index]
@@ -114,7 +114,7 @@ class FleetDriver:
                 self._drain(index)
 
     def _drain(self, index: int) -> None:
-        """Send, report and arm whatever the last call to a client led to."""
+        """Send output, write facts and set the timer after a call to a client."""
         client = self._clients[index]
         for lane, data, to in client.datagrams_to_send():
             self._send((index, lane), data, to)
@@ -125,7 +125,7 @@ class FleetDriver:
         self._arm(index)
 
     def _arm(self, index: int) -> None:
-        """See to it that a client is called in time; that it is called too early, now and then, does no harm."""
+        """Schedule a client's timer. Occasional early calls are harmless."""
         client, armed = self._clients[index], self._armed[index]
         timer = client.next_timer()
         if timer is not None and (armed is None or timer < armed):
@@ -143,9 +143,9 @@ class FleetDriver:
                 return
             try:
                 sock.send(data)
-            except ConnectionRefusedError:  # tells of an earlier datagram, and this one was not sent
+            except ConnectionRefusedError:  # reports an earlier datagram; this one was not sent
                 sock.send(data)
-        except OSError:  # no room or no descriptor left: the datagram is lost, and the client asks again
+        except OSError:  # no buffer or descriptor left: the datagram is lost, and the client retransmits
             self._tally.counters["send_errors"] += 1
 
     def _open(self, port: Port, to: Address) -> socket.socket:
@@ -172,7 +172,7 @@ class FleetDriver:
 
     def _housekeep(self, now: int) -> None:
         self._next_check = now + IDLE_NS
-        # Nothing is ever written to a lifeline, so readable means that its last writer is gone.
+        # Nothing is written to a lifeline, so it is readable only when its last writer has ended.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
             self.is_stopping = True
         if now >= self._next_second:

@@ -1,12 +1,12 @@
-"""Children of the supervisor: forked, watched until ready, reaped, and their ends put into words.
+"""The supervisor's child processes: fork, readiness, exit and the reasons of their ends.
 
-The supervisor itself is the zygote; a separate one would be a second parent to watch, and was measured to save little
-(``docs/memory.md``). Forking is safe because the supervisor has one thread, and PDEATHSIG is, because that thread lives
-as long as it does.
+The supervisor itself is the zygote. A separate zygote would be a second parent to supervise, and measurements showed
+little benefit (``docs/memory.md``). Forking is safe because the supervisor has one thread, and PDEATHSIG works because
+that thread lives as long as the process.
 
-What a child writes to is its own from then on, and in Python whatever is looked at is written to, as it is counted.
-Hence everything that can be done before the fork is: work comes prepared, signal handlers stand, and what remains to be
-done in the child calls as little as it can.
+Memory that a child writes becomes private, and in Python even reading an object writes its reference count.
+Therefore as much as possible is done before the fork: work is prepared and signal handlers are installed, and the
+child calls as little code as possible.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from overlay.core.errors import WaxwingError, describe_os_error, is_disk_full
 from overlay.runtime.lifeline import die_with_parent
 
 DISK_FULL = 74
-"""The exit code (EX_IOERR) of a child that found the disk full: it has no room to leave words on it."""
+"""The exit code (EX_IOERR) of a child that found the disk full and could write no message."""
 WORDS_BYTES = 4096
-"""How much of a dead child's last words is read."""
+"""Maximum bytes read of a dead child's last output."""
 
 Ready = Callable[[str], None]
-"""What a child calls once it is ready, with what the supervisor is to know: a broker's ``host:port``."""
+"""Called by a child when it is ready, with a text for the supervisor: a broker's ``host:port``."""
 
 
 def _die() -> None:
@@ -38,21 +38,21 @@ def _die() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a child does, with what was prepared for it."""
+    """The work of a child, with everything prepared for it."""
 
     do: Callable[[Ready], int]
     """Returns the exit code."""
     stop: Callable[[], None] = _die
-    """What SIGTERM does in the child; it may come before ``do`` is called."""
+    """The action of SIGTERM in the child; it may be called before ``do``."""
     descriptors: Sequence[int] = ()
-    """Which descriptors it holds."""
+    """The descriptors that it uses."""
     close: Callable[[], None] = lambda: None
-    """For the process that prepared it and will not do it: lets go of what the work holds."""
+    """Called in the process that prepared the work, to release its resources there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A forked process. ``ready`` is the read end on which it says a line once it is ready, or nothing when it dies."""
+    """A forked process. ``ready`` is a pipe on which it writes a line when ready; closed without one if it dies."""
 
     pid: int
     ready: int
@@ -73,7 +73,7 @@ def describe_exit_code(code: int, words: str = "") -> str:
 
 
 def last_words(path: Path) -> str:
-    """The last line that a child wrote to its standard error; empty when it said nothing."""
+    """The last line that a child wrote to its standard error; empty without output."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - WORDS_BYTES))
@@ -84,17 +84,18 @@ def last_words(path: Path) -> str:
 
 
 def fork(work: Work, words: Path, inherited: Iterable[int]) -> Child:
-    """``fork_all`` of one."""
+    """``fork_all`` for one work."""
     return fork_all([(work, words)], inherited)[0]
 
 
 def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> list[Child]:
-    """Do each work in a child that keeps only ``inherited`` and the work's own open; here all of them are closed.
+    """Do each work in a child, with only ``inherited`` and the work's own descriptors open; the parent closes the
+    latter.
 
-    Its exit code is what the work returns. Its standard error goes to the work's path, which is emptied first. All are
-    forked at one go: what this process writes to its memory between two forks is shared by nobody afterwards, so there
-    is as little of it as can be. Where the system refuses another process the list is shorter than ``works``. Raises
-    ``OSError`` when not even the first can be had.
+    The exit code is the result of the work. Standard error goes to the work's path, which is truncated first. All
+    children are forked in one loop: memory that this process writes between two forks is not shared between them, so
+    the loop does little else. If the system refuses further processes the list is shorter than ``works``. Raises
+    ``OSError`` if it refuses the first one.
     """
     parent, pids = os.getpid(), []
     prepared = []
@@ -131,7 +132,7 @@ def fork_all(works: Sequence[tuple[Work, Path]], inherited: Iterable[int]) -> li
 
 
 def _open_words(path: Path) -> int:
-    """Without room for another file a child's last words are lost, and it may do its work all the same."""
+    """If the file cannot be created, the child's output is lost but the child still runs."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     except OSError as error:
@@ -141,23 +142,24 @@ def _open_words(path: Path) -> int:
 
 
 class _Signals:
-    """The handler of SIGTERM and SIGINT while children are forked, and in them for good."""
+    """The handler of SIGTERM and SIGINT during the forks, and permanently in the children."""
 
     def __init__(self) -> None:
         self.came: list[int] = []
         self.stop: Callable[[], None] | None = None
-        """Of the child's work; ``None`` in the parent."""
+        """The action of the child's work; ``None`` in the parent."""
 
     def __call__(self, number: int, _: FrameType | None) -> None:
         if self.stop is None:
             self.came.append(number)
-        elif number == signal.SIGTERM:  # Ctrl-C at a terminal is the supervisor's to act on
+        elif number == signal.SIGTERM:  # Ctrl-C on a terminal is handled by the supervisor
             self.stop()
 
 
 @contextmanager
 def _signals_of_children() -> Iterator[_Signals]:
-    """Before the forks, since a child that sets its handlers makes 200 kB its own; what comes meanwhile comes after."""
+    """Install handlers before the forks: a child that does so makes 200 kB private. Signals are delivered
+    afterwards."""
     signals = _Signals()
     before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -170,20 +172,20 @@ def _signals_of_children() -> Iterator[_Signals]:
 
 
 def _live(work: Work, signals: _Signals, parent: int, said: int, tell: int, kept: Sequence[int], highest: int) -> None:
-    """The child's whole life; never returns, so nothing of the supervisor's frames is ever unwound in it."""
+    """The complete life of a child. Never returns, so that no frame of the supervisor is unwound in it."""
     code = 1
     try:
         signals.stop = work.stop
-        if signals.came:  # told to end before it was known whose child this is
+        if signals.came:  # a SIGTERM arrived before the work was set
             work.stop()
         die_with_parent(parent)
         signal.set_wakeup_fd(-1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(said, 1)
         os.dup2(said, 2)
-        # Not the listening socket, the lock, other children's pipes: what a child holds open outlives the supervisor.
+        # Close the listening socket, the lock and other children's pipes: a child may outlive the supervisor.
         _close_all_but(kept, highest)
-        gc.freeze()  # what was prepared: to look through it would be to write to it
+        gc.freeze()  # scanning prepared objects would write to them
         gc.enable()
         code = work.do(_teller(tell))
     except OSError as error:
@@ -194,7 +196,7 @@ def _live(work: Work, signals: _Signals, parent: int, said: int, tell: int, kept
     except KeyboardInterrupt:
         pass
     except BaseException:  # noqa: BLE001  the last frame of a process: what went wrong is told, then it ends
-        import traceback  # only here: brokers would carry it
+        import traceback  # imported here to save memory in brokers
 
         _say(traceback.format_exc())
     finally:
@@ -202,7 +204,7 @@ def _live(work: Work, signals: _Signals, parent: int, said: int, tell: int, kept
 
 
 def _say(words: str) -> None:
-    """To standard error, past its buffer: what a full disk refuses must not be tried again on the way out."""
+    """Write to standard error unbuffered, so that a write refused by a full disk is not repeated at exit."""
     with suppress(OSError):
         os.write(2, f"{words}\n".encode(errors="replace"))
 
@@ -216,7 +218,7 @@ def _teller(tell: int) -> Ready:
 
 
 def _close_all_but(kept: Sequence[int], highest: int) -> None:
-    """Of those from 3 to ``highest`` all but ``kept``, which is in rising order."""
+    """Close descriptors 3 to ``highest`` except ``kept``, which is in ascending order."""
     low = 3
     for descriptor in kept:
         os.closerange(low, descriptor)

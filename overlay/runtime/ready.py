@@ -1,7 +1,7 @@
-"""Which of many sockets have something to read, found out with the precision of ``select``.
+"""Waits for readable sockets among many, with the precision of ``select``.
 
-A time-out of epoll ticks in milliseconds, and a load generator that is late measures itself. But the descriptor of an
-epoll can be selected itself, and that wakes within microseconds.
+Time-outs of epoll have a resolution of milliseconds, and a delayed load generator would measure itself. But ``select``
+works on the descriptor of an epoll and wakes up within microseconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 from overlay.core.node import SECOND
 
 AT_ONCE = 64
-"""Sockets named by one call; the others come first in the next. Timers are looked at in between."""
+"""Maximum sockets returned by a call; the others are first in the next one. Timers run in between."""
 
 
 class Ready(Protocol):
@@ -23,7 +23,7 @@ class Ready(Protocol):
     def add(self, fd: int) -> None: ...
     def remove(self, fd: int) -> None: ...
     def wait(self, wait_ns: int) -> Sequence[int]:
-        """Those that have something to read, after waiting for one of them for at most so long."""
+        """Readable sockets, after waiting for at most this long."""
         ...
 
     def close(self) -> None: ...
@@ -34,7 +34,7 @@ def make_ready() -> Ready:
 
 
 class EpollReady:
-    """Linux: a third of the time that ``selectors`` takes, which looks up and wraps each socket that it names."""
+    """Linux: takes a third of the time of ``selectors``, which looks up and wraps each socket."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()

@@ -1,6 +1,6 @@
-"""What every process reports of itself: how its journal begins, and a tick of what it looks like.
+"""The facts that every process reports: the start of its journal, and its ticks.
 
-A broker's memory is measured, so the journal's own module is imported only where there is one to write.
+The module of journals is imported only if there is one, because the memory of brokers is measured.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 
 def open_journal(path: Path, process: str, zero_ns: int) -> JournalWriter:
-    """The journal of this process, begun. ``zero_ns`` is the monotonic instant that its times count from."""
+    """Open and begin the journal of this process. ``zero_ns`` is the monotonic origin of its times."""
     from overlay.journal.journal import JournalWriter
 
     return JournalWriter(path, make_start(process, zero_ns))
 
 
 class ForgivingJournal:
-    """The journal of what must not end for want of room: what a full disk refuses is lost, and what follows is kept.
+    """A journal for processes that must survive a full disk: facts that cannot be written are lost, later ones are
+    kept.
 
-    After a refusal it is opened again with the next fact, as that of a process that was started again.
+    After an error it is opened again with the next fact, like that of a restarted process.
     """
 
     def __init__(self, path: Path, process: str, zero_ns: int) -> None:
@@ -62,19 +63,19 @@ class ForgivingJournal:
 
 
 def prepare_journal(path: Path) -> JournalWriter:
-    """The journal of a process that is yet to be forked, and begins it by itself."""
+    """The journal of a process before its fork, which then begins it."""
     from overlay.journal.journal import JournalWriter
 
     return JournalWriter(path)
 
 
 def make_start(process: str, zero_ns: int, address: Address | None = None) -> Start:
-    """How the journal of this process begins. ``address`` is a broker's."""
+    """The first fact of this process's journal. ``address`` is that of a broker."""
     known_as = format_address(address) if address else ""
     return Start(process, os.getpid(), (zero_ns + wall_offset_ns()) // 1000, __version__, known_as)
 
 
 def make_tick(process: str, at_us: int, counters: dict[str, int], histogram: str = "") -> Tick:
-    """What this process looks like now."""
+    """The current state of this process."""
     rss, pss, uss = memory()
     return Tick(process, at_us, counters, histogram, rss, pss, uss, processor_us())

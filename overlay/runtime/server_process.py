@@ -1,8 +1,8 @@
-"""One server as a process: real UDP, a journal, and a proper farewell.
+"""One server as a process: real UDP, a journal, and a graceful leave.
 
-Counterparts: ``overlay.runtime.udp`` drives it; the supervisor makes a ``ServerProcess`` and runs it in a forked child,
-``python -m overlay broker`` calls ``run_server``. A server's memory is measured, so nothing is imported here that it
-does not need.
+Counterparts: ``overlay.runtime.udp`` drives it; the supervisor creates a ``ServerProcess`` and runs it in a forked
+child; ``python -m overlay broker`` calls ``run_server``. The memory of servers is measured, so this module imports only
+what every server needs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from overlay.runtime.tracelog import TraceLog
 
 MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
-"""Of whom it shapes what goes to, how, and by what chance."""
+"""Creates the shaper for datagrams to an address, from the shape and a random stream."""
 
 
 def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
@@ -38,10 +38,10 @@ def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
 
 
 class ServerProcess:
-    """A server, its socket and its journal, composed and not yet running.
+    """A server, its socket and its journal, composed but not running.
 
-    Nothing here is bound to a process before ``run``: it is made before the fork, as what is made in a child is its
-    own, and so is everything that making it looks at: 1.1 MB of each of ten idle brokers.
+    It is created before the fork and bound to a process by ``run``. Objects created in a child are private memory, and
+    so are all objects accessed to create them: 1.1 MB for each of ten idle brokers.
     """
 
     def __init__(
@@ -64,24 +64,24 @@ class ServerProcess:
         record_mb: int = 0,
         life: int = 1,
     ) -> None:
-        """``config`` is as ``system.config_of`` makes it, ``index`` the server's among all ``servers``.
+        """``config`` is the result of ``system.config_of``, ``index`` the server's index in ``servers``.
 
-        ``bind`` may have port 0. ``address`` is what others know it by, where that is not what it is bound to.
+        ``bind`` may have port 0. ``address`` is the address that others use, if different.
 
-        ``links`` shapes what goes to these neighbours, each by what ``make_shaper`` makes. With a ``journal`` there is
-        one tick a second in it, in time since ``zero_ns``, and beside it the recording of this ``life`` with up to
-        ``record_mb``. Without one, what is traced goes to ``traces``. Raises ``CannotBind``, and ``OSError`` when the
+        ``links`` are the shapes of datagrams to neighbours, applied by the results of ``make_shaper``. With a
+        ``journal``, a tick is written every second, with times since ``zero_ns``, and with ``record_mb`` a recording of
+        this ``life`` next to it. Without one, traces go to ``traces``. Raises ``CannotBind``, and ``OSError`` if the
         journal cannot be written.
         """
         self._system, self._process, self._zero_ns = system, process, zero_ns
         self._recorder: Recorder | None = None
         self._traces: TraceLog | None = None
         if traces and system.is_traced(config):
-            # Only here: other brokers would carry it.
+            # Imported here to save memory in other brokers.
             from overlay.runtime.tracelog import TraceLog
 
             self._traces = TraceLog(traces)
-        elif journal is None and system.is_traced(config):  # nobody reads what would be traced
+        elif journal is None and system.is_traced(config):  # the traces would not be read
             config = system.untraced(config)
         self._journal = prepare_journal(journal) if journal else None
         self._sock = open_socket(bind)
@@ -91,7 +91,7 @@ class ServerProcess:
         place = Place(index, known_as, servers or (known_as,))
         self._server: Server = system.make_server(config, place, chances, offset)
         if journal and record_mb:
-            # Only here: other servers would carry it.
+            # Imported here to save memory in other servers.
             from overlay.journal.recorded import RecordedServer
             from overlay.journal.recording import recording_path
             from overlay.systems.recordings import recorder_of
@@ -122,18 +122,18 @@ class ServerProcess:
             knows=self._server.knows,
         )
         self.descriptors = (self._sock.fileno(),)
-        """What it holds open already."""
+        """The descriptors that are already open."""
         self.stop = self._driver.stop
-        """Make ``run`` say farewell and return. Safe to call from a signal handler, and before ``run``."""
+        """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
 
     def close(self) -> None:
-        """For a process in which it does not run."""
+        """For processes in which it does not run."""
         self._sock.close()
 
     def run(self, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
-        """Be the server until stopped, the lifeline closes or, without a farewell, ``until`` (ns); the exit code.
+        """Run the server until stopped, the lifeline closes or, without leaving, ``until`` (ns). Returns the exit code.
 
-        ``on_ready`` is called with the address once datagrams are kept. Raises ``OSError`` as the journal does.
+        ``on_ready`` is called with the address as soon as datagrams are received. Raises the journal's ``OSError``.
         """
         server, driver, journal, system = self._server, self._driver, self._journal, self._system
         if journal is not None:
@@ -143,7 +143,7 @@ class ServerProcess:
         on_ready(server.address)
         driver.run(until)
         end = time.monotonic_ns()
-        held = system.holdings(server, end)  # before the farewell, in which it may hand all of it on
+        held = system.holdings(server, end)  # before leaving, during which it may hand over its entries
         if not driver.lifeline_closed and until == NEVER:
             self._leave()
         if journal is not None:
@@ -160,7 +160,7 @@ class ServerProcess:
         return 0
 
     def _report(self, now: int) -> None:
-        """Each second: set the clock, and write down what has happened and what this process looks like."""
+        """Every second: set the clock, and write events and a tick."""
         server, journal, system = self._server, self._journal, self._system
         server.set_wall_clock(wall_offset_ns())
         events = server.events()
@@ -180,16 +180,16 @@ class ServerProcess:
             self._recorder.flush()
 
     def _leave(self) -> None:
-        """Say farewell for as long as the system wants, then be done."""
+        """Leave gracefully for as long as the system needs."""
         now = time.monotonic_ns()
         farewell_ns = self._system.leave(self._server, now)
         if farewell_ns:
-            self._driver.is_stopping = False  # a second SIGTERM cuts the farewell short
+            self._driver.is_stopping = False  # a second SIGTERM ends the leave
             self._driver.run(until=now + farewell_ns)
 
 
 def run_server(process: ServerProcess, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
-    """``process.run`` in this process, which SIGTERM and SIGINT stop."""
+    """``process.run`` in this process, stopped by SIGTERM and SIGINT."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: process.stop())
     return process.run(on_ready, until)

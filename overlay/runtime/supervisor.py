@@ -1,7 +1,7 @@
 """The host's supervisor, ``python -m overlay supervise``: one thread, one selector.
 
-It alone forks servers and client fleets, and none of them outlives it. What it is asked comes through ``control`` to
-``deployments``; ``deployment_runner`` does what follows from it. Counterpart: ``supervisor_client``.
+Only the supervisor forks servers and client fleets, and they end with it. Requests arrive through ``control`` and go to
+``deployments``; ``deployment_runner`` executes them. Counterpart: ``supervisor_client``.
 
 ::
 
@@ -9,7 +9,7 @@ It alone forks servers and client fleets, and none of them outlives it. What it 
        ^                           ^     │                          │
        └── one selector ───────────┴─────┴── orders (UDP), ready pipes, SIGCHLD, lifeline
 
-Runs end with it: their samples have a hole that nothing can fill. Networks are kept on disk and deployed again.
+Runs end with it, because their samples would have a gap. Networks are stored on disk and deployed again.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ from overlay.runtime.warm_up import rehearse
 USAGE = """\
 usage: python -m overlay supervise [--socket PATH] [--state DIR]
 
-  --socket PATH   where it listens; only its owner may connect (var/supervisor.sock)
-  --state DIR     where it remembers the networks that are to run here (var/supervisor)
+  --socket PATH   the socket to listen on; only its owner can connect (var/supervisor.sock)
+  --state DIR     the directory with the networks of this host (var/supervisor)
 """
 END_S = 8.0
-"""Everything is gone within 3 s of SIGTERM; after this the lifeline has the last word."""
+"""All processes normally end within 3 s of SIGTERM. After this time the lifeline ends the rest."""
 
 
 class Supervisor:
-    """What is deployed here, and the loop that keeps it so."""
+    """The deployments of this host and the main loop."""
 
     def __init__(self, socket_path: Path, state: Path) -> None:
         self._started_unix_ms = unix_ms(time.monotonic_ns())
         self._owners: dict[int, tuple[DeploymentRunner, str]] = {}
         self._unready: dict[int, int] = {}
-        """The pipe of each child that is not ready yet, by pid."""
+        """The pipes of children that are not ready yet, by pid."""
         self._selector = selectors.DefaultSelector()
         self._orders = Orders(self._selector)
         self._is_ending = False
-        # Children hold the read end; the write end is here only, and goes with this process however it ends.
+        # Children hold the read end. The write end exists only here and is closed when this process ends.
         self._lifeline, self._lifeline_held = os.pipe()
         self._listen_to_system()
         self._deployments = Deployments(KeptNetworks(state), self._host)
@@ -91,12 +91,12 @@ class Supervisor:
     # --- the loop -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Serve until told to end; then nothing that was started here is left."""
+        """Serve until stopped. Afterwards no process started here is left."""
         while not self._is_ending:
             self._turn()
         deadline = time.monotonic() + END_S
         for hosted in self._deployments.all():
-            hosted.stop("the supervisor was told to end")
+            hosted.stop("the supervisor was stopped")
         while time.monotonic() < deadline and not self._is_idle:
             self._turn()
         self._control.close()
@@ -114,7 +114,7 @@ class Supervisor:
         wait = max(min(until, default=now + SECOND) - time.monotonic_ns(), 0) / SECOND
         for key, mask in self._selector.select(wait):
             current = self._selector.get_map().get(key.fd)
-            if current is not None and current.data is key.data:  # an earlier one of this batch may have closed it
+            if current is not None and current.data is key.data:  # an earlier event of this batch may have closed it
                 key.data(mask)
         self._reap()
 
@@ -135,13 +135,13 @@ class Supervisor:
         self._selector.register(child.ready, selectors.EVENT_READ, lambda _: self._hear(child.pid))
 
     def _hear(self, pid: int) -> None:
-        """What a child says when it is ready; only once, and nothing when it died first."""
+        """Read the line of a child that is ready, or the end of file if it died first."""
         ready = self._unready.pop(pid, None)
         if ready is None:
             return
         try:
             text = os.read(ready, 200).decode(errors="replace").strip()
-        except BlockingIOError:  # it ended without a word, and another child still holds the other end
+        except BlockingIOError:  # it ended without a line, and another child still holds the other end
             text = ""
         self._selector.unregister(ready)
         os.close(ready)
@@ -149,11 +149,11 @@ class Supervisor:
             hosted, name = self._owners[pid]
             hosted.child_ready(name, text, time.monotonic_ns())
 
-    # --- what it is asked ---------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------------
 
     def _handle(self, request: Request) -> Reply:
         if self._is_ending:
-            raise Refusal("ending", "this supervisor is ending")
+            raise Refusal("ending", "this supervisor is shutting down")
         match request.get("do"):
             case "hello":
                 return self._hello()
@@ -186,7 +186,7 @@ class Supervisor:
 
 
 def main(arguments: list[str]) -> int:
-    """``[--socket PATH] [--state DIR]``; the exit code. Two options need no parser in the memory of every broker."""
+    """``[--socket PATH] [--state DIR]``; returns the exit code. Avoids argparse, to save memory in every broker."""
     if "--help" in arguments or "-h" in arguments:
         sys.stdout.write(USAGE)
         return 0
@@ -200,7 +200,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(USAGE)
         return 2
     try:
-        choose()  # what no broker could do is said here, and not by each
+        choose()  # report an invalid choice once, and not from every broker
         return _supervise(socket_path, state)
     except (WaxwingError, OSError) as error:
         sys.stderr.write(f"supervisor: {error}\n")
@@ -208,7 +208,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _supervise(socket_path: Path, state: Path) -> int:
-    os.umask(0o077)  # state, journals and captured words are their owner's alone
+    os.umask(0o077)  # state, journals and captured output are readable only by their owner
     socket_path.parent.mkdir(parents=True, exist_ok=True)
     with lock_path(socket_path).open("w") as lock:
         try:
@@ -222,9 +222,9 @@ def _supervise(socket_path: Path, state: Path) -> int:
 
 def _prepare_zygote(directory: Path) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # a thousand clients of a fleet have a socket each
+    with suppress(ValueError, OSError):  # a thousand clients of a fleet need a socket each
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536) if hard > 0 else 65_536, hard))
     rehearse(directory)
-    gc.disable()  # a collection writes into every page, and what is written is no longer shared
+    gc.disable()  # a collection writes to every page, which is then no longer shared
     gc.collect()
     gc.freeze()

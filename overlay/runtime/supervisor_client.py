@@ -1,4 +1,4 @@
-"""Asks the host's supervisor: for each call a connection, a line, a reply. Counterpart: ``overlay.runtime.control``.
+"""A client of the host's supervisor, with one connection per call. Counterpart: ``overlay.runtime.control``.
 
 ::
 
@@ -19,21 +19,21 @@ from overlay.core.errors import WaxwingError
 from overlay.runtime.control import reachable
 
 Status = Mapping[str, Any]
-"""Of one deployment, as ``overlay.runtime.deployment_runner`` tells it."""
+"""The status of one deployment, from ``overlay.runtime.deployment_runner``."""
 
 
 def is_gone(status: Status) -> bool:
-    """Whether none of its processes is left, so that its journals are whole and its ports free."""
+    """Whether all its processes have ended, so that its journals are complete and its ports free."""
     return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
 
 
 def reason_of(status: Status) -> str:
-    """Why it, or else one of its brokers, is as it is; empty where nobody says."""
+    """The reason for its state, or for that of one of its brokers; empty if there is none."""
     return next(filter(None, [status["reason"], *(broker["reason"] for broker in status["brokers"])]), "")
 
 
 class SupervisorUnavailable(WaxwingError):
-    """Nobody answers at the socket, or not in time."""
+    """The socket does not answer, or not in time."""
 
 
 class SupervisorRefused(WaxwingError):
@@ -46,7 +46,7 @@ class SupervisorRefused(WaxwingError):
 
 
 class SupervisorClient:
-    """The verbs of the supervisor. Each raises ``SupervisorUnavailable`` or ``SupervisorRefused``."""
+    """The supervisor's commands. Each raises ``SupervisorUnavailable`` or ``SupervisorRefused``."""
 
     def __init__(self, path: Path | str, timeout: float = 5.0) -> None:
         self._path = Path(path)
@@ -57,7 +57,7 @@ class SupervisorClient:
         return self._ask(do="hello")
 
     def deploy(self, deployment: dict[str, Any]) -> Status:
-        """Idempotent for one id and epoch. ``busy`` names the run that is active."""
+        """Idempotent for an id and epoch. ``busy`` names the active run."""
         return self._ask(do="deploy", deployment=deployment)
 
     def renew(self, id: str, epoch: int) -> Status:
@@ -70,19 +70,19 @@ class SupervisorClient:
         return self._ask(do="status", id=id)
 
     def forget(self, id: str, epoch: int) -> dict[str, Any]:
-        """Drop the status of what has ended."""
+        """Forget the status of an ended deployment."""
         return self._ask(do="forget", id=id, epoch=epoch)
 
     def fault(self, id: str, epoch: int, broker: int, kind: str = "kill") -> Status:
-        """Do to a broker what misfortune would."""
+        """Inject a fault into a broker."""
         return self._ask(do="fault", id=id, epoch=epoch, broker=broker, kind=kind)
 
     def restart(self, id: str, epoch: int, broker: int, restarts: int, by: str) -> Status:
-        """Another process in the place of a broker that was restarted ``restarts`` times so far; twice is as once."""
+        """Restart a broker that was restarted ``restarts`` times so far; idempotent."""
         return self._ask(do="restart", id=id, epoch=epoch, broker=broker, restarts=restarts, by=by)
 
     def shutdown(self) -> dict[str, Any]:
-        """End the supervisor and all it runs. Networks stay desired, and come back with it."""
+        """End the supervisor and all its processes. Networks are deployed again when it starts."""
         return self._ask(do="shutdown")
 
     def _ask(self, **request: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class SupervisorClient:
         except OSError as error:
             raise SupervisorUnavailable(f"the supervisor at {self._path} does not answer: {error}") from error
         if not line.endswith(b"\n"):
-            raise SupervisorUnavailable(f"the supervisor at {self._path} hung up before it answered")
+            raise SupervisorUnavailable(f"the supervisor at {self._path} closed the connection without an answer")
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise SupervisorRefused(reply["error"]["code"], reply["error"]["sentence"])

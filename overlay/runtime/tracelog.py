@@ -1,6 +1,6 @@
-"""What a broker of a network traced, in two small files: a network stays up, so a journal would grow for ever.
+"""The traces of a network's broker, in two small files. A journal would grow without limit, as networks stay up.
 
-Counterpart: the pages of a network look for one query in it. A disk without room costs traces and nothing else.
+Counterpart: the pages of a network search it for single queries. On a full disk only traces are lost.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from overlay.journal.facts import Fact, Start
 from overlay.journal.journal import JournalWriter
 
 MOST_BYTES = 128 * 1024
-"""Of each of the two: the newest steps of some thousand queries."""
+"""Maximum size of each file: the newest steps of about a thousand queries."""
 
 
 class TraceLog:
-    """Appends to ``path`` until that is full, and goes on with an empty one; the full one stays, named ``.old``."""
+    """Appends to ``path`` until it is full, renames it to ``.old`` and starts a new file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,11 +25,11 @@ class TraceLog:
         self._journal: JournalWriter | None = None
 
     def begin(self, start: Start) -> None:
-        """Whose traces these are."""
+        """Set the process of the traces."""
         self._start = start
 
     def write(self, traces: Iterable[Fact]) -> None:
-        """All of ``traces`` at once, or what the disk has room for."""
+        """Write all ``traces``, or as many as fit on the disk."""
         try:
             for trace in traces:
                 self._opened().write(trace)
@@ -48,7 +48,7 @@ class TraceLog:
 
     def _opened(self) -> JournalWriter:
         if self._journal is None:
-            assert self._start is not None, "it has not begun"
+            assert self._start is not None, "begin was not called"
             self._journal = JournalWriter(self._path, self._start)
         return self._journal
 

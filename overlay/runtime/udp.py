@@ -1,15 +1,15 @@
 """Drives one ``Node`` over one real UDP socket, in one thread, without an event loop.
 
-Counterparts: ``overlay.core.node`` is the seam, ``overlay.runtime.datagrams`` receives and sends,
-``overlay.core.links`` shapes what goes out, ``overlay.runtime.server_process`` puts a broker in. The shape follows
-measurements: blocking calls beat every event loop of the language (asyncio by four times), and a kernel time-out
-(``SO_RCVTIMEO``) costs nothing where ``settimeout`` costs a ``poll`` before each call. What one call received is one
-batch: its datagrams share a ``now``, then the node is drained and its timers are looked at: no backlog keeps a timer
-waiting longer than a batch takes.
+Counterparts: ``overlay.core.node`` is the interface, ``overlay.runtime.datagrams`` receives and sends,
+``overlay.core.links`` shapes outgoing datagrams, ``overlay.runtime.server_process`` provides the broker. The design
+follows measurements: blocking calls are faster than every event loop in Python (four times as fast as asyncio), and a
+kernel time-out (``SO_RCVTIMEO``) is free, while ``settimeout`` costs a ``poll`` before each call. The datagrams of one
+receive call are one batch and share a ``now``. After each batch the node's output is sent and its timers are checked,
+so no backlog delays a timer for longer than a batch.
 
-Beyond a backlog, whatever has come is read before it is worked on, and its senders take turns
-(``overlay.core.admission``): the kernel's buffer, in which whoever sends most leaves no room for others, is kept empty.
-Reading takes at most half of the time, so that no flood, however fast, is read and never answered.
+Beyond a backlog, all datagrams are read before they are processed, and senders are served round robin
+(``overlay.core.admission``). This keeps the kernel's buffer empty, in which the busiest sender would leave no room for
+others. Reading takes at most half of the time, so that datagrams are still answered during any flood.
 
 ::
 
@@ -33,25 +33,25 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, Node
 from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
-"""Asked of the kernel, which may grant less: its usual 208 kB holds 92 datagrams of 1 kB; more vanish."""
+"""Requested from the kernel, which may grant less. Its default of 208 kB has room for only 92 datagrams of 1 kB."""
 
 IDLE_NS = 200 * MILLISECOND
-"""Longest sleep: a closed lifeline or a SIGTERM is noticed within this."""
+"""Longest sleep; a closed lifeline or a SIGTERM is noticed within this time."""
 
 ROW = BACKLOG // BATCH
-"""After so many full batches in a row the driver looks for a backlog."""
+"""After this many consecutive full batches the driver checks for a backlog."""
 
 MOST_READ = 2_048
-"""Datagrams that are read before some are served: 2 ms of reading."""
+"""Maximum datagrams read before some are served: 2 ms of reading."""
 
 MAX_HELD = 100_000
-"""Datagrams that shaped links may hold back in all; above it they are dropped and counted."""
+"""Maximum datagrams delayed by shaped links; beyond it they are dropped and counted."""
 
 _TIMEVAL = struct.Struct("@ll")
 
 
 class CannotBind(OSError):
-    """An address cannot be had: it is in use, or not this machine's."""
+    """An address is in use, or does not belong to this machine."""
 
     def __str__(self) -> str:
         return f"cannot bind {self.filename}: {self.strerror}"
@@ -62,7 +62,7 @@ def open_socket(bind: Address) -> socket.socket:
     is_v6 = ":" in bind[0]
     sock = socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        if is_v6:  # else IPv4 comes to [::] as from ::ffff:a.b.c.d, an address that no other broker could answer to
+        if is_v6:  # otherwise IPv4 arrives at [::] from ::ffff:a.b.c.d, to which no other broker could answer
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         sock.bind(bind)
@@ -73,13 +73,13 @@ def open_socket(bind: Address) -> socket.socket:
 
 
 def bound_address(sock: socket.socket) -> Address:
-    """Where a socket is bound, without the scope and flow of IPv6."""
+    """The address of a bound socket, without the scope and flow of IPv6."""
     host, port = sock.getsockname()[:2]
     return host, port
 
 
 class NodeDriver:
-    """One node, one socket. ``run`` returns when it is stopped, its lifeline closes, or its time is over."""
+    """One node, one socket. ``run`` returns when stopped, when its lifeline closes, or at a time limit."""
 
     def __init__(
         self,
@@ -92,16 +92,16 @@ class NodeDriver:
         knows: Callable[[Address], bool] = lambda source: True,
         datagrams: str | None = None,
     ) -> None:
-        """``knows`` says whose datagrams go before those of strangers, under a backlog.
+        """``knows`` identifies known senders, which are served before strangers under a backlog.
 
-        ``datagrams`` is one of ``datagrams.KINDS``; else what this machine does best. Raises ``InvalidSetting``.
+        ``datagrams`` is one of ``datagrams.KINDS``; by default the best one on this machine. Raises ``InvalidSetting``.
         """
         self.is_stopping = False
-        """Set by ``stop``; to run once more, set it back."""
+        """Set by ``stop``; reset it to run again."""
         self.lifeline_closed = False
         self.counters = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0}
         self.datagrams = datagrams or choose()
-        """How it receives and sends."""
+        """The implementation of receiving and sending."""
         self._node = node
         self._sock = sock
         self._io = open_datagrams(sock, self.datagrams)
@@ -109,31 +109,31 @@ class NodeDriver:
         self._lifeline_fd = lifeline_fd
         self._on_second = on_second
         self._admission = Admission(knows)
-        """What waits beyond a backlog."""
+        """Datagrams waiting beyond a backlog."""
         self._reads_at = 0
-        """When to read on while there is one."""
+        """When to continue reading during a backlog."""
         self._ahead: Sequence[Datagram] = ()
-        """Read already and no backlog: served next, in this order."""
+        """Datagrams already read, without a backlog; served next in this order."""
         self._held: list[tuple[int, int, bytes, Address]] = []
         self._held_count = 0
         self._arm(MILLISECOND)
         self._next_check = self._next_second = monotonic_ns()
 
     def stop(self) -> None:
-        """Make ``run`` return within ``IDLE_NS``. Safe to call from a signal handler."""
+        """Let ``run`` return within ``IDLE_NS``. Safe to call from a signal handler."""
         self.is_stopping = True
 
     def run(self, until: int = NEVER) -> None:
-        """Drive until stopped, or until the monotonic instant ``until`` (ns)."""
+        """Drive until stopped, or until the monotonic time ``until`` (ns)."""
         node, receive, send = self._node, self._io.receive, self._io.send
         take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
-        are_clear = not self._shapers  # and then nothing is ever held
+        are_clear = not self._shapers  # then no datagram is ever delayed
         full = ROW if self._admission or self._ahead else 0
-        """Full batches in a row."""
+        """Consecutive full batches."""
         now = monotonic_ns()
         self._send_all(now)
         due = self._handle_due(now, until)
-        self._arm(due - now)  # a socket blocks for ever until it is told otherwise
+        self._arm(due - now)  # by default a socket blocks for ever
         while not self.is_stopping and now < until:
             try:
                 if full >= ROW:
@@ -142,7 +142,7 @@ class NodeDriver:
                     batch = receive(True)
                 else:
                     batch = self._wait_for_datagrams(due - now)
-            except OSError:  # an ICMP error of some earlier send; nothing was received
+            except OSError:  # an ICMP error of an earlier send; nothing was received
                 self.counters["receive_errors"] += 1
                 batch = ()
             full = full + 1 if len(batch) == BATCH else 0
@@ -163,20 +163,20 @@ class NodeDriver:
                 self._arm(due - now)
 
     def _wait_for_datagrams(self, wait_ns: int) -> Sequence[Datagram]:
-        """The next datagrams; none when none came within ``wait_ns``, or earlier."""
-        if self._held:  # the kernel's receive time-out ticks in up to 10 ms; what links hold back needs better
+        """The next datagrams; empty if none arrived within ``wait_ns``, or earlier."""
+        if self._held:  # the kernel's receive time-out has a resolution of up to 10 ms, too coarse for shaped links
             wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
             if not select((self._sock,), (), (), max(wait_ns, 0) / SECOND)[0]:
                 return ()
             return self._io.receive(False)
         if wait_ns < self._armed_ns:
-            self._arm(wait_ns // 2)  # half: under load a nearing timer then costs few of these calls
+            self._arm(wait_ns // 2)  # half, so that an approaching timer needs few of these calls under load
         return self._io.receive(True)
 
     def _take_turns(self) -> Sequence[Datagram]:
-        """Read what has come, and return those whose turn it is; without a backlog, the first of them.
+        """Read available datagrams, and return the next ones by round robin; without a backlog, the first ones.
 
-        A batch at a time: senders that wait for their answers go on while the next batch is served.
+        One batch at a time, so that senders that wait for their answers continue while the next batch is served.
         """
         if self._ahead:
             return self._take_ahead()
@@ -197,7 +197,7 @@ class NodeDriver:
         return batch
 
     def _read_all(self) -> Sequence[Datagram]:
-        """What is there, up to ``MOST_READ``."""
+        """Available datagrams, up to ``MOST_READ``."""
         come: list[Datagram] = []
         while len(come) < MOST_READ:
             try:
@@ -211,13 +211,13 @@ class NodeDriver:
         return come
 
     def _arm(self, wait_ns: int) -> None:
-        """Let the kernel end a ``recvfrom`` after this long; without this it would wait for ever."""
+        """Set the kernel's time-out of ``recvfrom``; without it the call would block for ever."""
         self._armed_ns = max(wait_ns, MILLISECOND)
         timeout = _TIMEVAL.pack(self._armed_ns // SECOND, self._armed_ns % SECOND // 1000)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
 
     def _handle_due(self, now: int, until: int) -> int:
-        """Do what has come due by ``now``; the instant at which something will be due next."""
+        """Do everything due by ``now``. Returns the time of the next timer."""
         timer = self._node.next_timer()
         if timer is not None and timer <= now:
             self._node.handle_timer(now)
@@ -233,7 +233,7 @@ class NodeDriver:
         return min(self._next_check, self._next_second, until, NEVER if timer is None else timer)
 
     def _check_lifeline(self) -> None:
-        # Nothing is ever written to a lifeline, so readable means that its last writer is gone.
+        # Nothing is written to a lifeline, so it is readable only when its last writer has ended.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
             self.lifeline_closed = self.is_stopping = True
 
@@ -247,7 +247,7 @@ class NodeDriver:
             self._send_held(now)
 
     def _shape(self, datagrams: Sequence[Datagram], now: int) -> Sequence[Datagram]:
-        """Hold those whose links are shaped; the others."""
+        """Delay datagrams over shaped links. Returns the others."""
         clear = []
         for datagram in datagrams:
             data, destination = datagram

@@ -1,4 +1,4 @@
-"""What this process uses: memory, processor, datagrams the kernel dropped. Zero where the platform cannot tell."""
+"""Resource usage of this process: memory, processor time, datagrams dropped by the kernel. Zero if unknown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DROPS = 8
 
 
 def memory() -> tuple[int, int, int]:
-    """RSS, PSS and USS of this process in bytes; zeros where ``/proc/self/smaps_rollup`` is missing."""
+    """RSS, PSS and USS of this process in bytes; zeros if ``/proc/self/smaps_rollup`` is missing."""
     try:
         fd = os.open("/proc/self/smaps_rollup", os.O_RDONLY)
     except OSError:
@@ -25,7 +25,7 @@ def memory() -> tuple[int, int, int]:
 
 
 def sizes_in(rollup: bytes) -> tuple[int, int, int]:
-    """RSS, PSS and USS in bytes, from what ``smaps_rollup`` of a process says."""
+    """RSS, PSS and USS in bytes, from the content of a process's ``smaps_rollup``."""
     kibibytes = {line.split(b":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
     unique = kibibytes[b"Private_Clean"] + kibibytes[b"Private_Dirty"]
     return 1024 * kibibytes[b"Rss"], 1024 * kibibytes[b"Pss"], 1024 * unique
@@ -38,7 +38,7 @@ def processor_us() -> int:
 
 
 def kernel_drops(sock: socket.socket) -> int:
-    """Datagrams that came for ``sock`` and found its receive buffer full; zero where the platform cannot tell."""
+    """Datagrams dropped because the receive buffer of ``sock`` was full; zero if unknown."""
     try:
         return int(_MEMINFO.unpack(sock.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size))[_DROPS])
     except (OSError, struct.error):

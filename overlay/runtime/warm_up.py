@@ -1,7 +1,7 @@
-"""A server's life in little, lived by the supervisor before it forks the first one.
+"""Runs a server for a moment in the supervisor, before the first fork.
 
-Whatever a process does for the first time writes to its memory: modules are imported, bytecode is specialised, caches
-of types and functions are filled. Done before the fork, it is done once and shared: ``docs/memory.md`` has the figures.
+Everything that a process does for the first time writes to its memory: modules are imported, bytecode is specialised,
+caches of types and functions are filled. If this happens before the fork, the memory is shared: see ``docs/memory.md``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LONG_ENOUGH = 100 * MILLISECOND
 
 
 def rehearse(directory: Path) -> None:
-    """Be a server of each system for a moment, with a journal in ``directory`` for as long.
+    """Run a server of each system for a moment, with a temporary journal in ``directory``.
 
-    What goes wrong, such as a full disk, will be said by the real ones.
+    Errors, such as a full disk, are ignored here; the real servers will report them.
     """
     for system in SYSTEMS.values():
         _rehearse(system, directory / "rehearsal.journal")
@@ -41,7 +41,7 @@ def _rehearse(system: System, journal: Path) -> None:
 
 
 def _play_clients(system: System, server: Address) -> None:
-    """Send what the system's clients send, and listen to no answer."""
+    """Send the datagrams of the system's clients, without reading answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
         for data in system.rehearsal(server, sock.getsockname(), unix_ms(monotonic_ns())):

@@ -1,6 +1,6 @@
-"""Which brokers run and do not answer: a process that is stopped is up for the system and gone for everybody else.
+"""Detects brokers that run but do not answer, such as stopped processes.
 
-Brokers of a network are asked by a ping. Of those of a run nothing is asked, since a question would be measured: each
+Brokers of a network are pinged. Brokers of a run are not, because pings would be part of the measurement; each
 writes a tick to its journal every second.
 """
 
@@ -19,27 +19,27 @@ from overlay.core.silence import Silence
 from overlay.runtime.clock import unix_ms
 
 SILENT = 5 * SECOND
-"""Without a sign of life for so long a broker does not answer; a busy machine delays one by a second or two."""
+"""A broker without a sign of life for this long does not answer. A busy machine causes delays of a second or two."""
 LOOK = SECOND // 2
 ROUND = 4
-"""Looks in which every broker is asked once: the answers of a thousand at one go would not fit into a socket."""
+"""Looks per round of pings. The answers of a thousand brokers at once would not fit into a socket's buffer."""
 
 Heard = Callable[[Mapping[str, Address], int], set[str]]
-"""Given the brokers that are up, by name, and the instant: those that gave a sign of life since the last call."""
+"""Called with the running brokers, by name, and the time. Returns those with a sign of life since the last call."""
 
 
 class Watch:
-    """Over the brokers of one deployment."""
+    """Watches the brokers of one deployment."""
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
         self._silences: dict[str, Silence] = {}
         self._next = 0
         self.silent: frozenset[str] = frozenset()
-        """The names of those that do not answer."""
+        """The names of silent brokers."""
 
     def look(self, up: Mapping[str, Address], now: int) -> None:
-        """``up`` are the brokers whose process runs, by name. To be called often; it looks every ``LOOK``."""
+        """``up`` are the running brokers, by name. Call it often; it looks every ``LOOK``."""
         if now < self._next:
             return
         self._next = now + LOOK
@@ -51,7 +51,7 @@ class Watch:
 
 
 class Journals:
-    """Signs of life of brokers that write a journal: it has grown."""
+    """Signs of life from the growth of journals."""
 
     def __init__(self, path_of: Callable[[str], Path]) -> None:
         self._path_of = path_of
@@ -66,10 +66,10 @@ class Journals:
 
 
 class Pings:
-    """Signs of life of brokers that are asked for one."""
+    """Signs of life from answers to pings."""
 
     def __init__(self, ping: Callable[[int], bytes]) -> None:
-        """``ping`` makes the question, given Unix milliseconds."""
+        """``ping`` creates the datagram, given Unix milliseconds."""
         self._ping = ping
         self._sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._sock.setblocking(False)
@@ -83,13 +83,13 @@ class Pings:
         question = self._ping(unix_ms(now))
         for _ in range(min(len(self._to_ask), -(-len(up) // ROUND))):
             name = self._to_ask.popleft()
-            with suppress(OSError, KeyError):  # lost, as datagrams may be, or no longer up
+            with suppress(OSError, KeyError):  # lost, like any datagram, or no longer running
                 self._sock.sendto(question, up[name])
         return heard
 
     def _answers(self) -> set[Address]:
         sources: set[Address] = set()
-        with suppress(OSError):  # nothing more there
+        with suppress(OSError):  # no more datagrams
             while True:
                 sources.add(self._sock.recvfrom(512)[1])
         return sources

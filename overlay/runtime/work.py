@@ -1,8 +1,8 @@
-"""What the supervisor's children do: be a server of a deployment, or a fleet of its clients.
+"""The work of the supervisor's children: running a server of a deployment, or a fleet of its clients.
 
 Counterparts: ``overlay.runtime.server_process`` and ``overlay.runtime.load_generator``. The load generator is imported
-in the child that needs it, so that servers do not carry it; a server is made before the fork, so that servers share
-what that takes.
+only in the child that needs it, to save memory in servers. Servers are created before the fork, so that they share
+that memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from overlay.runtime.server_process import MakeShaper, ServerProcess, plain_shap
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that one process of a deployment needs to know."""
+    """The parameters of one process of a deployment."""
 
     deployment: Deployment
     addresses: tuple[Address, ...]
@@ -31,12 +31,12 @@ class Job:
     journal: Path
     lifeline: int
     faults: SharedFaults | None = None
-    """Which there are now, of a deployment that has any."""
+    """The active faults, if the deployment has any."""
 
     def server(self, incarnation: int) -> Work:
-        """Be the server ``name``, whose socket is open from now on.
+        """The work of the server ``name``. Its socket is opened here.
 
-        Only runs are journalled: a network would grow its journal for ever. Of what its servers trace the newest stays.
+        Only runs have journals, because that of a network would grow without limit; its newest traces are kept.
         """
         deployment = self.deployment
         index = deployment.server_names.index(self.name)
@@ -69,7 +69,7 @@ class Job:
         )
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
-        """What this server's datagrams meet on the way to each server to which it is not always clear."""
+        """The shapes of this server's datagrams, for all destinations that can be impaired."""
         links = [link for link in self.deployment.links if index in link.ends]
         shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
         faulty = faulty_directions(self.deployment, index, self.addresses)
@@ -88,7 +88,7 @@ class Job:
         return make
 
     def fleet(self, start_ns: int) -> Work:
-        """Be the clients of the fleet ``name``, the first of which starts at ``start_ns``."""
+        """The work of the client fleet ``name``, whose first client starts at ``start_ns``."""
         deployment = self.deployment
         assert deployment.workload is not None
         workload = deployment.workload
@@ -114,12 +114,12 @@ class Job:
 
 
 def traces_path(journal: Path) -> Path:
-    """Where a broker of a network writes what it traced; next to where it would write its journal."""
+    """The path for traces of a network's broker, in the place of its journal."""
     return journal.parents[1] / "traces" / journal.name
 
 
 def _failing(error: Exception) -> Work:
-    """A child that ends with what its preparation ended with, as if that had happened in it."""
+    """A child that reports an error of its preparation, as if it had occurred in the child."""
 
     def do(_: Ready) -> int:
         raise error

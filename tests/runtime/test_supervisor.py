@@ -43,7 +43,7 @@ def test_a_deployed_network_answers_through_any_broker_and_ends_when_it_is_stopp
     assert [broker["state"] for broker in stopped["brokers"]] == ["stopped"] * 3
     assert not any(map(is_alive, pids(status)))
     assert host.client.forget("net", 1)["forgotten"]
-    with pytest.raises(SupervisorRefused, match="nothing called 'net' is deployed here"):
+    with pytest.raises(SupervisorRefused, match="no deployment 'net' on this host"):
         host.client.status("net")
 
 
@@ -444,5 +444,5 @@ def test_a_broker_that_hangs_is_restarted_too(host):
 def test_nothing_of_a_stopped_network_is_restarted(host):
     host.deploy(host.network())
     host.client.stop("net", 1, "enough")
-    with pytest.raises(SupervisorRefused, match="so none of its brokers is restarted"):
+    with pytest.raises(SupervisorRefused, match="so its brokers cannot be restarted"):
         host.client.restart("net", 1, 0, 0, "olga")

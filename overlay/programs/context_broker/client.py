@@ -1,7 +1,7 @@
-"""A blocking client for programs, the command line and the REST front.
+"""A blocking client for programs, the command line and REST.
 
-Counterpart: ``overlay.systems.context_broker.clients.exchange`` decides when to ask again and what ends it; this gives
-it a socket. Each exchange has a fresh port, so several threads may share one ``ContextClient``.
+Counterpart: ``overlay.systems.context_broker.clients.exchange`` decides about retransmission and the end of an
+exchange; this module adds sockets. Each exchange has a new port, so several threads can share one ``ContextClient``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from overlay.systems.context_broker.wire.table import AnyMessage
 
 @dataclass(frozen=True, slots=True)
 class QueryName:
-    """What a query is known by at every broker, with its entity."""
+    """Identifies a query at every broker, together with its entity."""
 
     consumer: Address
     timestamp: int
@@ -42,13 +42,13 @@ class QueryName:
 
 
 class Unanswered(WaxwingError):
-    """``query`` names what was asked in vain, where it was asked of one broker."""
+    """Base of errors without an answer. ``query`` identifies the query, if a single broker was asked."""
 
     query: QueryName | None = None
 
 
 class NotFound(Unanswered):
-    """No broker that was reached has valid data."""
+    """No broker reached has valid data."""
 
 
 class Refused(Unanswered):
@@ -60,21 +60,21 @@ class Refused(Unanswered):
 
 
 class NoAnswer(Unanswered):
-    """Nothing came within the deadline."""
+    """No answer arrived before the deadline."""
 
 
-REFUSALS = {201: "it could not do it", 301: "it does not accept this message from here"}
+REFUSALS = {201: "it could not complete the operation", 301: "it does not accept this message from this address"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Data as a broker returned them. Times are Unix milliseconds."""
+    """Data returned by a broker. Times are Unix milliseconds."""
 
     broker: Address
-    """Which of the client's brokers answered; it may have found the data elsewhere."""
+    """The client's broker that answered; it may have found the data at another broker."""
     provider: str
     text: str
-    """The payload as it came."""
+    """The payload, unchanged."""
     timestamp: int
     """When the provider sent it."""
     valid_begin: int
@@ -83,11 +83,11 @@ class Answer:
 
     @property
     def payload(self) -> dict[str, str] | None:
-        """The pairs of a payload in the usual form ``K=V;K=V``, else ``None``."""
+        """The pairs of a payload in the format ``K=V;K=V``, otherwise ``None``."""
         return parse_pairs(self.text)
 
     def age_ms(self) -> int:
-        """How long ago the provider sent it, never negative."""
+        """Time since the provider sent it, never negative."""
         return max(0, time.time_ns() // 1_000_000 - self.timestamp)
 
 
@@ -95,7 +95,7 @@ class ContextClient:
     """Talks to the first of ``addresses`` that answers, all within ``deadline_s`` seconds."""
 
     def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0, trace_one_in: int = 0) -> None:
-        """``trace_one_in`` is that of brokers which are to trace what ``ask`` asks; 0 leaves it to chance."""
+        """With ``trace_one_in``, the brokers' setting, ``ask`` sends only queries that brokers trace; 0: any query."""
         if not addresses:
             raise ValueError("a client needs the address of a broker")
         self.addresses = tuple(addresses)
@@ -109,7 +109,7 @@ class ContextClient:
     def provide(
         self, provider: str, key: tuple[str, str, str], payload: bytes, valid_ms: int, *, flag: str = "A"
     ) -> Address:
-        """Store data about an entity's scope; the broker that stored them. Raises ``Refused``, ``NoAnswer``."""
+        """Store data about an entity's scope. Returns the broker that stored it. Raises ``Refused``, ``NoAnswer``."""
         return self._ask(questions.update(flag, provider, key, valid_ms, payload))[0]
 
     def ask(self, key: tuple[str, str, str]) -> Answer:
@@ -122,13 +122,13 @@ class ContextClient:
         return Answer(exchange.broker, reply.provider_id, text, *times, query)
 
     def ping(self) -> Address:
-        """The address by which a broker that answers knows itself."""
+        """The broker's own address, from the broker that answers."""
         reply = self._ask(questions.ping())[1]
         assert isinstance(reply, PingResponse)
         return reply.broker
 
     def join(self, neighbours: Sequence[Address]) -> None:
-        """Order the broker to become a neighbour of these. ``Refused`` when none of them answered it."""
+        """Order the broker to become a neighbour of these brokers. Raises ``Refused`` if none of them answered it."""
         self._ask(questions.join(tuple(neighbours)))
 
     def leave(self) -> None:
@@ -136,7 +136,7 @@ class ContextClient:
         self._ask(questions.leave())
 
     def monitor(self) -> None:
-        """Order the broker to watch its neighbours."""
+        """Order the broker to monitor its neighbours."""
         self._ask(questions.monitor())
 
     def neighbors(self) -> tuple[Address, ...]:
@@ -146,7 +146,7 @@ class ContextClient:
         return reply.neighbours
 
     def statistics(self) -> dict[str, int]:
-        """The broker's counters, named as in wire-protocol section 4."""
+        """The broker's counters, with the names of wire-protocol section 4."""
         reply = self._ask(questions.stats())[1]
         assert isinstance(reply, StatsResponse)
         return dict(reply.counters)
@@ -158,7 +158,7 @@ class ContextClient:
         return exchange.broker, exchange.reply
 
     def _ask_any(self, question: Question, trace_one_in: int = 0) -> tuple[Exchange, QueryName]:
-        """The exchange that was answered. Each address gets an equal share of the time that is left."""
+        """The answered exchange. Each address gets an equal share of the remaining time."""
         query = None
         deadline = time.monotonic_ns() + round(self.deadline_s * SECOND)
         for position, broker in enumerate(self.addresses):
@@ -170,7 +170,7 @@ class ContextClient:
             if exchange.outcome == "not_found":
                 raise _named(NotFound(f"{format_address(broker)} found no valid data"), query)
             if isinstance(exchange.reply, Nack):
-                sentence = REFUSALS.get(exchange.status, "no reason known")
+                sentence = REFUSALS.get(exchange.status, "no reason given")
                 raise _named(Refused(broker, exchange.status, sentence), query)
         asked = ", ".join(map(format_address, self.addresses))
         silent = NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
@@ -179,12 +179,12 @@ class ContextClient:
     def _exchange(
         self, question: Question, broker: Address, until: int, trace_one_in: int, *, is_last: bool
     ) -> tuple[Exchange, QueryName]:
-        """Ask one broker on a fresh port until it answers, or ``until``, or it is known not to be there."""
+        """Ask one broker on a new port until it answers, until ``until``, or until its host reports a closed port."""
         with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
             has_route = True
             try:
                 sock.connect(broker)
-            except OSError:  # no route to it at all
+            except OSError:  # no route
                 has_route = False
             own = sock.getsockname()[:2]
             now = time.monotonic_ns()
@@ -205,7 +205,7 @@ class ContextClient:
 
     @staticmethod
     def _turn(exchange: Exchange, sock: socket.socket, wait_ns: int) -> bool:
-        """Send what is due and take in one datagram. False when the machine says that nobody has this port."""
+        """Send what is due and receive one datagram. False if the host reports that the port is closed."""
         until = time.monotonic_ns() + wait_ns
         try:
             for data, _ in exchange.datagrams_to_send():
@@ -214,7 +214,7 @@ class ContextClient:
             data = sock.recv(MAX_DATAGRAM_BYTES)
         except TimeoutError:
             return True
-        except OSError:  # refused or unreachable; a broker that is being restarted is there again in a moment
+        except OSError:  # refused or unreachable; a restarting broker will be back soon
             time.sleep(max(0.0, min(until - time.monotonic_ns(), SECOND // 10) / SECOND))
             return False
         exchange.receive_datagram(data, exchange.broker, time.monotonic_ns())
