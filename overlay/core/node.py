@@ -1,7 +1,7 @@
 """The interface between drivers and pure cores.
 
-Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``; the servers and clients
-in ``overlay.systems`` implement it. The rules:
+Counterparts: ``overlay.runtime`` (real UDP) and ``overlay.sim`` (virtual time) drive a ``Node``; the servers and
+clients in ``overlay.systems`` implement it. The rules:
 
 - ``now`` is in integer monotonic nanoseconds. The wall clock is an offset set by the driver (``set_wall_clock``), so a
   clock step affects validity, but never time-outs.
