@@ -1,6 +1,6 @@
-"""What telemetry does without the web: reports, sweeps of simulated runs, studies, and pages made by measuring.
+"""``python -m telemetry``: reports, sweeps of simulated runs, studies, captures and measurements, without the web.
 
-Exit code 0 done, 1 failed, 2 wrong usage; of a sweep also 4: all ran, and some broke a threshold.
+Exit codes: 0 done, 1 failed, 2 wrong usage; for a sweep also 4: all completed, some broke a threshold.
 """
 
 from __future__ import annotations

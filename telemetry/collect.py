@@ -1,7 +1,7 @@
-"""A finished run's journals become Parquet, one file per table, and the run's summary.
+"""Converts a finished run's journals to Parquet, one file per table, and computes the run's summary.
 
-It may be done again at any time with the same result: each file is replaced whole. Samples are read in batches and
-kept as columns, of some 80 bytes each; what a request came to is known only when all of them are there.
+It can be repeated at any time with the same result: files are replaced atomically. Samples are read in batches and
+kept as columns, about 80 bytes each. The oracle's verdicts need all of them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.registry import measures_of, telemetry_of
 
 BATCH = 65_536
-"""Samples in one row group."""
+"""Samples per row group."""
 
 ROWS = 8_192
-"""Samples that are Python's objects at a time, at ten times the memory that they take as columns."""
+"""Samples held as Python objects at a time, which take ten times the memory of columns."""
 
 _CATEGORIES = ("role", "phase", "outcome", "entity")
-"""Columns of few values, which are kept as dictionaries."""
+"""Columns with few values, stored as dictionaries."""
 
 _SAMPLE, _TRACE = KINDS.index(Sample), KINDS.index(Trace)
 
 
 def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
-    """Write the run into ``lake`` and return its summary. Raises ``TelemetryError`` with nothing half-written.
+    """Write the run into ``lake`` and return its summary. Raises ``TelemetryError`` and leaves no partial files.
 
-    Torn journals are collected as far as they go, and make the run suspect.
+    Torn journals are read up to the damage, and make the run suspect.
     """
     journals = files.journals()
     if not journals:
@@ -81,13 +81,13 @@ def _identity(manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, An
 
 
 class _Reader:
-    """Reads journals: gives samples, and keeps everything else in ``kept``."""
+    """Reads journals: yields samples, and stores all other facts in ``kept``."""
 
     def __init__(self, kept: Journalled) -> None:
         self.kept = kept
 
     def samples_of(self, journals: Iterable[Path]) -> Iterator[list[Any]]:
-        """The fields of the samples of all journals, keeping everything else on the way."""
+        """Yield the fields of the samples of all journals, and store all other facts."""
         for path in journals:
             yield from self._samples_of(path)
 
@@ -124,7 +124,7 @@ def _samples(kept: Journalled, journals: Iterable[Path]) -> pa.Table:
         batches.append(_with_categories(rows_to_table("samples", batch)))
     whole = pa.concat_tables(batches).unify_dictionaries().combine_chunks()
     del batches
-    pa.default_memory_pool().release_unused()  # as much again as the columns take
+    pa.default_memory_pool().release_unused()  # as much memory as the columns
     return whole
 
 
@@ -135,7 +135,7 @@ def _with_categories(table: pa.Table) -> pa.Table:
 
 
 def _write_samples(samples: pa.Table, path: Path, engine: str) -> None:
-    """The file says of itself which engine made it, for those who meet it elsewhere."""
+    """The file's metadata has the engine, for use outside of the lake."""
     schema = STORED["samples"].with_metadata({"engine": engine})
     with ExitStack() as stack:
         file = stack.enter_context(whole_file(path))

@@ -1,11 +1,11 @@
-"""What stops telemetry for a reason that a person can act on."""
+"""Errors of telemetry that a person can act on."""
 
 from overlay.core.errors import WaxwingError
 
 
 class TelemetryError(WaxwingError):
-    """A file, a machine or a choice of runs that telemetry cannot work with, said in one sentence."""
+    """A file, a machine or a selection of runs that telemetry cannot use. Its text is a sentence."""
 
 
 class StorageError(TelemetryError):
-    """A file that could not be written. What was there before is untouched, and no part of the new one remains."""
+    """A file that could not be written. The previous version is unchanged, and no partial file remains."""

@@ -1,8 +1,8 @@
-"""What a run of any system is measured by: figures that are filtered by, compared, charted or held to thresholds. Pure.
+"""The measures of runs of any system, for filters, comparisons, charts and thresholds. Pure.
 
-Each thing has one name and one unit on every surface. ``telemetry.systems.registry`` adds the measures of each system,
-which are qualified by its name wherever two systems could meet. Counterparts: ``telemetry.summary.summary`` computes
-the figures, ``docs/measures.md`` says how; ``telemetry.filters`` names them in queries and thresholds.
+A measure has the same name and unit everywhere. ``telemetry.systems.registry`` adds the measures of each system,
+qualified by the system's name if necessary. Counterparts: ``telemetry.summary.summary`` computes
+the figures, ``docs/measures.md`` defines them; ``telemetry.filters`` uses them in queries and thresholds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from telemetry.formatting import WRITTEN, count, signed
 from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Scale
 
 Unit = Literal["us", "ms", "bytes", "per_s", "share", "cores", ""]
-"""Of what is stored; ``""`` is a plain number."""
+"""The unit of stored values; ``""`` is a plain number."""
 
 Better = Literal["lower", "higher", ""]
 
@@ -26,30 +26,30 @@ class Measure:
 
     name: str
     title: str
-    """As a chart's axis says it, without its unit."""
+    """The title of a chart's axis, without the unit."""
     unit: Unit
     path: tuple[str, ...]
-    """Where it stands in a run's summary."""
+    """Its path in a run's summary."""
     better: Better
-    """Which way is an improvement; empty where neither is."""
+    """The direction of improvement; empty if there is none."""
     is_count: bool = False
-    """A whole number of things, exact."""
+    """Whether it is an exact integer."""
     scale: Scale = LOG
-    """On which replicates are taken together: ``telemetry.statistics.intervals`` says what each is for."""
+    """The scale on which replicates are averaged; see ``telemetry.statistics.intervals``."""
     of_path: tuple[str, ...] = ()
-    """Of a share, where the summary says of how many requests it is."""
+    """For a share: the path of the number of requests in the summary."""
     most: float = 1.0
-    """Of a share, what stands for all of them."""
+    """For a share: the value that means all."""
     is_response: bool = False
-    """A time that only answered requests have: whatever bounds it has to count the others, too."""
+    """Whether it is a time of answered requests only; thresholds must then count the other requests, too."""
     system: str = ""
-    """The system that alone has it; empty for those of every system."""
+    """The only system with this measure; empty for measures of all systems."""
     definition: str = ""
-    """What it is of a run, in a sentence."""
+    """Its definition, a sentence."""
 
     @property
     def key(self) -> str:
-        """Its name among those of all systems: ``p95``, ``SYSTEM.hops``. Figures are stored by it."""
+        """Its unique name, used to store figures: ``p95``, ``SYSTEM.hops``."""
         prefix = f"{self.system}." if self.system else ""
         return prefix + self.name.removeprefix(prefix)
 
@@ -61,11 +61,11 @@ class Measure:
 
     @property
     def mean(self) -> str:
-        """Which mean of the replicates is shown."""
+        """The kind of mean over replicates."""
         return "geometric mean" if self.scale == LOG else "mean"
 
     def of(self, summary: Mapping[str, Any]) -> float | None:
-        """Its value in a summary; ``None`` where nothing was measured."""
+        """Its value in a summary; ``None`` if nothing was measured."""
         found: Any = summary
         for key in self.path:
             found = found.get(key) if isinstance(found, Mapping) else None
@@ -87,12 +87,12 @@ def _count(name: str, title: str, definition: str, better: Better = "lower") -> 
 
 
 def cost(name: str, title: str, definition: str) -> Measure:
-    """A mean number of things for one request, at the top of the summary."""
+    """A mean count per request, at the top level of the summary."""
     return Measure(name, title, "", (name,), "lower", scale=COUNT, definition=definition)
 
 
 def share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = (), *, definition: str) -> Measure:
-    """A share of the requests that the summary counts at ``of``."""
+    """A share of the requests counted at the path ``of`` in the summary."""
     return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of, definition=definition)
 
 
@@ -113,16 +113,16 @@ COMMON: dict[str, Measure] = {
         _response("p50", "Median response time", "Median"),
         _response("p95", "Response time, 95th percentile", "95th percentile"),
         _response("p99", "Response time, 99th percentile", "99th percentile"),
-        _count("requests", "Requests", "Requests intended while measuring.", ""),
-        _count("answered", "Answered", "Requests that were answered with data.", "higher"),
-        _count("not_found", "Not found", "Requests that were told that there is no data."),
-        _count("timed_out", "Timed out", "Requests that were given up without an answer."),
-        _count("refused", "Refused", "Requests that were refused."),
+        _count("requests", "Requests", "Requests intended during measuring.", ""),
+        _count("answered", "Answered", "Requests answered with data.", "higher"),
+        _count("not_found", "Not found", "Requests answered with not found."),
+        _count("timed_out", "Timed out", "Requests without an answer before the time-out."),
+        _count("refused", "Refused", "Requests answered with a refusal."),
         share(
             "answer_ratio",
             "Share of requests answered",
             ("requests",),
-            definition="Answered requests / requests intended while measuring.",
+            definition="Answered requests / requests intended during measuring.",
         ),
         Measure(
             "per_s",
@@ -134,33 +134,33 @@ COMMON: dict[str, Measure] = {
         ),
         Measure(
             "late_p99",
-            "Lateness of the load generator, p99",
+            "Delay of the load generator, p99",
             "us",
             ("lateness", "p99"),
             "lower",
             definition="99th percentile of the time from a request's intended sending to its actual one.",
         ),
         _memory("rss", "Memory of a broker, RSS", "Resident memory of a server's process"),
-        _memory("pss", "Memory of a broker, PSS", "Resident memory with its share of what processes have in common"),
-        _memory("uss", "Memory of a broker, USS", "Memory that is the process's own"),
+        _memory("pss", "Memory of a broker, PSS", "Resident memory, with shared pages divided among their processes"),
+        _memory("uss", "Memory of a broker, USS", "Private memory of a server's process"),
         _memory(
             "over_idle",
             "Memory of a broker over an idle one",
-            "What a server's process takes beyond what it took before clients began",
+            "Private memory of a server's process in addition to that before the clients started",
             SIGNED,
         ),
-        _memory("table", "Table of a broker", "Bytes of the data that a server holds"),
+        _memory("table", "Table of a broker", "Bytes of the data stored by a server"),
         Measure(
             "cores_used",
-            "Cores kept busy",
+            "Busy cores",
             "cores",
             ("processor", "cores_used"),
             "lower",
-            definition="Processor time of all processes / time of measuring.",
+            definition="Processor time of all processes / duration of measuring.",
         ),
     )
 }
-"""Of every system, by name."""
+"""The measures of all systems, by name."""
 
 
 def declared(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[str, float | None]:
@@ -169,6 +169,6 @@ def declared(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[st
 
 
 def figures_in(summary: Mapping[str, Any], measures: Iterable[Measure]) -> dict[str, float]:
-    """The value of each measure that ``summary`` has, by key."""
+    """The value of each measure in ``summary``, by key."""
     found = {measure.key: measure.of(summary) for measure in measures}
     return {key: value for key, value in found.items() if value is not None}

@@ -1,8 +1,8 @@
-"""What a run must keep to be called passed: ``p95 < 2ms``, ``not_found = 0``. Pure.
+"""Thresholds that a run must meet to pass: ``p95 < 2ms``, ``not_found = 0``. Pure.
 
-A threshold is one comparison of ``telemetry.filters`` whose field is a measure. Where it is
-about a response time, a request that got no answer is beyond every bound (``bounds`` of ``telemetry.summary.summary``):
-those that are left when others are lost are the quick ones, and prove nothing.
+A threshold is one comparison of ``telemetry.filters`` whose field is a measure. In a threshold on a
+response time, requests without an answer count as slower than any bound (``bounds`` of ``telemetry.summary.summary``).
+Otherwise a run that loses its slow requests would pass.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ class Threshold:
     """One demand."""
 
     text: str
-    """As it was written."""
+    """The original text."""
     measure: Measure
     op: str
     limit: float
     """In the measure's unit."""
 
     def holds(self, value: float | None) -> bool:
-        """Whether ``value`` keeps it. What was not measured keeps nothing."""
+        """Whether ``value`` meets it. A missing value never does."""
         return value is not None and bool(_HOLDS[self.op](value, self.limit))
 
 
 class Judged(TypedDict):
-    """A threshold of a run that is done."""
+    """The result of a threshold for a completed run."""
 
     text: str
     value: float | None
-    """Of the run, in the measure's unit; ``None`` where nothing was measured, or where ``why`` says it is unbounded."""
+    """The run's value in the measure's unit; ``None`` if it was not measured or is unbounded (see ``why``)."""
     held: bool
     why: str
-    """How many requests got no answer, where that counts; empty otherwise, as of runs judged before it did."""
+    """The number of requests without an answer, if it matters; otherwise empty, also for runs judged earlier."""
 
 
 COUNTED = ("requests", "answered")
-"""Figures that it takes, beside its own, to judge a run that was collected before ``bounds`` were."""
+"""Additional figures needed to judge runs collected before ``bounds`` existed."""
 
 
 def read(text: str, known: Mapping[str, Measure] | None = None) -> Threshold:
-    """The threshold that ``text`` says, of the ``known`` measures or else of any. Raises ``InvalidFilter``."""
+    """Parse a threshold on one of the ``known`` measures, by default any. Raises ``InvalidFilter``."""
     known = measures() if known is None else known
     tree = parse(text)
     if not isinstance(tree, Comparison):
@@ -72,7 +72,7 @@ def read(text: str, known: Mapping[str, Measure] | None = None) -> Threshold:
     if measure is None:
         raise InvalidFilter(tree.at, f"there is no figure “{tree.field:.40}”{did_you_mean(tree.field, known)}")
     if tree.op not in _HOLDS:
-        raise InvalidFilter(tree.at, f"a figure is compared by one of {' '.join(_HOLDS)}, not by {tree.op}")
+        raise InvalidFilter(tree.at, f"measures are compared with one of {' '.join(_HOLDS)}, not with {tree.op}")
     try:
         limit = quantity(tree.value, measure.unit)
     except InvalidValue as error:
@@ -81,7 +81,7 @@ def read(text: str, known: Mapping[str, Measure] | None = None) -> Threshold:
 
 
 def read_all(texts: Iterable[str], known: Mapping[str, Measure] | None = None) -> list[Threshold]:
-    """Those of a definition. Raises ``InvalidSetting`` that names ``thresholds.0``, or whichever it is."""
+    """Parse the thresholds of a definition. Raises ``InvalidSetting`` for ``thresholds.0`` or another index."""
     found = []
     for index, text in enumerate(texts):
         try:
@@ -92,7 +92,7 @@ def read_all(texts: Iterable[str], known: Mapping[str, Measure] | None = None) -
 
 
 def broken(judged: Iterable[Judged], known: Mapping[str, Measure] | None = None) -> str:
-    """Those that did not hold, with what was measured: ``p95 < 2ms (3.1ms)``; empty where all did."""
+    """The broken thresholds with the measured values: ``p95 < 2ms (3.1ms)``; empty if all were met."""
     return ", ".join(f"{one['text']} ({_measured(one, known)})" for one in judged if not one["held"])
 
 
@@ -103,7 +103,7 @@ def _measured(one: Judged, known: Mapping[str, Measure] | None) -> str:
 
 
 def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[Judged]:
-    """Each of them held against a run's summary."""
+    """Evaluate all thresholds on a run's summary."""
     thresholds = list(thresholds)
     wanted = [*(COMMON[name] for name in COUNTED), *(one.measure for one in thresholds)]
     return judge_figures(thresholds, figures_in(summary, wanted), summary.get("bounds"))
@@ -112,7 +112,7 @@ def judge(thresholds: Iterable[Threshold], summary: Mapping[str, Any]) -> list[J
 def judge_figures(
     thresholds: Iterable[Threshold], figures: Mapping[str, float | None], bounds: Mapping[str, Any] | None
 ) -> list[Judged]:
-    """Each of them held against a run's figures, by key and in their units, and its summary's ``bounds``."""
+    """Evaluate all thresholds on a run's figures, by key and in their units, and its summary's ``bounds``."""
     return [_judged(one, figures, bounds or _assumed(figures)) for one in thresholds]
 
 
@@ -129,8 +129,8 @@ def _judged(threshold: Threshold, figures: Mapping[str, float | None], bounds: M
 
 
 def _assumed(figures: Mapping[str, float | None]) -> Mapping[str, Any]:
-    """Of a run that was collected before its summary had ``bounds``: a percentile that there are enough answers for is
-    taken as it stands, since by how much the others would raise it was not kept."""
+    """``bounds`` for a run collected before they existed: a percentile with enough answers is used unchanged, since the
+    effect of the other requests was not stored."""
     requests, answered = (int(figures.get(name) or 0) for name in COUNTED)
     known = {
         f"p{percent}": figures.get(f"p{percent}") for percent in PERCENTILES if 100 * answered >= percent * requests
@@ -139,5 +139,5 @@ def _assumed(figures: Mapping[str, float | None]) -> Mapping[str, Any]:
 
 
 def passed(judged: Sequence[Judged]) -> bool | None:
-    """Whether all held; ``None`` where none was demanded."""
+    """Whether all thresholds were met; ``None`` without thresholds."""
     return all(one["held"] for one in judged) if judged else None

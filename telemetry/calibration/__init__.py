@@ -1,8 +1,8 @@
-"""Simulated runs held against live ones: what the calibration of each system shares.
+"""Comparison of simulated and live runs, for the calibration of any system.
 
 ::
 
-    live        real servers and clients: runs to their end, and servers that stand and wait
-    anchors     a configuration, live and simulated, side by side
-    page        ``docs/results/calibration.md`` and its chart; ``trust``: the same, read again for the web
+    live        real servers and clients: complete runs, and idle servers
+    anchors     configurations, compared live and simulated
+    page        ``docs/results/calibration.md`` and its chart; ``trust``: the same for the web
 """

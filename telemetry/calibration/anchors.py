@@ -1,8 +1,8 @@
-"""Configurations that nothing was calibrated on, live and simulated: how far the simulator is to be believed.
+"""Anchors: configurations not used for the calibration, run live and simulated to assess the simulator's accuracy.
 
-They differ in what the model has to get right: one broker and ten, busy and idle, an indexed table and a long linear
-one, answers at once and over hops. Each is run live and simulated under the same seeds; what is compared is the median
-response time, from the intended sending, over these runs.
+They cover different parts of the model: one broker and ten, busy and idle, an indexed table and a long linear
+one, direct answers and answers over hops. Each is run live and simulated with the same seeds, and the median
+response times, from the intended sending, are compared.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from telemetry.lake.runs import RunFiles
 from telemetry.statistics.intervals import interval
 
 CLOSE = 0.2
-"""A simulated median within this share of the live one counts as right."""
+"""A simulated median within this share of the live one counts as close."""
 TOPOLOGY_SEED = 2018
 RANKS = {"p50": 50, "p95": 95}
 
 Responses = dict[str, float]
-"""Of one run, microseconds by the names of ``RANKS``."""
+"""The response times of one run, microseconds, by the names of ``RANKS``."""
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """One configuration, and what is new in it."""
+    """One configuration and its name."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Anchor:
     workload: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""
-    """Anchors of one question are listed apart, below it: a sentence that ends with ?, and what is to be known."""
+    """Anchors of one question are listed separately below it: a sentence that ends with ?, and an explanation."""
 
     def document(self, id: str, directory: Path, seed: int, duration_s: float) -> dict[str, Any]:
         graph = generate(self.kind, self.brokers, seed=TOPOLOGY_SEED)
@@ -61,7 +61,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Compared:
-    """An anchor as it was live and simulated: intervals over the runs, in microseconds, by the names of ``RANKS``."""
+    """An anchor live and simulated: intervals over the runs, in microseconds, by the names of ``RANKS``."""
 
     anchor: str
     question: str
@@ -70,7 +70,7 @@ class Compared:
 
     @property
     def off(self) -> float:
-        """By which share of the live median the simulated one is away from it, with its sign."""
+        """The signed difference of the simulated median, as a share of the live one."""
         return float(self.simulated["p50"]["value"] / self.live["p50"]["value"] - 1)
 
     @property
@@ -92,13 +92,13 @@ def run_simulated(model: ServiceModel, anchor: Anchor, directory: Path, seed: in
 
 
 def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:
-    """The runs of both kinds, one for each seed."""
+    """Compare the runs of both kinds, one per seed."""
     return Compared(anchor.name, anchor.question, _over(live), _over(simulated))
 
 
 def compared_again(row: Mapping[str, Any]) -> Compared:
-    """An anchor as a document has it, with intervals from its replicates: its own may be by the method of an earlier
-    version.
+    """An anchor from a document, with intervals computed from its replicates, because stored ones may be from the
+    method of an earlier version.
     """
     kinds = (row["live"], row["simulated"])
     live, simulated = ({name: interval(one[name]["replicates"]) for name in RANKS} for one in kinds)
@@ -106,7 +106,7 @@ def compared_again(row: Mapping[str, Any]) -> Compared:
 
 
 def responses(files: RunFiles) -> Responses:
-    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` where nothing was answered."""
+    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` if no request was answered."""
     times = [sample.ended_us - sample.intended_us for sample in _answered(files)]
     if not times:
         raise TelemetryError(f"No request of {files.directory} was answered.")

@@ -1,7 +1,7 @@
-"""Real brokers and clients under a supervisor: runs to their end, and brokers that stand and wait.
+"""Real brokers and clients under a supervisor: complete runs, and idle brokers.
 
-Counterparts: ``overlay.runtime.own_supervisor`` is that supervisor, which does all of the work; a run here is one that
-the web launches.
+Counterparts: ``overlay.runtime.own_supervisor`` is that supervisor; runs are the same as those launched by
+the web.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from telemetry.lake.runs import RunFiles
 START_S = 20.0
 POLL_S = 0.05
 LATE_S = 60.0
-"""A run that takes so much longer than it should hangs."""
+"""A run that takes this much longer than expected hangs."""
 _runs = count()
-"""A supervisor does not forget what has ended, and takes no second run of one id."""
+"""For unique ids: a supervisor remembers ended runs and refuses a second run with the same id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A broker that waits for what is asked of it."""
+    """An idle broker."""
 
     address: Address
     pid: int
 
     def processor_ns(self) -> int:
-        """Time on a processor so far, user and system. Raises ``TelemetryError`` where the system does not tell."""
+        """Processor time so far, user and system. Raises ``TelemetryError`` if the system does not report it."""
         try:
             return int(Path(f"/proc/{self.pid}/schedstat").read_text(encoding="ascii").split()[0])
         except OSError as error:
@@ -64,7 +64,7 @@ class Standing:
 
     @contextmanager
     def halted(self) -> Iterator[None]:
-        """Stopped meanwhile, so that what comes waits and is received together."""
+        """The process is stopped during the block, so that datagrams queue up and are received together."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
@@ -74,7 +74,7 @@ class Standing:
 
 
 def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
-    """Run it to its end; its files, with a manifest. Raises ``TelemetryError`` where it does not end well."""
+    """Execute a run. Returns its files, with a manifest. Raises ``TelemetryError`` if it fails."""
     files = RunFiles(Path(document["directory"]))
     topology = {"name": document["id"], "kind": "", **document["topology"]}
     manifest = make_manifest(
@@ -99,7 +99,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
 def standing(
     client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], workload: Mapping[str, Any]
 ) -> Iterator[list[Standing]]:
-    """Servers with journals on, of a run whose ``workload`` hardly asks anything. They end at the end."""
+    """Servers with journals, in a run whose ``workload`` sends hardly any requests. They end with the block."""
     id = f"{id}-{next(_runs)}"
     with tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True) as directory:
         document = document_of(
@@ -129,7 +129,7 @@ def _until(
     *,
     is_deployed: bool = False,
 ) -> Status:
-    """Deploy a document and wait until its status is as it should be."""
+    """Deploy a document and wait for the expected status."""
     deadline = time.monotonic() + limit_s
     try:
         status = client.status(document["id"]) if is_deployed else client.deploy(dict(document))
@@ -144,5 +144,5 @@ def _until(
 
 
 def _is_over(status: Status) -> bool:
-    """A run may have finished and its brokers still be writing."""
+    """A run may have finished while its brokers are still writing."""
     return status["phase"] in ENDED and is_gone(status)

@@ -1,8 +1,8 @@
-"""The language in which runs are chosen, the same on pages, in REST and on the command line. Pure.
+"""The filter language for runs, used on pages, in REST and on the command line. Pure.
 
-``topology = ring and p95 < 2ms and not (tag = nightly or host in (lab-1, "lab 2"))``; words alone are sought in names.
-Here it becomes a tree; what fields there are and what they mean of a run, ``brokerweb.runlist.filtering`` knows.
-Counterparts: ``telemetry.thresholds`` reads single comparisons, ``docs/filters.md`` tells people.
+``topology = ring and p95 < 2ms and not (tag = nightly or host in (lab-1, "lab 2"))``; words alone search names.
+This package parses a filter to a tree; ``brokerweb.runlist.filtering`` defines the fields and their meaning.
+Counterparts: ``telemetry.thresholds`` parses single comparisons, ``docs/filters.md`` is the documentation.
 """
 
 from telemetry.filters.errors import InvalidFilter, did_you_mean, pointed

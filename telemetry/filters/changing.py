@@ -1,4 +1,4 @@
-"""A filter changed by a press instead of by typing: one condition put to it, or taken away. Pure."""
+"""Adds a condition to a filter or removes it, for buttons on pages. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from telemetry.filters.tree import And, Comparison, Everything, Node
 
 
 def has(tree: Node, one: Comparison) -> bool:
-    """Whether ``tree`` demands ``one`` of every run."""
+    """Whether ``tree`` requires ``one`` for every run."""
     return one in _parts(tree)
 
 
 def toggled(tree: Node, one: Comparison) -> Node:
-    """``tree`` without ``one`` if it has it, else with it, in place of another value that was demanded of its field."""
+    """``tree`` without ``one`` if it contains it, otherwise with it, replacing another required value of its field."""
     parts = _parts(tree)
     if one in parts:
         return _together([part for part in parts if part != one])
@@ -19,14 +19,14 @@ def toggled(tree: Node, one: Comparison) -> Node:
 
 
 def _is_other(part: Node, one: Comparison) -> bool:
-    """Two values of one field together would choose nothing; of tags a run may have several."""
+    """Two required values of one field would select nothing, except for tags, of which a run may have several."""
     if one.field == "tag":
         return False
     return isinstance(part, Comparison) and (part.field.lower(), part.op, one.op) == (one.field, "=", "=")
 
 
 def demanded(tree: Node, field: str) -> str:
-    """The value that ``tree`` demands of a field of every run; empty where it demands none."""
+    """The value that ``tree`` requires for a field; empty if there is none."""
     for part in _parts(tree):
         if isinstance(part, Comparison) and (part.field.lower(), part.op) == (field, "="):
             return part.value
@@ -34,7 +34,7 @@ def demanded(tree: Node, field: str) -> str:
 
 
 def both(tree: Node, other: Node) -> Node:
-    """What both choose."""
+    """The conjunction of both filters."""
     return _together([*_parts(tree), *_parts(other)])
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a filter, and where in it."""
+"""Errors of filters, with their position."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from overlay.core.errors import InvalidSetting
 
 
 class InvalidFilter(InvalidSetting):
-    """A filter that cannot be read, or that asks for what there is not."""
+    """A filter that cannot be parsed, or uses an unknown field or value."""
 
     def __init__(self, position: int, sentence: str) -> None:
         super().__init__("filter", sentence)
         self.position = position
-        """Of the first character at fault: 0 to the text's length."""
+        """The position of the first wrong character: 0 to the text's length."""
 
 
 class InvalidValue(Exception):
-    """A value that its field cannot take; whoever knows where it stands raises ``InvalidFilter``."""
+    """An invalid value of a field. The caller, which knows its position, raises ``InvalidFilter``."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -26,13 +26,13 @@ class InvalidValue(Exception):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence: ``"; did you mean p95?"``, or nothing where no known word is near."""
+    """The end of a sentence: ``"; did you mean p95?"``, or empty if no known word is similar."""
     near = get_close_matches(word.lower()[:80], list(known), n=5, cutoff=0.5)
-    near.sort(key=lambda one: sorted(one) != sorted(word.lower()))  # p59 is p95 with two keys swapped, and not p99
+    near.sort(key=lambda one: sorted(one) != sorted(word.lower()))  # p59 is p95 with swapped characters, not p99
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def pointed(text: str, position: int) -> str:
-    """Two lines for a terminal: the filter, and a caret below what is at fault."""
+    """Two lines for a terminal: the filter, and a caret below the error."""
     line = "".join(" " if letter.isspace() else letter for letter in text)
     return f"{line}\n{' ' * position}^"

@@ -1,4 +1,4 @@
-"""From the text of a filter to its words and signs, each with its place."""
+"""Splits the text of a filter into tokens with their positions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from telemetry.filters.errors import InvalidFilter
 from telemetry.filters.tree import WORD
 
 MAX_LENGTH = 2_000
-"""Characters of a filter; an address holds little more."""
+"""Maximum characters of a filter; URLs cannot be much longer."""
 
 _WRITTEN = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!="}
-"""Other ways to write an operator."""
+"""Alternative operators."""
 
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
-"""What databases do not take in a text."""
+"""Characters that databases do not accept in a text."""
 
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -29,25 +29,25 @@ _TOKEN = re.compile(
 
 class Token(NamedTuple):
     kind: str
-    """``word``, ``text`` (what stood in quotation marks), ``op``, one of ``( ) ,``, or ``end``."""
+    """``word``, ``text`` (in quotation marks), ``op``, one of ``( ) ,``, or ``end``."""
     value: str
     at: int
 
     def is_word(self, *words: str) -> bool:
-        """Whether it is one of these keywords, whatever its case."""
+        """Whether it is one of these keywords, ignoring case."""
         return self.kind == "word" and self.value.lower() in words
 
 
 def tokens(text: str) -> list[Token]:
-    """All of them, the last of kind ``end``. Raises ``InvalidFilter``."""
+    """All tokens, the last of kind ``end``. Raises ``InvalidFilter``."""
     if len(text) > MAX_LENGTH:
         raise InvalidFilter(MAX_LENGTH, f"a filter has at most {MAX_LENGTH:,} characters; this one has {len(text):,}")
     if unknown := _NO_CHARACTER.search(text):
-        raise InvalidFilter(unknown.start(), "what stands here is no character")
+        raise InvalidFilter(unknown.start(), "this is not a valid character")
     found, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
-        if match is None:  # all else is a word
+        if match is None:  # everything else is a word
             raise InvalidFilter(at, "this quotation is not closed")
         kind, value = str(match.lastgroup), match.group()
         if kind == "text":

@@ -1,4 +1,4 @@
-"""Moments as people write them: ``2026-11-01``, ``2026-11-01 14:30``, ``yesterday``, ``2d ago``. Pure."""
+"""Parses dates and times: ``2026-11-01``, ``2026-11-01 14:30``, ``yesterday``, ``2d ago``. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _DAY = timedelta(days=1)
 
 
 def span(text: str, now: datetime) -> tuple[datetime, datetime]:
-    """From when until before when ``text`` lasts: a date a day, a time to the minute a minute.
+    """The start and the exclusive end of ``text``: a date is a day, a time with minutes is a minute.
 
-    Without a zone of its own it is in that of ``now``. Raises ``InvalidValue``.
+    Without a time zone it is in that of ``now``. Raises ``InvalidValue``.
     """
     said = " ".join(text.strip().lower().split())
     try:
@@ -29,7 +29,7 @@ def span(text: str, now: datetime) -> tuple[datetime, datetime]:
 
 
 def _utc(moment: datetime) -> datetime:
-    """As databases keep it. Raises ``OverflowError`` for the first hours of the year 1 and the last of 9999."""
+    """In UTC, as stored in databases. Raises ``OverflowError`` near the years 1 and 9999."""
     return moment.astimezone(UTC)
 
 

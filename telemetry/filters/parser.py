@@ -1,4 +1,4 @@
-"""From the words of a filter to its tree.
+"""Parses the tokens of a filter to its tree.
 
 ::
 
@@ -19,11 +19,11 @@ from telemetry.filters.tree import Among, And, Comparison, Everything, Node, Not
 
 MAX_TERMS = 100
 MAX_DEPTH = 20
-"""Of brackets and ``not`` within each other. What these allow, a database takes as one question."""
+"""Maximum nesting of parentheses and ``not``, within the limits of databases."""
 
 
 def parse(text: str) -> Node:
-    """The tree of ``text``; of an empty one, ``Everything``. Raises ``InvalidFilter``."""
+    """The tree of ``text``; ``Everything`` for an empty text. Raises ``InvalidFilter``."""
     return _Parser(tokens(text)).whole()
 
 
@@ -39,10 +39,10 @@ class _Parser:
         tree = self._or(0)
         left = self._next
         if left.kind == ")":
-            raise InvalidFilter(left.at, "there is no bracket that this one closes")
+            raise InvalidFilter(left.at, "this closing parenthesis has no opening one")
         if left.kind in ("op", ","):
             raise InvalidFilter(
-                left.at, f"“{left.value}” does not fit here; a condition is a field, a sign and a value"
+                left.at, f"“{left.value}” is not expected here; a condition is a field, an operator and a value"
             )
         if left.kind != "end":
             raise InvalidFilter(left.at, f"put “and” or “or” before “{left.value:.40}”")
@@ -78,7 +78,7 @@ class _Parser:
     def _unary(self, depth: int) -> Node:
         token = self._next
         if depth > MAX_DEPTH:
-            raise InvalidFilter(token.at, f"brackets and “not” lie more than {MAX_DEPTH} deep in each other here")
+            raise InvalidFilter(token.at, f"parentheses and “not” are nested more than {MAX_DEPTH} deep")
         if token.is_word("not"):
             self._take()
             return Not(self._unary(depth + 1))
@@ -93,7 +93,7 @@ class _Parser:
         if self._next.kind in ("word", "text"):
             raise InvalidFilter(self._next.at, f"put “and” or “or” before “{self._next.value:.40}”")
         if self._take().kind != ")":
-            raise InvalidFilter(opened.at, "this bracket is not closed")
+            raise InvalidFilter(opened.at, "this parenthesis is not closed")
 
     def _term(self) -> Node:
         self._terms += 1
@@ -113,7 +113,7 @@ class _Parser:
         return f"a condition is missing after “{before.value:.40}”" if before else "a condition is missing here"
 
     def _begins_comparison(self, steps: int) -> bool:
-        """Whether a word there is a field, as what follows it says."""
+        """Whether the word is a field, according to the next token."""
         token, second, third, fourth = (self._after(steps + more) for more in range(4))
         if token.kind != "word" or token.is_word("and", "or", "not"):
             return False
@@ -158,7 +158,7 @@ class _Parser:
         return self._words(with_texts=False)
 
     def _words(self, *, with_texts: bool = True) -> str:
-        """The words from here on that belong together."""
+        """The following words that belong together."""
         kinds = ("word", "text") if with_texts else ("word",)
         said = [self._take().value]
         while self._next.kind in kinds and not self._next.is_word("and", "or", "not"):

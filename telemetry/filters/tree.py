@@ -1,4 +1,4 @@
-"""The tree of a filter. Printed, it is a filter again: ``parse(str(tree)) == tree``."""
+"""The tree of a filter. ``parse(str(tree)) == tree``."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from dataclasses import dataclass
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~")
-"""``~`` is contains."""
+"""``~`` means contains."""
 ORDERED = ("<", "<=", ">", ">=")
 KEYWORDS = ("and", "or", "not", "in")
 WORD = r"(?:[^\s()\"',=<>~!≤≥≠]|!(?!=))(?:[^\s()\",=<>~!≤≥≠]|!(?!=))*"
-"""What needs no quotation marks; an apostrophe may stand in the middle of a word."""
+"""Text without quotation marks; an apostrophe may be in the middle of a word."""
 
 _PLAIN = re.compile(f"{WORD}(?: {WORD})*")
 
 
 def quoted(text: str) -> str:
-    """``text`` as a filter writes it: in quotation marks where it would be read as something else."""
+    """``text`` in a filter, with quotation marks if necessary."""
     is_plain = _PLAIN.fullmatch(text) and not any(word.lower() in KEYWORDS for word in text.split(" "))
     if is_plain:
         return text
@@ -35,7 +35,7 @@ class Everything:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words alone: sought in names."""
+    """Words alone, which search names."""
 
     text: str
     at: int = dataclasses.field(default=0, compare=False)
@@ -52,7 +52,7 @@ class Comparison:
     op: str
     value: str
     at: int = dataclasses.field(default=0, compare=False)
-    """Where the field stands in the text."""
+    """The position of the field in the text."""
     value_at: int = dataclasses.field(default=0, compare=False)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Among:
         return f"{self.field} in ({', '.join(quoted(value) for value in self.values)})"
 
     def comparisons(self) -> list[Comparison]:
-        """The same, one by one: any of them."""
+        """The same as separate comparisons, any of which may be true."""
         places = self.values_at or (self.at,) * len(self.values)
         pairs = zip(self.values, places, strict=True)
         return [Comparison(self.field, "=", value, self.at, value_at) for value, value_at in pairs]

@@ -1,4 +1,4 @@
-"""Values as people write them: ``2ms``, ``1.5 s``, ``64kB``, ``20%``, ``yes``. Pure."""
+"""Parses values: ``2ms``, ``1.5 s``, ``64kB``, ``20%``, ``yes``. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import isfinite
 from telemetry.filters.errors import InvalidValue, did_you_mean
 
 NONE, ANY = "none", "any"
-"""``note = none`` is a run without a note, ``tag = any`` one with a tag."""
+"""``note = none`` selects runs without a note, ``tag = any`` runs with a tag."""
 
 _TIMES = {"us": 1, "µs": 1, "μs": 1, "ms": 10**3, "s": 10**6, "sec": 10**6, "m": 60 * 10**6, "min": 60 * 10**6}
 _TIMES |= {"h": 3_600 * 10**6, "d": 86_400 * 10**6, "day": 86_400 * 10**6, "days": 86_400 * 10**6}
@@ -35,11 +35,11 @@ _SCALES: dict[str, dict[str, Fraction]] = {
     "per_s": {"": Fraction(1), "/s": Fraction(1)},
     "cores": {"": Fraction(1), "core": Fraction(1), "cores": Fraction(1)},
 }
-"""By the unit in which a field is kept, those in which it may be written; nothing is a number alone. Times kept in µs
-have no such, as pages show them in µs, ms and s. Bytes in SI's powers of ten, as shown."""
+"""By unit of a field: the accepted units of input; the empty one is for a bare number. Times in µs
+require a unit, because pages show them in µs, ms and s. Bytes are in powers of ten, as on pages."""
 
 EXAMPLES = {"us": "2ms", "ms": "250ms", "s": "30s", "bytes": "64kB", "share": "99%", "per_s": "100", "cores": "1.5"}
-"""How a value of each unit may be written."""
+"""An example value for each unit."""
 
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
 MOST_CHARACTERS = 40
@@ -48,9 +48,9 @@ _FLAGS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false"
 
 
 def quantity(text: str, unit: str) -> float:
-    """The number that ``text`` means, in ``unit``. Raises ``InvalidValue``.
+    """The number in ``text``, converted to ``unit``. Raises ``InvalidValue``.
 
-    A time kept in ``us`` must be written with its unit; elsewhere a number alone is in ``unit``.
+    A time in ``us`` requires a unit; for others a bare number is in ``unit``.
     """
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= MOST_CHARACTERS else None
     if match is None or not isfinite(float(match.group(1))):
@@ -62,13 +62,13 @@ def quantity(text: str, unit: str) -> float:
     if not written and "" not in scale:
         raise InvalidValue(f"“{number}” needs a unit: {number}ms, or {number}us")
     if written not in scale:
-        raise InvalidValue(f"“{match.group(2):.20}” is no unit of it; write it as {EXAMPLES.get(unit, '100')}")
+        raise InvalidValue(f"“{match.group(2):.20}” is not a unit of it; write it as {EXAMPLES.get(unit, '100')}")
     return _product(number, scale[written], text)
 
 
 def _product(number: str, factor: Fraction, text: str) -> float:
-    """Exact until the end, so that 99% is 0.99 and 0.1ms is 100 µs."""
-    if float(number) == 0:  # a tiny one would be a fraction of endless digits
+    """Exact arithmetic, so that 99% is 0.99 and 0.1ms is 100 µs."""
+    if float(number) == 0:  # a tiny number would be a fraction with very many digits
         return 0.0
     try:
         return float(Fraction(number) * factor)
@@ -91,7 +91,7 @@ def flag(text: str) -> bool:
 
 
 def choice(text: str, choices: tuple[str, ...]) -> str:
-    """One of ``choices``, whatever its case. Raises ``InvalidValue``."""
+    """One of ``choices``, ignoring case. Raises ``InvalidValue``."""
     by_lower = {one.lower(): one for one in choices}
     found = by_lower.get(text.strip().lower())
     if found is None:
@@ -101,7 +101,7 @@ def choice(text: str, choices: tuple[str, ...]) -> str:
 
 
 def written(value: float | None, unit: str) -> str:
-    """``value`` as a filter says it, to four figures: ``1.8ms``, ``64kB``, ``99.5%``."""
+    """``value`` in a filter, to four digits: ``1.8ms``, ``64kB``, ``99.5%``."""
     if value is None:
         return "not measured"
     if unit == "share":

@@ -1,7 +1,7 @@
-"""Where what runs wrote is kept: journals in, Parquet out.
+"""Storage of runs: reads journals, writes Parquet.
 
-- ``runs``        where the files of a run lie; ``storage``: whole files or none; ``manifest``: under which conditions
-- ``records``     facts as columns; ``configurations``: which runs are replicates of each other
-- ``journal_ends``  the newest of a journal; ``history``: all that happened, by the wall clock
-- ``repeats``     the same run again, compared; ``pcapng``: datagrams as a capture
+- ``runs``        paths of a run's files; ``storage``: atomic files; ``manifest``: the conditions of a run
+- ``records``     facts as columns; ``configurations``: grouping of replicates
+- ``journal_ends``  the newest facts of a journal; ``history``: all events, by wall clock
+- ``repeats``     comparison of repeated runs; ``pcapng``: datagrams as a capture
 """

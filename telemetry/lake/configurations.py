@@ -1,4 +1,4 @@
-"""Which chosen runs are replicates of one configuration: those that agree in everything but their seed. Pure."""
+"""Groups runs into replicates of a configuration: runs that agree in everything but their seed. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = {
     "holders": "holders",
     "record_mb": "MB recorded",
 }
-"""How a factor reads behind its value."""
+"""The words after a factor's value."""
 
 ONE = {"brokers": "broker", "providers": "provider", "consumers": "consumer", "entities": "entity", "holders": "holder"}
 """The same behind 1, where that is another word."""
@@ -116,14 +116,14 @@ class ChosenRun:
         return name in whole and name in self.settings and self.settings[name] == whole[name]
 
 
-@cache  # of every setting of every configuration
+@cache  # called for every setting of every configuration
 def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
-    """Every setting as a profile has it."""
+    """Every setting with its value in a profile."""
     return SYSTEMS[system].whole({PROFILE: profile})
 
 
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
-    """One entry of a report's list of runs. What the row does not say, the manifest of the lake does.
+    """One entry of a report's list of runs. Missing values come from the manifest in the lake.
 
     ``row`` is ``{run, topology?, system?, configuration?, replicate?, verdict?, study?, ...}``, ``configuration``
     holding any of ``topology``, ``system``, ``engine``, ``settings``, ``workload``, ``faults`` and ``simulation``.
@@ -161,7 +161,7 @@ def _topology(value: Any) -> dict[str, Any]:
 
 
 def links_in_words(links: Sequence[Mapping[str, Any]]) -> str:
-    """``delay 0.5 to 5 ms`` for links that are shaped; empty for links as the machine has them."""
+    """``delay 0.5 to 5 ms`` for shaped links; empty for plain links."""
     said = []
     shaped = [link for link in links if isinstance(link, Mapping)]
     for info in LINK_SETTINGS:
@@ -180,7 +180,7 @@ def _words(name: str, unit: str) -> tuple[str, str]:
 
 
 def faults_in_words(faults: Sequence[Mapping[str, Any]]) -> str:
-    """``kill as measuring begins, slow 10 s into measuring``; empty where nothing goes wrong on purpose."""
+    """``kill as measuring begins, slow 10 s into measuring``; empty without faults."""
     when = [f"{fault['at_s']:g} s into measuring" if fault["at_s"] else "as measuring begins" for fault in faults]
     return ", ".join(f"{fault['what']} {at}" for fault, at in zip(faults, when, strict=True))
 
@@ -194,11 +194,11 @@ def grouped(runs: Iterable[ChosenRun]) -> dict[str, list[ChosenRun]]:
 
 
 def without_repeats(runs: Iterable[ChosenRun]) -> tuple[list[ChosenRun], list[ChosenRun]]:
-    """The runs that tell something new, in their order, and the others: simulated ones of which there is a later run
-    with the same configuration and seed.
+    """The distinct runs, in order, and the others: simulated runs with a later run of the same
+    configuration and seed.
 
-    A simulated run follows from these, so that another one is no replicate: counted twice, it would narrow an interval
-    without a reason. Live runs differ even with one seed.
+    Configuration and seed determine a simulated run, so its repetition is not a replicate. Counted twice, it would make
+    intervals too narrow. Live runs differ even with the same seed.
     """
     found = [((run.key(), run.seed) if run.is_simulated else (run.run, ""), run) for run in runs]
     last = {name: run.run for name, run in sorted(found, key=lambda pair: pair[1].started)}
@@ -207,7 +207,7 @@ def without_repeats(runs: Iterable[ChosenRun]) -> tuple[list[ChosenRun], list[Ch
 
 
 def differing(runs: Sequence[ChosenRun]) -> list[str]:
-    """The names of the factors in which the chosen runs differ; of profiles that differ, not each of their settings."""
+    """The names of the factors in which the runs differ. If profiles differ, their settings are not listed."""
     factors = [run.factors() for run in runs]
     names = list(dict.fromkeys(name for row in factors for name in row))
     found = [name for name in names if len({json.dumps(row.get(name), default=str) for row in factors}) > 1]
@@ -215,14 +215,14 @@ def differing(runs: Sequence[ChosenRun]) -> list[str]:
 
 
 def label(run: ChosenRun, differing: Sequence[str]) -> str:
-    """What tells this configuration from the others of the report: its topology and the factors that differ."""
+    """The label of a configuration in a report: its topology and the factors that differ."""
     return label_of(run.factors(), differing)
 
 
 def label_of(factors: Mapping[str, Any], differing: Sequence[str]) -> str:
     """The same from a configuration's ``factors``.
 
-    A simulated one says so wherever it stands, whether or not others are live.
+    Simulated configurations are always labelled as such.
     """
     said = [str(factors["topology"])]
     for name in differing:

@@ -1,6 +1,6 @@
-"""What the processes of a run reported to have happened, all of it, by the wall clock.
+"""All events reported by the processes of a run, by wall clock.
 
-Counterpart: ``telemetry.live.window`` shows the newest of it while the run is live.
+Counterpart: ``telemetry.live.window`` shows the newest events while the run is in progress.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from telemetry.lake.runs import Lake, RunFiles
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """An event with its instant in Unix microseconds."""
+    """An event with its time in Unix microseconds."""
 
     unix_us: int
     process: str
@@ -28,20 +28,20 @@ class Happening:
 
 
 def happenings(files: RunFiles, lake: Lake) -> list[Happening]:
-    """Every event of the run in order, from the lake once it is collected; empty for a run that left nothing."""
+    """All events of the run in order, from the lake if it has been collected; empty for a run without files."""
     zero_us = zero_unix_us(files)
     found = (Happening(zero_us + one.at_us, one.process, one.name, one.detail) for one in events(files, lake))
     return sorted(found, key=lambda one: one.unix_us)
 
 
 def zero_unix_us(files: RunFiles) -> int:
-    """The instant that a run's times count from; its manifest tells it of a run whose journals were removed."""
+    """The origin of a run's times, from its manifest if its journals were deleted."""
     told = next((start.zero_unix_us for start in _starts(files)), None)
     return int(files.read_manifest().get("zero_unix_us") or 0) if told is None else told
 
 
 def events(files: RunFiles, lake: Lake) -> list[Event]:
-    """The same in time since the run's zero, in no order."""
+    """The same with times since the run's zero, unordered."""
     return list(_collected(files.run, lake) if lake.holds(files.run) else _journaled(files))
 
 

@@ -1,7 +1,7 @@
-"""The newest facts of a journal without its beginning: looking at what goes on must not cost all that ever was.
+"""Reads the newest facts of a journal without reading all of it.
 
-Counterpart: ``overlay.journal.journal`` reads from a frame's beginning; here one is found near the end. Nothing marks
-where frames begin, so a place counts as one where a length and a checksum agree with what follows.
+Counterpart: ``overlay.journal.journal`` reads from the start of a frame; this module finds one near the end. The start
+of a frame is not marked, so it is recognised by a length and a checksum that match the following bytes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from overlay.journal.frames import HEAD, MAX_FRAME_BYTES
 from overlay.journal.journal import Journal
 
 SEARCHED = 1 << 17
-"""So many bytes are searched for a frame at most; the longest that processes write are far below."""
+"""Maximum bytes searched for a frame, much more than the longest frame that processes write."""
 
 
 def near_end(path: Path, most_bytes: int) -> int:
-    """Where a whole frame begins, ``most_bytes`` before the end or later; the end itself where none is found."""
+    """The start of a complete frame, at most ``most_bytes`` before the end; the end itself if none is found."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         if size <= most_bytes:
@@ -36,7 +36,7 @@ def near_end(path: Path, most_bytes: int) -> int:
 
 
 class EndTail:
-    """Reads a journal while it grows, beginning near the end that it has at the first look."""
+    """Reads a growing journal, starting near its end."""
 
     def __init__(self, path: Path, kinds: Collection[type], most_bytes: int) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class EndTail:
         self._journal: Journal | None = None
 
     def read_new(self) -> list[Any]:
-        """The facts that were flushed since the last call; none while the file does not exist."""
+        """The facts flushed since the last call; none if the file does not exist yet."""
         try:
             if self._journal is None:
                 self._journal = Journal(self._path, near_end(self._path, self._most_bytes), self._kinds)
@@ -55,5 +55,5 @@ class EndTail:
 
     @property
     def bad_bytes(self) -> int:
-        """Bytes given up because they are no frame; nothing behind them can be read."""
+        """Damaged bytes; nothing after them can be read."""
         return self._journal.bad_bytes if self._journal is not None and self._journal.is_damaged else 0

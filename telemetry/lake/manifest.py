@@ -1,4 +1,4 @@
-"""Under which conditions a run ran: everything that is needed to run it again, or to doubt it."""
+"""The conditions of a run: everything needed to repeat or to assess it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import overlay
 from overlay.runtime.datagrams import choose
 
 LIBRARIES = ("hdrhistogram", "msgpack", "networkx", "numpy", "psutil", "pyarrow", "pyspark")
-"""The libraries whose version can move a number."""
+"""The libraries whose version can affect a figure."""
 
 
 def make_manifest(
@@ -33,10 +33,10 @@ def make_manifest(
     engine: str = "live",
     **more: Any,
 ) -> dict[str, Any]:
-    """The manifest of ``run``, to be made as it starts: load average and governor are those of this moment.
+    """The manifest of ``run``. Call it at the start of the run, because it contains the current load and governor.
 
-    ``topology`` carries ``name``, ``kind``, ``brokers`` and ``links`` ({a, b, delay_ms, jitter_ms, loss}); ``more`` are
-    further facts by name, such as ``replicate`` and ``configuration_hash``.
+    ``topology`` has ``name``, ``kind``, ``brokers`` and ``links`` ({a, b, delay_ms, jitter_ms, loss}); ``more`` are
+    further values by name, such as ``replicate`` and ``configuration_hash``.
     """
     return {
         "run": run,
@@ -76,7 +76,7 @@ def _git(*arguments: str) -> str | None:
 
 @cache
 def library_versions() -> dict[str, str | None]:
-    """Version by name, ``None`` for one that is not installed."""
+    """Versions by name, ``None`` if not installed."""
     return {name: _library_version(name) for name in LIBRARIES}
 
 
@@ -88,14 +88,14 @@ def _library_version(name: str) -> str | None:
 
 
 def usable_cores() -> int:
-    """How many processes of ours can compute at a time."""
+    """The number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine() -> dict[str, Any]:
-    """What the machine is and how busy it is now. Load average over 1, 5 and 15 min; memory in bytes.
+    """The machine and its current load. Load average over 1, 5 and 15 min; memory in bytes.
 
-    ``datagrams`` is how brokers on it receive and send (``overlay.runtime.datagrams``).
+    ``datagrams`` is the brokers' implementation of receiving and sending (``overlay.runtime.datagrams``).
     """
     return {
         "processor": _processor_model(),

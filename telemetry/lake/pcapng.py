@@ -1,12 +1,12 @@
-"""Datagrams as a capture that Wireshark opens: pcapng, with the IP and UDP heads that they had or would have had.
+"""Datagrams as a pcapng capture for Wireshark, with IP and UDP headers.
 
-Pure: each function gives the bytes of one block, to be written one after the other. The format is
-draft-ietf-opsawg-pcapng. Only what UDP carries was recorded, so the heads are made up from the addresses, with right
-lengths and checksums; no time to live, no identification and no fragment is anybody's.
+Pure: each function returns the bytes of one block; write the blocks in order. The format is
+draft-ietf-opsawg-pcapng. Only UDP payloads are recorded, so headers are generated from the addresses, with correct
+lengths and checksums; time to live, identification and fragmentation are not those of real packets.
 
 ::
 
-    section header (what it is of) ─ interface (raw IP, nanoseconds) ─ enhanced packet ─ enhanced packet ─ ...
+    section header (comment) ─ interface (raw IP, nanoseconds) ─ enhanced packet ─ enhanced packet ─ ...
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MEDIA_TYPE = "application/x-pcapng"
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 0x00000001, 0x00000006
 _BYTE_ORDER = 0x1A2B3C4D
 _RAW_IP = 101
-"""The link type of packets that begin with their IP head, of either version."""
+"""The link type of packets that begin with an IP header, of either version."""
 _SNAP_LENGTH = 0
 """No limit."""
 _COMMENT, _USER_APPLICATION, _IF_NAME, _IF_TSRESOL, _FLAGS = 1, 4, 2, 9, 2
@@ -42,17 +42,17 @@ _PSEUDO4 = Struct("!4s4sBBH")
 _PSEUDO6 = Struct("!16s16sI3xB")
 
 INBOUND, OUTBOUND = 1, 2
-"""Of a packet: seen by who received it, or by who sent it."""
+"""The direction of a packet: captured by the receiver or by the sender."""
 
 
 def section(comment: str, application: str) -> bytes:
-    """The beginning of a file; ``comment`` says what it is of."""
+    """The first block of a file; ``comment`` describes its content."""
     body = _SECTION_BODY.pack(_BYTE_ORDER, 1, 0, -1)
     return _block(_SECTION, body, [(_COMMENT, comment.encode()), (_USER_APPLICATION, application.encode())])
 
 
 def interface(name: str) -> bytes:
-    """Where packets were seen; the first one is 0."""
+    """The capturing interface; the first one is 0."""
     options = [(_IF_NAME, name.encode()), (_IF_TSRESOL, bytes([_NANOSECONDS]))]
     return _block(_INTERFACE, _INTERFACE_BODY.pack(_RAW_IP, 0, _SNAP_LENGTH), options)
 
@@ -66,7 +66,7 @@ def packet(at_ns: int, source: Address, to: Address, data: bytes, direction: int
 
 
 def datagram(source: Address, to: Address, data: bytes) -> bytes:
-    """The IP packet that carries ``data``; version 6 where either end has such an address."""
+    """The IP packet with ``data``; version 6 if either end has such an address."""
     ends = ip_address(source[0]), ip_address(to[0])
     length = _UDP_HEAD.size + len(data)
     if ends[0].version == ends[1].version == 4:
@@ -79,12 +79,13 @@ def datagram(source: Address, to: Address, data: bytes) -> bytes:
         pseudo = _PSEUDO6.pack(here, there, length, _UDP)
         head = _IP6.pack(6 << 28, length, _UDP, _HOPS_LEFT, here, there)
     plain = _UDP_HEAD.pack(source[1], to[1], length, 0)
-    checksum = _checksum(pseudo + plain + data) or 0xFFFF  # 0 would mean that there is none
+    checksum = _checksum(pseudo + plain + data) or 0xFFFF  # 0 would mean no checksum
     return head + plain[:6] + checksum.to_bytes(2, "big") + data
 
 
 def _checksum(data: bytes) -> int:
-    """The internet checksum (RFC 1071). Its one's complement sum is the number modulo 65535, 65535 in place of 0."""
+    """The internet checksum (RFC 1071): the one's complement sum is the number modulo 65535, with 65535 instead of
+    0."""
     number = int.from_bytes(data if len(data) % 2 == 0 else data + b"\0", "big")
     return 0xFFFF - ((number % 0xFFFF or 0xFFFF) if number else 0)
 

@@ -1,7 +1,7 @@
-"""Facts as columns. The schemas are derived from ``overlay.journal.facts`` and exist nowhere else.
+"""Facts as columns. All schemas are derived from ``overlay.journal.facts``.
 
-Beside a fact's own fields a file has what is found out of it later (``FOUND``); files from before that lack them. A
-counter map stays a map, a detail becomes JSON text; everything else is the fact's own field under its own name.
+Files also have columns that are computed later (``FOUND``); files from earlier versions lack them. A
+counter map is stored as a map and a detail as JSON text. All other fields are columns with the same name.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ TABLES: dict[str, type] = {
     "connections": Connection,
     "handovers": HandOver,
 }
-"""The lake's tables and the fact that is a row of each."""
+"""The lake's tables, and the fact in each row."""
 SOME = ("deliveries", "connections", "handovers")
-"""Those that a run has only if its system reports such facts."""
+"""Tables that exist only if the system reports such facts."""
 
 _COLUMN_TYPES: dict[Any, pa.DataType] = {
     int: pa.int64(),
@@ -47,21 +47,21 @@ FOUND: dict[str, pa.Schema] = {
     "samples": pa.schema([("truth", pa.string()), ("stale_ms", pa.int64()), ("existed", pa.bool_())]),
     **{table: pa.schema([("verdict", pa.string())]) for table in SOME},
 }
-"""By table, what the oracle of a run's system says of each row; ``null`` where it has none, or nothing to say. Of
-samples: an update has none of it, and ``stale_ms`` an answer alone."""
+"""By table: the verdicts of the system's oracle on each row; ``null`` without a verdict. For
+samples: updates have none, and only answers have ``stale_ms``."""
 
 STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())]) for table, schema in SCHEMAS.items()}
 """The columns of each table's files."""
 
 
 def to_table(name: str, facts: Sequence[Any]) -> pa.Table:
-    """``facts``, all of the kind that table ``name`` holds, as one Arrow table."""
+    """``facts`` of the kind in table ``name`` as an Arrow table."""
     values_of = attrgetter(*SCHEMAS[name].names)
     return rows_to_table(name, [values_of(fact) for fact in facts])
 
 
 def rows_to_table(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """The same of the facts' field values, in the order of the fields."""
+    """The same from the facts' field values, in the order of the fields."""
     schema = SCHEMAS[name]
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     return pa.table([_column(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)

@@ -1,7 +1,7 @@
-"""A simulated run that repeats another, held against the digest that one had: does the same come out?
+"""Compares the digest of a repeated simulated run with that of the original.
 
-Counterpart: ``telemetry.sweep.simulation`` simulates it again. What is compared is what the earlier run's row says, so
-that nothing of it need be kept.
+Counterpart: ``telemetry.sweep.simulation`` simulates it again. The original's digest is stored in its row, so its
+files are not needed.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from telemetry.lake.runs import Lake, read_manifest
 from telemetry.lake.storage import plain
 
 IDENTICAL, DIFFERENT, NOT_COMPARABLE = "identical", "different", "not comparable"
-"""What a run that repeats another came to beside it."""
+"""The outcomes of the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a run follows from, beside its configuration and seed."""
+    """Everything that determines a run, besides its configuration and seed."""
 
     simulator: str
-    """Names the code."""
+    """Digest of the code."""
     service_times: Mapping[str, Any] | None
 
 
 def compare(
     original: Mapping[str, Any], key: str, digest: str, followed: Followed, lake: Lake, *, is_whole: bool
 ) -> dict[str, str]:
-    """``{run, digest, outcome, why}`` of the run that is repeated: ``original`` is its ``run``, ``key`` and ``digest``.
+    """``{run, digest, outcome, why}`` of the original, which is given by its ``run``, ``key`` and ``digest``.
 
-    Equal digests are ``identical`` whatever made them. Others are ``different`` where both follow from the same, and
-    ``not comparable``, saying why, where they do not.
+    Equal digests are ``identical`` in any case. Different ones are ``different`` if the same code and service times
+    determine both runs, and ``not comparable``, with the reason, if not.
     """
     before = str(original.get("digest") or "")
     outcome, why = NOT_COMPARABLE, ""
     if not before:
-        why = "that run did not come to its end, so that there is no digest of it"
+        why = "that run did not complete, so it has no digest"
     elif not is_whole:
         why = "this run was stopped before its end"
     elif digest == before:
@@ -50,12 +50,12 @@ def compare(
 
 
 def _changed_since(run: str, followed: Followed, lake: Lake) -> str:
-    """What it followed from that is another now, as far as its manifest is still there to tell."""
+    """What has changed since the original, as far as its manifest still exists."""
     manifest = read_manifest(lake.manifest_path(run))
     changed = []
     if manifest.get("simulator") != followed.simulator:
         changed.append("the code of the simulator")
     if manifest.get("service_times") != plain(followed.service_times):
         changed.append("the calibrated service times")
-    words = (" and " if manifest else " or ").join(changed) or "what it followed from"
-    return f"since that run, something has changed: {words}"
+    words = (" and " if manifest else " or ").join(changed) or "the code or the service times"
+    return f"changed since that run: {words}"

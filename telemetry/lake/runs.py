@@ -1,14 +1,14 @@
-"""Where the files of a run lie.
+"""The files of a run.
 
 ::
 
-    var/runs/<run>/manifest.json                        under which conditions it ran
-                   journal/<process>.journal            what each process wrote
-                   journal/<process>.<life>.recording   what each broker received and sent, of a run that is recorded
-                   traces.parquet                       single queries, joined over all brokers, once it is collected
-                   messages.parquet                     every message of a run that is recorded
+    var/runs/<run>/manifest.json                        the conditions of the run
+                   journal/<process>.journal            the facts of each process
+                   journal/<process>.<life>.recording   input and output of each broker, if the run is recorded
+                   traces.parquet                       traced queries, joined over all brokers, after collecting
+                   messages.parquet                     every message, if the run is recorded
     var/lake/{samples,ticks,events}/run=<run>/part-0.parquet
-             manifests/run=<run>/manifest.json          a copy; it is written last, so a run that has one is whole
+             manifests/run=<run>/manifest.json          a copy, written last: a run with this file is complete
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
 def checked_run_id(run: str) -> str:
-    """``run`` where it can be the name of a directory and of a partition. Raises ``TelemetryError``."""
+    """``run`` if it is valid as the name of a directory and of a partition. Raises ``TelemetryError``."""
     if not _RUN_ID.fullmatch(run):
-        raise TelemetryError(f"{run[:60]!r} is not a run's id: letters, digits, dot, dash and underline only.")
+        raise TelemetryError(f"{run[:60]!r} is not a run's id: only letters, digits, dots, dashes and underscores.")
     return run
 
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The files of one run under its own directory, which is named like the run."""
+    """The files of one run, in a directory with the run's name."""
 
     directory: Path
 
@@ -66,14 +66,14 @@ class RunFiles:
         return self.journal_directory / f"{process}.journal"
 
     def journals(self) -> list[Path]:
-        """Every journal there is now, by name."""
+        """All existing journals, by name."""
         return sorted(self.journal_directory.glob("*.journal"))
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         write_json(self.manifest_path, plain(manifest))
 
     def read_manifest(self) -> dict[str, Any]:
-        """The manifest, or an empty one for a run that never got as far. Raises ``TelemetryError``."""
+        """The manifest, or an empty one if the run has none. Raises ``TelemetryError``."""
         return read_manifest(self.manifest_path)
 
 
@@ -93,12 +93,12 @@ class Lake:
         return self.directory / "manifests" / f"run={checked_run_id(run)}" / "manifest.json"
 
     def holds(self, run: str) -> bool:
-        """Whether ``run`` was collected to its end."""
+        """Whether ``run`` was collected completely."""
         return self.manifest_path(run).is_file()
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """A manifest as written, or ``{}`` where there is none. Raises ``TelemetryError`` for one that cannot be read."""
+    """The manifest in a file, or ``{}`` if there is none. Raises ``TelemetryError`` if it cannot be read."""
     try:
         manifest = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, flushed to the disk, then renamed over it."""
+"""Atomic files: written under a temporary name, flushed to the disk, then renamed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from telemetry.errors import StorageError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that appears at ``path`` only once the block ended well. Raises ``StorageError``.
+    """A binary file that appears at ``path`` only if the block succeeds. Raises ``StorageError``.
 
-    The temporary name ends in the process id, so that two writers of one file end with one whole version of it.
+    The temporary name ends in the process id, so with two writers the file is one complete version.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -29,7 +29,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         temporary.replace(path)
         _flush_directory(path.parent)
     except OSError as error:
-        error.filename = str(path)  # not the temporary one, nor none
+        error.filename = str(path)  # instead of the temporary name or none
         raise StorageError(describe_os_error(error)) from error
     finally:
         with suppress(OSError):
@@ -45,14 +45,14 @@ def _flush_directory(directory: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """``value`` as indented JSON. A NaN is a mistake of ours (see ``plain``) and raises ``ValueError``."""
+    """Write ``value`` as indented JSON. A NaN is a bug (see ``plain``) and raises ``ValueError``."""
     text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
     with whole_file(path) as file:
         file.write(text.encode() + b"\n")
 
 
 def plain(value: Any) -> Any:
-    """``value`` with numpy's scalars and arrays as Python's own, and NaN and infinities as ``None``."""
+    """``value`` with numpy's scalars and arrays converted to Python's, and NaN and infinities to ``None``."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

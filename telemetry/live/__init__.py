@@ -1,5 +1,5 @@
-"""What a run shows while it goes on.
+"""The live view of a run.
 
-- ``window``      one snapshot, whole in itself; ``loads``: how busy brokers are
-- ``marks``       what charts mark; ``event_words``: what events mean, in sentences
+- ``window``      complete snapshots; ``loads``: the load of brokers
+- ``marks``       markers in charts; ``event_words``: events as sentences
 """

@@ -19,14 +19,14 @@ from telemetry.summary.processes import Servers, server_number
 from telemetry.systems.contract import Telemetry, Wording
 
 TOGETHER_S = 1.0
-"""Events alike that begin within this time of the first are told as one."""
+"""Equal events within this time of the first one are combined."""
 NAMED = 3
-"""More processes than this are counted, not named."""
+"""Up to this many processes are named, more are counted."""
 WELL = "exit 0"
-"""How a process that ended as it should is described."""
+"""The reason of a normal end of a process."""
 
 Names = Mapping[str, int]
-"""The index of the broker that has an address."""
+"""The indices of brokers, by address."""
 
 
 def _process(one: str, many: str, label: str = "") -> Wording:
@@ -40,20 +40,20 @@ def _phase(words: str, label: str = "") -> Wording:
 WORDINGS = {
     "started": _process("{who} started", "{who} started"),
     "ended": _process("{who} ended", "{who} ended"),
-    "restarted": _process("{who} was started again", "{who} were started again", "{who} back"),
+    "restarted": _process("{who} restarted", "{who} restarted", "{who} back"),
     "killed": _process("{who} was {reason}", "{who} were {reason}", "{who} down"),
     "broke": _process("{who} ended with {reason}", "{who} ended with {reason}", "{who} down"),
     "gave_up": _process("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
     "restart_asked": _process("{who}: {reason}", "{who}: {reason}"),
     "churn_left": _process("{who} left gracefully (churn)", "{who} left gracefully (churn)", "{who} away"),
-    "churn_crashed": _process("{who} crashed by churn", "{who} crashed by churn", "{who} away"),
-    "churn_returned": _process("{who} came back by churn", "{who} came back by churn", "{who} back"),
-    "fault_injected": Wording("{who} was ordered to be killed", "{who} were ordered to be killed", family="fault"),
+    "churn_crashed": _process("{who} crashed (churn)", "{who} crashed (churn)", "{who} away"),
+    "churn_returned": _process("{who} returned (churn)", "{who} returned (churn)", "{who} back"),
+    "fault_injected": Wording("kill of {who} ordered", "kill of {who} ordered", family="fault"),
     "fault_began": Wording("fault: {reason}", "", "{reason}", "fault"),
-    "fault_ended": Wording("fault over: {reason}", "", "{reason}", "fault"),
+    "fault_ended": Wording("fault ended: {reason}", "", "{reason}", "fault"),
     "digest": Wording("digest of all deliveries: {reason}", ""),
     "noted": Wording("{reason}", "{reason}"),
-    phases.LAUNCHING: _phase("servers are launched"),
+    phases.LAUNCHING: _phase("launching servers"),
     "warming": _phase("clients start one after another", "warming"),
     "measuring": _phase("measuring began", "measuring"),
     "draining": _phase("measuring ended; waiting for the last answers", "draining"),
@@ -64,9 +64,9 @@ WORDINGS = {
     "stopped": _phase("stopped: {reason}", "stopped"),
     "failed": _phase("failed: {reason}", "failed"),
 }
-"""By kind; a kind is an event's name, a phase, or one of the ways in which a process begins and ends."""
+"""By kind: an event's name, a phase, or a way in which a process starts or ends."""
 FAMILIES = ("phase", "fault", "process", "neighbour", "limit", "other")
-"""Kinds of events by which a timeline is filtered."""
+"""Groups of kinds, for filtering a timeline."""
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class EventWords:
         self._names = {} if names is None else names
 
     def wording(self, kind: str) -> Wording:
-        """Of an event that has none, its name as words."""
+        """The wording of a kind; without one, its name as words."""
         plain = f"{{who}}: {_plain(kind)}"
         return WORDINGS.get(kind) or self._telemetry.wordings.get(kind) or Wording(plain, plain)
 
@@ -105,7 +105,7 @@ class EventWords:
         return bool(self.wording(kind_of(name, detail)).label)
 
     def happened(self, events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """``[{t_s, words, count, kind}]`` in the order of time, for a list of events; kinds are of ``FAMILIES``."""
+        """``[{t_s, words, count, kind}]`` in chronological order, for a list of events; kinds are from ``FAMILIES``."""
         found = []
         for group in self._grouped(events):
             wording = self.wording(group.kind)
@@ -159,12 +159,12 @@ def kind_of(name: str, detail: Mapping[str, Any]) -> str:
 
 
 def _reason(detail: Mapping[str, Any]) -> str:
-    """What else is said of an event: why, which fault, or which digest."""
+    """The reason, the fault or the digest of an event."""
     return next((str(detail[name]) for name in ("reason", "label", "digest") if detail.get(name)), "")
 
 
 def together(processes: Sequence[str]) -> str:
-    """``broker 3``; ``brokers 3, 5 and 7``; ``10 brokers``; ``2 load generators``; an address as it is."""
+    """``broker 3``; ``brokers 3, 5 and 7``; ``10 brokers``; ``2 load generators``; an address unchanged."""
     distinct = sorted(set(processes), key=lambda one: (server_number(one) is None, server_number(one) or 0, one))
     if len(distinct) <= 1:
         return _named(distinct[0]) if distinct else ""

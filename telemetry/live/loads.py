@@ -1,7 +1,7 @@
-"""How busy one server of a run is, from its ticks: in the last second, and over measuring once that has ended. Pure.
+"""The load of a server, from its ticks: over the last second, and after measuring over that complete phase. Pure.
 
-A process writes a last tick when it ends, which may be a tenth of a second after the one before. What was counted
-between those two says nothing of a second, so a rate spans whole seconds or all of measuring, and is never scaled up.
+A process writes a last tick when it ends, possibly a tenth of a second after the previous one. Such a short interval is
+no basis for a rate per second, so rates are over full seconds or the complete measuring phase.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from telemetry.summary.series import SECOND_US
 from telemetry.systems.contract import Counters
 
 WHOLE_US = SECOND_US * 9 // 10
-"""The shortest time that a rate is taken over: live processes tick once a second, give or take some milliseconds."""
+"""Minimum interval of a rate; live processes write ticks every second, within some milliseconds."""
 KEPT = 8
-"""Ticks kept until it is known when measuring began and ended: another journal says so, some seconds later at most."""
+"""Ticks kept until the start and end of measuring are known from another journal, some seconds later at most."""
 
 Load = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
-    """What a broker had done by one of its ticks, over all its lives."""
+    """The cumulative values of a broker at one of its ticks, over all its lives."""
 
     at_us: int
     counts: Mapping[str, int]
     cpu_us: int | None
-    """``None`` where nobody can tell."""
+    """``None`` if unknown."""
     gauges: Mapping[str, int]
 
 
 def rates(counts: Mapping[str, int], elapsed_s: float, shown: Counters) -> Load:
-    """What counters that grew by ``counts`` come to per second: ``NAME_per_s`` of those shown, and ``load_per_s``."""
+    """Rates of counters that grew by ``counts``: ``NAME_per_s`` of those shown, and ``load_per_s``."""
     per_s = {name: count / elapsed_s for name, count in counts.items()}
     received = sum(rate for name, rate in per_s.items() if name.startswith("in_"))
     return {
@@ -50,20 +50,20 @@ class ServerLoad:
     """Follows the ticks of one server."""
 
     def __init__(self, shown: Counters, since_us: int | None = None) -> None:
-        """``since_us`` is when measuring began, if it has."""
+        """``since_us`` is the start of measuring, if known."""
         self._shown = shown
         self._since_us = since_us
         self._until_us: int | None = None
         self._begin: _Stand | None = None
-        """The last before measuring, or the first where the broker came later."""
+        """The last tick before measuring, or the first one if the broker started later."""
         self._stands: deque[_Stand] = deque(maxlen=KEPT)
         self._counts: Counter[str] = Counter()
         self._cpu_us = 0
 
     def take(self, before: Tick | None, tick: Tick, grown: Mapping[str, int]) -> None:
-        """A tick, the one before it, and what its counters grew by since."""
+        """Add a tick, with its predecessor and the growth of the counters."""
         if self._until_us is not None and self._stands and self._stands[-1].at_us >= self._until_us:
-            return  # a broker that waits for its end is not loaded
+            return  # a broker waiting for its end has no load
         self._counts.update(grown)
         self._cpu_us += growth([before.cpu_us if before else 0, tick.cpu_us])
         gauges = {name: tick.counters[name] for name in self._shown.gauges if name in tick.counters}
@@ -81,7 +81,7 @@ class ServerLoad:
         self._until_us = at_us
 
     def told(self) -> Load:
-        """Rates per second, cores, and what there is; empty of a broker that has told of less than a second."""
+        """Rates per second, cores and gauges; empty if less than a second is known."""
         if self._begin is not None and self._until_us is not None:
             return self._of_measuring(self._begin, self._until_us)
         stands = [stand for stand in self._stands if self._until_us is None or stand.at_us <= self._until_us]
@@ -91,7 +91,7 @@ class ServerLoad:
         return _between(earlier[-1], stands[-1], self._shown) if earlier else {}
 
     def _of_measuring(self, begin: _Stand, until_us: int) -> Load:
-        """Up to the last tick in it, or the first one after it where that is less than a second."""
+        """Up to the last tick in the phase, or the first one after it if that is less than a second."""
         later = [stand for stand in self._stands if stand.at_us >= begin.at_us + WHOLE_US]
         inside = [stand for stand in later if stand.at_us <= until_us]
         end = next(iter([*inside[-1:], *later]), None)

@@ -1,8 +1,8 @@
-"""What the time charts of a run mark: its phases, its faults, and brokers that go and come. Pure.
+"""The markers in a run's time charts: phases, faults, and brokers that leave or return. Pure.
 
-Counterparts: ``telemetry.live.window`` feeds it from journals while they grow, ``telemetry.live.event_words`` has the
-words, and ``static/js/livechart.js`` draws. However much happens there are few marks: brokers that go or come within a
-second of each other are one mark, and when those are too many, two neighbouring seconds become one, as in
+Counterparts: ``telemetry.live.window`` feeds it from growing journals, ``telemetry.live.event_words`` has the
+labels, and ``static/js/livechart.js`` draws. The number of markers is limited: brokers that leave or return within a
+second are one marker, and if there are too many, adjacent seconds are merged, as in
 ``telemetry.summary.series``.
 """
 
@@ -20,11 +20,11 @@ from telemetry.systems.contract import Wording
 
 PHASE, FAULT, MEMBERSHIP = "phase", "fault", "membership"
 MOST = 40
-"""Marks of one kind; of faults there may be as many as a run may have. More are no longer told apart on a chart."""
+"""Maximum markers of one kind, except faults. A chart could not show more separately."""
 
 Mark = dict[str, Any]
-"""``{at_s, until_s, label, kind}``, in seconds since the deployment's zero. ``until_s`` is ``None`` for an instant; a
-fault that is not over lasts until now."""
+"""``{at_s, until_s, label, kind}``, in seconds since the deployment's zero. ``until_s`` is ``None`` for an instant; an
+active fault lasts until now."""
 
 
 @dataclass(slots=True)
@@ -36,13 +36,13 @@ class _Fault:
 
 @dataclass(slots=True)
 class _Changes:
-    """Brokers that went the same way within one step."""
+    """Brokers with the same change within one step."""
 
     at_s: float
     until_s: float
     count: int = 0
     brokers: set[str] = field(default_factory=set)
-    """As a process or as an address."""
+    """Process names or addresses."""
 
     def absorb(self, other: _Changes) -> _Changes:
         at_s, until_s = min(self.at_s, other.at_s), max(self.until_s, other.until_s)
@@ -50,7 +50,7 @@ class _Changes:
 
 
 class Marks:
-    """The marks of one run, from its events in about the order of time."""
+    """The markers of one run, from its events in roughly chronological order."""
 
     def __init__(self, words: EventWords, most: int = MOST) -> None:
         self._words, self._most = words, most
@@ -58,9 +58,9 @@ class Marks:
         self._faults: list[_Fault] = []
         self._step_s = 1
         self._changes: dict[tuple[str, int], _Changes] = {}
-        """By what is written beside them, and step."""
+        """By label and step."""
         self._lost: set[str] = set()
-        """Addresses of brokers that some neighbour lost: what others say of it later is no news."""
+        """Addresses of brokers already reported as lost; later reports by other neighbours are ignored."""
 
     def take(self, event: Event) -> None:
         kind, at_s = kind_of(event.name, event.detail), event.at_us / SECOND_US
@@ -113,7 +113,7 @@ class Marks:
         merged: list[tuple[str, _Changes]] = []
         newest: dict[str, int] = {}
         for (label, _), changes in sorted(self._changes.items(), key=lambda item: item[1].at_s):
-            at = newest.get(label)  # of two steps that a border parts, what is as close as within a step is one
+            at = newest.get(label)  # merge changes in adjacent steps that are close to each other
             if at is not None and changes.until_s - merged[at][1].at_s <= self._step_s:
                 merged[at] = label, merged[at][1].absorb(changes)
             else:
@@ -129,7 +129,7 @@ class Marks:
 
 
 def marks_of(events: Iterable[Event], words: EventWords) -> list[Mark]:
-    """The marks of a run that has ended, from all of its events in any order."""
+    """The markers of a completed run, from all its events in any order."""
     marks, last_us = Marks(words), 0
     for event in sorted(events, key=lambda one: one.at_us):
         marks.take(event)

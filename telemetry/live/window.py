@@ -1,11 +1,11 @@
-"""What the live page shows of a run: one snapshot, whole in itself, from the ticks and events written so far.
+"""The data of the live page: a complete snapshot of a run, from the ticks and events written so far.
 
-Counterparts: ``overlay.journal.journal.JournalTail`` reads; ``telemetry.collect`` says the same from samples once
-the run has ended, and a test feeds both one journal. A window that is opened late reads from the beginning, so it shows
-what an early one shows. Memory is bounded: 600 points, 50 events, few marks, and a few seconds of contributions.
+Counterparts: ``overlay.journal.journal.JournalTail`` reads; ``telemetry.collect`` computes the same from samples after
+the run, and a test compares both on one journal. A window opened late reads from the beginning, so it shows
+the same as an early one. Memory is limited: 600 points, 50 events, few markers, and a few seconds of contributions.
 
-A tick does not tell the requests of measuring from the few that warming left behind: here, what *ended* after measuring
-began counts, where a summary takes what was *due* in it.
+Ticks do not separate the requests of measuring from the last ones of warming. This window counts requests that *ended*
+after the start of measuring, while the summary counts those *intended* in it.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from telemetry.summary.series import SECOND_US, Series
 from telemetry.systems.registry import telemetry_of
 
 EVENTS = 50
-"""How many events a snapshot carries, the newest; and as many of those that charts mark, however many others came."""
+"""Number of newest events in a snapshot, and of newest events with markers, independent of all others."""
 UNDECIDED = 4_096
-"""Contributions kept until it is known when measuring began: a minute of 64 processes, where a second would do."""
+"""Contributions kept until the start of measuring is known: a minute of 64 processes; a second would suffice."""
 EARLY = 8
-"""Ticks of each broker kept until it is known when the clients began."""
+"""Ticks of each broker kept until the start of the clients is known."""
 LEEWAY_US = SECOND_US // 2
-"""How far the ticks of two processes may be apart that tell of the same second."""
+"""Maximum difference of two processes' ticks for the same second."""
 
 _RATES = (*OUTCOMES, "updates")
-"""Counts whose rate the course of a run shows."""
+"""Counters whose rates are charted over time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one tick of a load generator added."""
+    """The data of one tick of a load generator."""
 
     at_us: int
     is_update: bool
@@ -55,13 +55,13 @@ class Contribution:
 
 
 class Totals:
-    """Response times and outcomes of the consumers since an instant."""
+    """Response times and outcomes of the consumers since a point in time."""
 
     def __init__(self, since_us: int = 0) -> None:
         self.since_us = since_us
         self.until_us = since_us
         self._told_us: int | None = None
-        """The last tick until then: the first one after it tells of all that came between."""
+        """The last tick before it; the next one contains everything since."""
         self.outcomes: Counter[str] = Counter()
         self.updates: Counter[str] = Counter()
         self.response_us: Counter[int] = Counter()
@@ -78,13 +78,13 @@ class Totals:
             self.response_us.update(contribution.response_us)
 
     def duration_us(self, measured_until_us: int | None) -> int:
-        """What a rate is per: up to now, and no longer than was measured. Waits for the last answers are none of it."""
+        """The duration for rates: up to now, without the wait for the last answers after measuring."""
         until_us = self.until_us if measured_until_us is None else min(self.until_us, measured_until_us)
         return until_us - (self.since_us if self._told_us is None else self._told_us)
 
 
 class LiveWindow:
-    """Follows the journals of one run. ``advance`` reads what is new and returns the whole picture."""
+    """Follows the journals of one run. ``advance`` reads new facts and returns a complete snapshot."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
@@ -112,7 +112,7 @@ class LiveWindow:
         self._series = Series()
 
     def advance(self) -> dict[str, Any]:
-        """Read what was flushed since the last call; the snapshot of all there is. Times in s or µs, sizes in B."""
+        """Read new facts and return the snapshot. Times in s or µs, sizes in bytes."""
         for fact in sorted(self._read(), key=lambda fact: fact.at_us):
             if isinstance(fact, Tick):
                 self._take_tick(fact)
@@ -168,7 +168,7 @@ class LiveWindow:
             self._take_processor("broker_cores", before, tick)
 
     def _take_processor(self, column: str, before: Tick | None, tick: Tick) -> None:
-        """Of a process that was started again nothing is known of the second in which that was."""
+        """A restarted process has no data for the second of its restart."""
         if before is not None and tick.at_us > before.at_us and tick.cpu_us >= before.cpu_us > 0:
             used_us, elapsed_us = tick.cpu_us - before.cpu_us, tick.at_us - before.at_us
             self._series.at(tick.at_us).use(column, tick.process, used_us, elapsed_us)
@@ -240,7 +240,7 @@ class LiveWindow:
         return self._series.columns(_RATES, memories)
 
     def _all_brokers(self) -> dict[str, float | None]:
-        """What all brokers come to together; ``None`` where nobody told."""
+        """The sums over all brokers; ``None`` if unknown."""
         loads = [load for _, name in self._brokers() if (load := self._loads[name].told())]
         memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
         return {
@@ -269,10 +269,10 @@ class LiveWindow:
         }
 
     def _idle(self, process: str) -> Tick | None:
-        """A broker's last tick before a client asked for anything, or its newest while none has.
+        """A broker's last tick before the first request of any client, or its newest one before that.
 
-        Load generators first tell of a request in the tick that ends its second, up to 1 s later and in another
-        journal. All processes tick together, give or take some milliseconds, hence half a second of leeway.
+        Load generators report a request in the tick at the end of its second, up to 1 s later and in another
+        journal. All processes write ticks at about the same time, hence half a second of leeway.
         """
         began_us = self._clients_began_us
         early = self._early.get(process, ())
@@ -280,13 +280,13 @@ class LiveWindow:
 
 
 def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
-    """How much each counter grew since the tick before; a process begins at zero."""
+    """The growth of each counter since the previous tick; a process starts at zero."""
     earlier = before.counters if before is not None else {}
     names = tick.counters.keys() - GAUGES
     return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Of those that are known; ``None`` where none is."""
+    """The sum of known values; ``None`` if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

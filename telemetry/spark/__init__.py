@@ -1,8 +1,8 @@
-"""Spark: ``session`` and ``java`` start it, ``sweep`` has it simulate runs, a task each,
-``standalone`` is a master or a worker of a cluster of one's own.
+"""Spark: ``session`` and ``java`` start it, ``sweep`` simulates runs with one task each,
+``standalone`` starts a master or a worker of a cluster.
 
-A report: ``nodes`` compute over tables of ``schema``, ``pipeline`` wires them, ``report`` writes what came of it.
+Reports: ``nodes`` compute over tables of ``schema``, ``pipeline`` connects them, ``report`` writes the result.
 """
 
 EXECUTOR_MEMORY = "768m"
-"""Of each process of a cluster; a worker that offers less would get no work, and Spark would wait for another."""
+"""Memory of each executor. A worker that offers less would get no work, and Spark would wait for another one."""

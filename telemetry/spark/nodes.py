@@ -1,9 +1,9 @@
-"""The steps of a report: each a function from DataFrames to a DataFrame, whose last ``select`` is its contract.
+"""The steps of a report: functions from DataFrames to a DataFrame, whose last ``select`` is its contract.
 
-Counterparts: ``telemetry.summary.summary`` says the same of one run with numpy, and a test holds the two together;
-``pipeline`` wires. Percentiles are exact, and no sample is kept or sorted for them: all values are counted by ranges
-(``cells``), and in those that hold a percentile one by one (``singles``). What is held at a time depends on the number
-of runs and on how far their values spread, not on how many samples there are.
+Counterparts: ``telemetry.summary.summary`` computes the same for one run with numpy, and a test compares both;
+``pipeline`` connects them. Percentiles are exact, without storing or sorting samples: all values are counted by ranges
+(``cells``), and individually only in ranges that contain a percentile (``singles``). Memory depends on the number
+of runs and the spread of their values, not on the number of samples.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from telemetry.summary.truths import TRUTHS
 
 STALE = "stale_ms"
 MEASURES = (*STARTS.values(), STALE)
-"""The numbers of a request of which there are percentiles."""
+"""The numbers of a request with percentiles."""
 CELL = "value - value % shiftleft(1L, greatest(0, int(log2(value)) - 6))"
-"""The least value of the range that a value lies in: one of 64 equal ones between two powers of two."""
+"""The minimum of the range of a value: one of 64 equal ranges between two powers of two."""
 
 MEASURED = "phase = 'measuring'"
 SERVERS = f"^({'|'.join(sorted({name for system in SYSTEMS.values() for name in system.role_names}))})-[0-9]+$"
-"""Processes that are servers of any system."""
+"""Server processes of any system."""
 REQUESTED = f"{MEASURED} AND role IN ({', '.join(repr(role) for role in asking_roles())})"
 
 
 def values(samples: DataFrame) -> DataFrame:
-    """One row for each number of ``MEASURES`` of each request that was due in measuring: times of answers, µs, and by
-    how much a stale answer was behind, ms."""
+    """One row for each of ``MEASURES`` and each request due in measuring: response times, µs, and the age of stale
+    answers, ms."""
     took = {"response_us": "intended_us", "response_from_sent_us": "sent_us"}
     is_answered, is_stale = F.col("outcome") == "answered", F.col("truth") == "stale"
     return (
@@ -50,7 +50,7 @@ def values(samples: DataFrame) -> DataFrame:
 
 
 def cells(values: DataFrame) -> DataFrame:
-    """How many values of each run and measure lie in each cell, and their sum."""
+    """The count and the sum of values in each cell, by run and measure."""
     return (
         values.groupBy("run", "measure", "cell")
         .agg(F.count("*").alias("n"), F.sum("value").alias("total"))
@@ -59,7 +59,7 @@ def cells(values: DataFrame) -> DataFrame:
 
 
 def singles(values: DataFrame, wanted: DataFrame) -> DataFrame:
-    """How often each value of the wanted cells occurs."""
+    """The count of each value in the wanted cells."""
     return (
         values.join(F.broadcast(wanted), ["run", "measure", "cell"], "left_semi")
         .groupBy("run", "measure", "value")
@@ -69,9 +69,9 @@ def singles(values: DataFrame, wanted: DataFrame) -> DataFrame:
 
 
 def tallies(samples: DataFrame) -> DataFrame:
-    """How many requests of each run ended how and came to what, and when it began and measured, microseconds.
+    """Counts of requests by outcome and verdict, by run, and its measuring window, microseconds.
 
-    ``outcome`` and ``truth`` are structures of counts. All are zero of a run from before it was judged.
+    ``outcome`` and ``truth`` are structures of counts. All are zero for runs collected before verdicts existed.
     """
     return (
         samples.groupBy("run")
@@ -93,8 +93,8 @@ def _tally(column: str, words: Sequence[str]) -> Column:
 
 
 def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
-    """Mean memory of each broker while measuring, bytes; over idle is against its last tick before the clients."""
-    known = {name: F.when(F.col(name) > 0, F.col(name)) for name in MEMORY}  # 0 is what nobody could tell
+    """Mean memory of each broker during measuring, bytes; over idle is relative to its last tick before the clients."""
+    known = {name: F.when(F.col(name) > 0, F.col(name)) for name in MEMORY}  # 0 means unknown
     private = F.coalesce(known["uss_bytes"], known["rss_bytes"])
     inside = F.col("at_us").between(F.col("begin_us"), F.col("end_us"))
     early = F.col("at_us") < F.col("clients_began_us")

@@ -1,6 +1,6 @@
-"""The wiring of a report: reads the lake, runs the nodes, and hands small results back as Python values.
+"""The pipeline of a report: reads the lake, runs the nodes, and returns small results as Python values.
 
-Counterparts: ``nodes`` counts, ``telemetry.statistics.quantiles`` makes percentiles of counts.
+Counterparts: ``nodes`` counts, ``telemetry.statistics.quantiles`` computes percentiles from counts.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from telemetry.statistics.metrics import PERCENTILES, STATISTICS
 from telemetry.statistics.quantiles import Counts
 
 SHARES = tuple(percent / 100 for percent in PERCENTILES)
-"""Of the percentiles that are told of runs and configurations alike."""
+"""The percentiles of runs and configurations, as shares."""
 
 Key = tuple[str, str]
 """A run and a measure."""
 
 
 def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measured:
-    """Everything that a comparison of ``runs`` needs. Raises ``TelemetryError`` where they hold no answered request."""
+    """The data for a comparison of ``runs``. Raises ``TelemetryError`` if no request was answered."""
     samples, ticks = (_read(spark, lake, name, runs) for name in ("samples", "ticks"))
     tallies = nodes.tallies(samples).persist()
     tallied = {row["run"]: row for row in tallies.collect()}
@@ -39,7 +39,7 @@ def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measu
     values = nodes.values(samples)
     cells = nodes.cells(values).toArrow()
     if not cells.num_rows:
-        raise TelemetryError("None of the chosen runs holds an answered request, so there is nothing to compare.")
+        raise TelemetryError("None of the selected runs has an answered request, so there is nothing to compare.")
     coarse, totals = _counts(cells, "cell"), _totals(cells)
     wanted = _wanted(coarse, groups)
     fine = _counts(nodes.singles(values, spark.createDataFrame(_table(wanted))).toArrow(), "value")
@@ -55,7 +55,7 @@ def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measu
 
 
 def _counts(table: pa.Table, column: str) -> dict[Key, Counts]:
-    """The rows of each run and measure; there is at least one."""
+    """The counts of each run and measure; at least one row."""
     table = table.sort_by([("run", "ascending"), ("measure", "ascending")])
     columns = [table[name].combine_chunks().dictionary_encode() for name in ("run", "measure")]
     codes = [one.indices.to_numpy() for one in columns]
@@ -72,7 +72,7 @@ def _totals(cells: pa.Table) -> dict[Key, int]:
 
 
 def _wanted(coarse: Mapping[Key, Counts], groups: Mapping[str, Sequence[str]]) -> dict[Key, Any]:
-    """The cells in which there is a percentile of the run or of its configuration."""
+    """The cells that contain a percentile of the run or of its configuration."""
     found: dict[Key, Any] = {}
     for group in groups.values():
         for name in nodes.MEASURES:
@@ -91,7 +91,7 @@ def _table(wanted: Mapping[Key, Any]) -> pa.Table:
 def _response(
     groups: Mapping[str, Sequence[str]], exact: Mapping[Key, Counts], totals: Mapping[Key, int]
 ) -> dict[str, Mapping[str, Any]]:
-    """Answers, and mean and percentiles of both response times, of the runs of each group as one."""
+    """Answers, and mean and percentiles of both response times, over all runs of each group together."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for group, runs in groups.items():
         for name in STARTS.values():
@@ -117,6 +117,6 @@ def _truths(row: Row, stale: Counts | None) -> dict[str, Any]:
 
 
 def _read(spark: SparkSession, lake: Lake, name: str, runs: Sequence[ChosenRun]) -> DataFrame:
-    """The parts of the chosen runs alone: a lake of thousands of runs is not listed for a report of nine."""
+    """Only the parts of the selected runs, so that a large lake is not listed for a small report."""
     parts = [str(lake.part(name, run.run)) for run in runs]
     return spark.read.schema(table_schema(name)).option("basePath", str(lake.table(name))).parquet(*parts)

@@ -1,4 +1,4 @@
-"""A report: the manifests of chosen runs are read, Spark measures, ``result.json`` and ``report.html`` are written."""
+"""Creates a report: reads the manifests of runs, computes with Spark, writes ``result.json`` and ``report.html``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_choice(path: Path, lake: Lake) -> list[ChosenRun]:
     runs = [choose(row, read_manifest(_known(row, lake))) for row in rows]
     names = [run.run for run in runs]
     if len(set(names)) < len(names):
-        raise TelemetryError(f"The list of runs {path} names a run twice.")
+        raise TelemetryError(f"The list of runs {path} contains a run twice.")
     return runs
 
 
@@ -56,7 +56,7 @@ def write_comparison(
 ) -> dict[str, Any]:
     """Write ``result.json`` and ``report.html`` into ``out`` and return the result. Raises ``TelemetryError``.
 
-    ``say`` is told what is being done, for a person who waits.
+    ``say`` is called with progress messages.
     """
     runs, repeated = without_repeats(runs)
     say("Starting Spark")

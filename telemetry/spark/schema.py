@@ -1,5 +1,4 @@
-"""The lake's tables as Spark types, derived from ``telemetry.lake.records``, so that no file is opened to learn
-them."""
+"""The lake's tables as Spark types, derived from ``telemetry.lake.records``, so that Spark need not infer them."""
 
 from __future__ import annotations
 
@@ -18,6 +17,6 @@ def _spark_type(arrow: pa.DataType) -> DataType:
 
 
 def table_schema(name: str) -> StructType:
-    """The columns of table ``name`` and its partition, ``run``, which is text whatever it looks like."""
+    """The columns of table ``name`` and its partition, ``run``, which is always text."""
     columns = [StructField(field.name, _spark_type(field.type)) for field in STORED[name]]
     return StructType([*columns, StructField("run", StringType())])

@@ -1,4 +1,4 @@
-"""The one place that starts Spark: two threads and 768 MB on this machine, unless the environment names a cluster."""
+"""Starts Spark: two threads and 768 MB on this machine, unless the environment names a cluster."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ MASTER = "local[2]"
 DRIVER_MEMORY = "768m"
 JAVA_OPTIONS = "-XX:+UseSerialGC"
 SHORT_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
-"""Of a report that is seconds of many short stages, to which Java's second compiler costs more than it returns."""
+"""For reports that are seconds of many short stages, where Java's second compiler costs more than it saves."""
 LONG_BYTES = 100_000_000
-"""Parquet, some 5 million samples, from which on that compiler returns more: of 10^6 samples a report took 14 s of
-processor without it and 26 s with it."""
+"""Bytes of Parquet, about 5 million samples, above which that compiler pays off: a report of 10^6 samples took 14 s of
+processor time without it and 26 s with it."""
 SHUFFLE_PARTITIONS = 4
-"""Aggregates of a few thousand rows: the default of 200 would be 200 tasks of nothing."""
+"""Aggregates have a few thousand rows; most of the default 200 tasks would be empty."""
 
 CODE = Path(__file__).resolve().parents[2]
-"""Where Python workers find what they run: at the same place on every machine of a cluster."""
+"""The code for Python workers, at the same path on every machine of a cluster."""
 LISTED_AT_ONCE = 100_000
-"""From this many files on they are looked up by tasks of Spark, of which each takes longer than looking up its one."""
+"""From this many files on they are listed by Spark tasks; for fewer files these are slower than listing them
+directly."""
 
 
 @contextmanager
 def spark_session(var: Path, to_read_bytes: int = 0, master: str = MASTER) -> Iterator[SparkSession]:
-    """A session for one report or sweep, stopped when the block ends. Raises ``TelemetryError`` where none can be had.
+    """A session for one report or sweep, stopped at the end of the block. Raises ``TelemetryError`` on failure.
 
-    ``to_read_bytes`` is how much it will read. A JVM that this process has already stays as it was started.
-    ``SPARK_MASTER`` (``spark://host:port``) names another master than ``master``.
+    ``to_read_bytes`` is the size of its input. An existing JVM of this process is not changed.
+    ``SPARK_MASTER`` (``spark://host:port``) overrides ``master``.
     """
     with TemporaryDirectory(prefix="waxwing-spark-") as scratch:
         session = _start(var, Path(scratch), to_read_bytes, master)
@@ -51,9 +52,9 @@ def spark_session(var: Path, to_read_bytes: int = 0, master: str = MASTER) -> It
 
 def _start(var: Path, scratch: Path, to_read_bytes: int, master: str) -> SparkSession:
     builder = SparkSession.builder.appName("waxwing").config("spark.sql.session.timeZone", "UTC")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else whatever python3 there is, without our libraries
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise the system's python3, without our libraries
     os.environ["JAVA_HOME"] = str(find_java(var))
-    # Py4J says goodbye when the interpreter ends, to streams that may be closed by then.
+    # Py4J logs when the interpreter ends, to streams that may be closed by then.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     master = os.environ.get("SPARK_MASTER", master)
     settings = {

@@ -1,8 +1,8 @@
-"""A Spark cluster of one's own: ``python -m telemetry spark master`` and ``... spark worker spark://HOST:7077``.
+"""Starts a Spark cluster: ``python -m telemetry spark master`` and ``... spark worker spark://HOST:7077``.
 
-The package holds no ``sbin``; this starts the same two classes with the Java that reports use, in the foreground, for
-whoever keeps processes: Docker, systemd, a terminal. What carries a task out needs this code, its libraries and
-``var/`` at the same places as the machine that asks (a shared file system), and the same minor version of Python.
+The package has no ``sbin``. This module starts the same two classes with the Java of reports, in the foreground, for
+process managers such as Docker or systemd, or for a terminal. Workers need this code, its libraries and
+``var/`` at the same paths as the submitting machine (a shared file system), and the same minor version of Python.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def command(given: argparse.Namespace) -> list[str]:
 
 
 def environment(var: Path) -> dict[str, str]:
-    """In which to run it; what is set already comes first. Raises ``TelemetryError`` without a Java."""
+    """The environment to run it in; existing values take precedence. Raises ``TelemetryError`` without a Java."""
     ours = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC"}
     ours |= {"SPARK_WORKER_OPTS": _WORKER_OPTIONS}
     home = {"SPARK_HOME": str(_home()), "JAVA_HOME": str(find_java(var))}
@@ -74,7 +74,7 @@ def environment(var: Path) -> dict[str, str]:
 
 
 def run(given: argparse.Namespace) -> NoReturn:
-    """Becomes the master or the worker. Raises ``InvalidSetting`` and ``TelemetryError`` where it cannot."""
+    """Become the master or the worker. Raises ``InvalidSetting`` and ``TelemetryError``."""
     words = command(given)
     os.execve(words[0], words, environment(given.var))  # noqa: S606
 

@@ -1,8 +1,8 @@
-"""A batch by Spark: a task for each run, the dearest first, on whatever master the environment names.
+"""Executes a batch on Spark: one task per run, the longest first, on the master in the environment.
 
-Spark hands out tasks in the order of their partitions and each task tells of itself by files, so nothing waits for the
-last one to know of the first. What carries runs out must see the directories of the batch and hold this code at the
-same place; it needs neither Django nor the web.
+Spark schedules tasks in the order of their partitions, and each task reports by files, so results are visible before
+the last task ends. Workers need access to the directories of the batch and this code at the
+same path, but neither Django nor the web.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from telemetry.sweep.batch import Batch
 from telemetry.sweep.work import perform
 
 MASTER = "local[*,3]"
-"""As many at a time as there are cores; a run that ends its process is begun again, and the third time told failed."""
+"""One run per core. A run that kills its process is retried, and fails the third time."""
 
 
 def on_spark(spark: SparkSession, batch: Batch) -> None:
-    """Carry the batch out. Raises ``TelemetryError`` when Spark gives it up; what had ended by then has."""
+    """Execute the batch. Raises ``TelemetryError`` if Spark gives up; finished runs are kept."""
     directory = str(batch.directory.absolute())
 
     def carry_out(place: int) -> str:
@@ -30,10 +30,10 @@ def on_spark(spark: SparkSession, batch: Batch) -> None:
         return perform(here, here.runs[place]).state
 
     runs = len(batch.costs)
-    # Not deterministic, so that no plan of Spark's evaluates it twice.
+    # Declared non-deterministic, so that Spark does not evaluate it twice.
     state = udf(carry_out, "string", useArrow=False).asNondeterministic()
     try:
         spark.range(0, runs, 1, runs).select(state("id")).collect()
     except PySparkException as error:
         sentence = str(error).strip().partition("\n")[0]
-        raise TelemetryError(f"Spark gave the batch up: {sentence}") from error
+        raise TelemetryError(f"Spark gave up the batch: {sentence}") from error

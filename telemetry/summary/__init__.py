@@ -1,7 +1,7 @@
-"""What one run came to.
+"""The summary of one run.
 
-- ``summary``     what its page, its API and the reports say of it; ``verdict``: what it says of itself
-- ``schedule``    what was due; ``processes``: what ticks say; ``truths``: what requests came to
-- ``series``      a course in so many points
-- ``measures``    the names, units and directions of its figures; ``thresholds``: what they must keep
+- ``summary``     the figures for pages, API and reports; ``verdict``: valid or suspect, with reasons
+- ``schedule``    the duration of measuring; ``processes``: figures from ticks; ``truths``: correctness of answers
+- ``series``      figures over time, with a limited number of points
+- ``of_clients``  deliveries, connections and hand-overs
 """

@@ -1,7 +1,7 @@
-"""What deliveries, connections and hand-overs of a run came to. Pure.
+"""The summary of a run's deliveries, connections and hand-overs. Pure.
 
-As of requests, only what was published, intended or begun in measuring counts. A delay runs from the instant at which
-the schedule wanted a publication sent, so that a server that stalls is charged for all that it made wait.
+As for requests, only those published, intended or begun during measuring count. Delays start at the scheduled time of
+the publication, so the delays caused by a stalled server are fully counted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from telemetry.statistics import metrics
 
 
 def summarised(facts: Mapping[str, Sequence[Any]], duration_us: int) -> dict[str, Any]:
-    """``deliveries``, ``connections`` and ``handovers``, of those that the run has; times in microseconds."""
+    """``deliveries``, ``connections`` and ``handovers``, as far as the run has them; times in microseconds."""
     found: dict[str, Any] = {}
     if deliveries := facts.get("deliveries"):
         found["deliveries"] = _deliveries(deliveries, duration_us)

@@ -1,7 +1,7 @@
-"""What ticks say of processes between two instants: memory, processor time, counters. Pure.
+"""Memory, processor time and counters of processes between two times, from their ticks. Pure.
 
-A tick falls where the process happened to be once a second, so a count between two instants is read between the last
-tick at or before the first of them and the first tick at or after the second.
+Processes write ticks once a second, at different times. A count between two times is therefore taken between the last
+tick at or before the first time and the first tick at or after the second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes")
 
 
 def by_process(ticks: Iterable[Tick]) -> dict[str, list[Tick]]:
-    """Each process's ticks in the order of time."""
+    """Each process's ticks in chronological order."""
     found: dict[str, list[Tick]] = defaultdict(list)
     for tick in ticks:
         found[tick.process].append(tick)
@@ -32,7 +32,7 @@ class Servers:
     """The servers of a run by the names of their processes, and their indices."""
 
     def __init__(self, system: System, names: Sequence[str] = ()) -> None:
-        """Of a system with one role, a name that is not among ``names`` has its own number for an index."""
+        """In a system with one role, a name that is not in ``names`` has its own number as its index."""
         self.system = system
         self._names = names
         self._index = {name: index for index, name in enumerate(names)}
@@ -50,7 +50,7 @@ class Servers:
         return int(number) if role in self.system.role_names and number.isdigit() else None
 
     def __len__(self) -> int:
-        """How many there are; 0 where that is not known."""
+        """Their number; 0 if unknown."""
         return len(self._names)
 
     def name(self, index: int) -> str:
@@ -68,19 +68,19 @@ class Servers:
         return process == ALL_BROKERS or self.index(process) is not None
 
     def is_fleet(self, process: str) -> bool:
-        """Whether clients are in it."""
+        """Whether it contains clients."""
         return not self.has(process) and process != SUPERVISOR
 
 
 def server_number(process: str) -> int | None:
-    """The number in ``broker-3``, of a server of any system; ``None`` for another kind of process."""
+    """The number in ``broker-3``, for servers of any system; ``None`` for another kind of process."""
     role, _, number = process.rpartition("-")
     is_server = any(role in system.role_names for system in SYSTEMS.values())
     return int(number) if is_server and number.isdigit() else None
 
 
 def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:
-    """The ticks within the two instants, and the nearest one on either side of them."""
+    """The ticks between the two times, and the nearest one on either side."""
     inside = [i for i, tick in enumerate(ticks) if begin_us < tick.at_us < end_us]
     before = [i for i, tick in enumerate(ticks) if tick.at_us <= begin_us]
     after = [i for i, tick in enumerate(ticks) if tick.at_us >= end_us]
@@ -88,14 +88,14 @@ def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:
 
 
 def counters_between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> dict[str, int]:
-    """How much each counter of one process grew between two instants."""
+    """The growth of each counter of one process between two times."""
     rows = between(ticks, begin_us, end_us)
     names = sorted({name for tick in rows for name in tick.counters} - GAUGES)
     return {name: growth([tick.counters.get(name, 0) for tick in rows]) for name in names}
 
 
 def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Counters of several processes added up by name."""
+    """The sum of several processes' counters, by name."""
     total: dict[str, int] = defaultdict(int)
     for row in counts:
         for name, count in row.items():
@@ -104,7 +104,7 @@ def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def cores_used(ticks: Sequence[Tick], begin_us: int, end_us: int) -> float | None:
-    """Processor time of one process per time passed: 1.0 is one core kept busy. ``None`` with fewer than two ticks."""
+    """Processor time of one process per elapsed time: 1.0 is one busy core. ``None`` with fewer than two ticks."""
     rows = between(ticks, begin_us, end_us)
     if len(rows) < 2 or rows[-1].at_us <= rows[0].at_us:
         return None
@@ -112,17 +112,17 @@ def cores_used(ticks: Sequence[Tick], begin_us: int, end_us: int) -> float | Non
 
 
 def memory_of(tick: Tick) -> dict[str, int | None]:
-    """Each kind of memory, bytes; ``None`` of what the platform or the simulation cannot tell."""
+    """Each kind of memory, bytes; ``None`` if the platform or the simulation does not report it."""
     return {name: getattr(tick, name) or None for name in MEMORY}
 
 
 def private(memory: Mapping[str, int | None]) -> int | None:
-    """USS, what the process's end would give back; RSS where the platform cannot tell."""
+    """USS, the memory that the end of the process would free; RSS if USS is unknown."""
     return memory["uss_bytes"] or memory["rss_bytes"]
 
 
 def over_idle(memory: Mapping[str, int | None], idle: Mapping[str, int | None]) -> int | None:
-    """How much private memory there is beyond that of the idle process; ``None`` where either is not known."""
+    """Private memory in addition to that of the idle process; ``None`` if either is unknown."""
     now, before = private(memory), private(idle)
     return None if now is None or before is None else now - before
 
@@ -130,10 +130,10 @@ def over_idle(memory: Mapping[str, int | None], idle: Mapping[str, int | None]) 
 def broker_memory(
     index: int, ticks: Sequence[Tick], clients_began_us: int, begin_us: int, end_us: int
 ) -> dict[str, Any]:
-    """One broker's memory while measuring: means over its ticks, in bytes.
+    """One broker's memory during measuring: means over its ticks, in bytes.
 
-    ``over_idle_bytes`` is the mean private memory minus that of the last tick before the first client sent anything:
-    what serving these clients cost. ``None`` where no tick was early enough, or none fell into measuring.
+    ``over_idle_bytes`` is the mean private memory minus that of the last tick before the first message of a client:
+    the cost of serving these clients. ``None`` if no tick was early enough, or none was during measuring.
     """
     inside = [tick for tick in ticks if begin_us <= tick.at_us <= end_us]
     idle = [tick for tick in ticks if tick.at_us < clients_began_us]
@@ -146,11 +146,11 @@ def broker_memory(
 
 
 def mean_memory(brokers: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """The mean over brokers of each kind of memory, leaving out what was not measured."""
+    """The mean over brokers of each kind of memory, without missing values."""
     return {name: _mean(row[name] for row in brokers) for name in (*MEMORY, "over_idle_bytes", "table_bytes")}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Of those that are known."""
+    """The mean of known values."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""How long a run measured. Pure."""
+"""The duration of measuring. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ AFTER_MEASURING = (DRAINING, STOPPING, STOPPED, FAILED)
 
 
 def measured_us(manifest: Mapping[str, Any], events: Iterable[Event] = ()) -> int | None:
-    """How long the run measured: as long as its workload says, or until it was stopped; ``None`` where nobody knows.
+    """The duration of measuring: that of the workload, or until the run was stopped; ``None`` if unknown.
 
-    What a rate per second of measuring is divided by. The waits for the last answers come after it. Of a run that was
-    collected its manifest says it.
+    Rates are divided by it. The wait for the last answers is not included. For a collected run it is in the
+    manifest.
     """
     if (collected := (manifest.get("summary") or {}).get("measured_us")) is not None:
         return int(collected)

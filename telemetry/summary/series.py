@@ -1,6 +1,6 @@
-"""A run's course in at most so many points: when they are full, each two neighbours become one. Pure.
+"""Figures of a run over time, with a limited number of points: when they are full, adjacent ones are merged. Pure.
 
-Halving the resolution was chosen over a sliding window, so that a page opened late still shows how the run began.
+Halving the resolution, instead of a sliding window, keeps the start of the run visible on a page opened late.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from telemetry.statistics.metrics import STATISTICS, rate
 from telemetry.summary.processes import MEMORY, over_idle
 
 Memories = Mapping[str, Mapping[str, int | None]]
-"""By process, its memory by kind, bytes."""
+"""Memory by process and kind, bytes."""
 
 BUSY = ("broker_cores", "client_cores")
-"""Columns of processor time: cores that all brokers, and all load generators, kept busy together."""
+"""Columns of processor time: busy cores of all brokers, and of all load generators."""
 
 POINTS = 600
 SECOND_US = 1_000_000
@@ -26,19 +26,19 @@ SECOND_US = 1_000_000
 
 @dataclass(slots=True)
 class Bucket:
-    """What happened in one step of the series."""
+    """One step of the series."""
 
     response_us: Counter[int] = field(default_factory=Counter)
-    """How often each response time was seen."""
+    """Counts by response time."""
     counts: Counter[str] = field(default_factory=Counter)
     memory: dict[str, dict[str, int | None]] = field(default_factory=dict)
     """The last memory of each broker by kind, bytes."""
     busy: dict[str, dict[str, tuple[int, int]]] = field(default_factory=lambda: {column: {} for column in BUSY})
-    """By column and process, its processor time and the time in which it used it, µs."""
+    """By column and process: processor time and elapsed time, µs."""
     spread: dict[str, Any] | None = None
-    """Of ``response_us``, computed when it is first asked for."""
+    """Statistics of ``response_us``, computed on first use."""
     cores: dict[str, float | None] = field(default_factory=dict)
-    """Of ``busy``, likewise."""
+    """Cores from ``busy``, computed on first use."""
 
     def absorb(self, later: Bucket) -> None:
         self.response_us.update(later.response_us)
@@ -50,13 +50,13 @@ class Bucket:
         self.spread = None
 
     def use(self, column: str, process: str, used_us: int, elapsed_us: int) -> None:
-        """Note that a process used so much processor time in so much time."""
+        """Add the processor time of a process in an elapsed time."""
         used_before, elapsed_before = self.busy[column].get(process, (0, 0))
         self.busy[column][process] = used_before + used_us, elapsed_before + elapsed_us
         self.cores.pop(column, None)
 
     def cores_of(self, column: str) -> float | None:
-        """What all processes of a column kept busy together; ``None`` where none told."""
+        """The busy cores of all processes of a column; ``None`` if unknown."""
         if column not in self.cores:
             shares = [used / elapsed for used, elapsed in self.busy[column].values()]
             self.cores[column] = sum(shares) if shares else None
@@ -77,7 +77,7 @@ class Series:
         self._buckets: dict[int, Bucket] = {}
 
     def at(self, at_us: int) -> Bucket:
-        """The bucket in which ``at_us`` lies. A tick at a full second tells of the second that it ends."""
+        """The bucket that contains ``at_us``. A tick at a full second belongs to the second that it ends."""
         bucket = self._buckets.setdefault(self._index(at_us), Bucket())
         bucket.spread = None
         if max(self._buckets) - min(self._buckets) < self._points:
@@ -101,8 +101,8 @@ class Series:
     def columns(self, rates: Sequence[str], idle: Memories | None = None) -> dict[str, list[Any]]:
         """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, cores, ``rates`` per second.
 
-        Memory is the mean over the brokers; ``over_idle_bytes`` over those whose memory while idle is known, by
-        process in ``idle``. A step in which nothing was measured holds ``None``: a gap, and no zero.
+        Memory is the mean over the brokers; ``over_idle_bytes`` over those with known idle memory, by
+        process in ``idle``. A step without measurements is ``None``, which charts draw as a gap.
         """
         if not self._buckets:
             return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *BUSY, *rates)}

@@ -1,8 +1,9 @@
-"""A run's summary: what its page, its API and the reports say of it in one object. Pure, over columns and ticks.
+"""A run's summary: one object with all figures for its page, the API and reports. Pure, over columns and ticks.
 
-Only requests *intended* in measuring count. Response time is that of answered requests, from the intended sending
-(``*_us``) and from the actual one (``*_from_sent_us``); all times are microseconds unless their name says otherwise.
-Rates are per second of measuring (``measured_us``), without the waits for the last answers, which ``window_us`` has.
+Only requests *intended* during measuring count. Response times are those of answered requests, from the intended
+sending (``*_us``) and from the actual one (``*_from_sent_us``). All times are in microseconds unless their name has
+another unit. Rates are per second of measuring (``measured_us``), without the wait for the last answers, included in
+``window_us``.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ from telemetry.summary.verdict import Evidence, judge
 from telemetry.systems.contract import Telemetry
 
 SILENT_US = 3_000_000
-"""A process that reports each second and has not for this long before the end was not there."""
+"""A process without a tick for this long before the end was down; ticks are written every second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """All that a run's journals said."""
+    """The content of a run's journals."""
 
     samples: pa.Table
     ticks: Sequence[Tick]
     events: Sequence[Event]
     starts: Sequence[Start]
     lost: Sequence[str]
-    """One sentence per journal of which something is missing."""
+    """One sentence per incomplete journal."""
     of_clients: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """Deliveries, connections and hand-overs, by the lake's table."""
 
 
 def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
-    """The summary of ``run``: what its page reads and REST gives as ``summary``."""
+    """The summary of ``run``, as used by its page and returned by REST as ``summary``."""
     system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
     requests = _measured(run.samples, system.asking_role)
     updates = _measured(run.samples, system.updating_role)
@@ -54,7 +55,7 @@ def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
     duration_us = measured_us(manifest, run.events)
-    if duration_us is None:  # a manifest that tells of no workload
+    if duration_us is None:  # a manifest without a workload
         duration_us = end_us - begin_us
     response = _exchanges(requests, duration_us)
     brokers = _broker_rows(servers, ticks, _clients_began(run.samples), begin_us, end_us)
@@ -86,7 +87,7 @@ def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry)
 
 
 def measuring_window(samples: pa.Table) -> tuple[int, int]:
-    """From the first intended sending in measuring to the last end of one, microseconds; (0, 0) without any."""
+    """From the first intended sending in measuring to the end of the last request, microseconds; (0, 0) without any."""
     measured = samples.filter(pc.equal(samples["phase"], "measuring"))
     if measured.num_rows == 0:
         return 0, 0
@@ -126,12 +127,12 @@ def _exchanges(table: pa.Table, duration_us: int) -> dict[str, Any]:
 
 
 def _as_requests(response: dict[str, Any]) -> dict[str, Any]:
-    """The consumers' exchanges under the contract's short names too: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
+    """Adds the short names of the contract for the consumers' exchanges: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
     return {**response, **{name: response[f"{name}_us"] for name in metrics.STATISTICS}}
 
 
 def _bounds(requests: pa.Table, rightly_not_found: int) -> dict[str, Any]:
-    """Response times of all requests for which there was an answer to be had; those that got none took for ever."""
+    """Response times of all requests that could be answered; those without an answer count as infinite."""
     answered = _answered(requests)
     unanswered = requests.num_rows - answered.num_rows - rightly_not_found
     took = _numbers(answered, "ended_us") - _numbers(answered, "intended_us")
@@ -159,7 +160,7 @@ def _broker_rows(
 def _processor(
     ticks: Mapping[str, Sequence[Tick]], begin_us: int, end_us: int, manifest: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Cores kept busy while measuring, by process and in all."""
+    """Busy cores during measuring, by process and in total."""
     used = {process: processes.cores_used(rows, begin_us, end_us) for process, rows in ticks.items()}
     known = {process: share for process, share in used.items() if share is not None}
     machine = manifest.get("machine", {})
@@ -179,8 +180,8 @@ def _evidence(
     *,
     is_live: bool,
 ) -> Evidence:
-    """A busy simulated processor is no fault of the measurement: each has one to itself, and queues are the result. Nor
-    is a modelled client that wakes late: it does so as live ones were measured to, and both response times are told."""
+    """A busy simulated processor is not a defect of the measurement: each process has its own, and queueing is a
+    result. Nor is the modelled wake-up delay of clients: it matches live ones, and both response times are reported."""
     by_process = summary["processor"]["by_process"]
     busiest = max(by_process, key=by_process.__getitem__, default="")
     begin_us, end_us = summary["window_us"]
@@ -207,9 +208,9 @@ def _evidence(
 
 
 def _clock_step_ms(starts: Sequence[Start], least_age_ms: float | None) -> float:
-    """How far the wall clock moved: the processes began at one zero and read it at different times.
+    """How far the wall clock moved, from the processes' different readings of the common zero.
 
-    A step back after that shows in answers that seem younger than nothing.
+    A later step back is visible as answers with a negative age.
     """
     zeros = [start.zero_unix_us for start in starts]
     between_starts = (max(zeros) - min(zeros)) / 1000 if zeros else 0.0
@@ -223,7 +224,7 @@ def _unaccounted(
     due: Mapping[str, int] | None,
     servers: Servers,
 ) -> int:
-    """Requests and updates without a sample: of those that were due, or, where that is not known, of those begun."""
+    """Requests and updates without a sample, of those due or, if that is unknown, of those begun."""
     if due is not None:
         system = servers.system
         measured = {system.asking_role: summary["requests"], system.updating_role: summary["updates"]["requests"]}
@@ -233,9 +234,9 @@ def _unaccounted(
 
 
 def _silent(servers: Servers, ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:
-    """Brokers whose last tick came long before measuring ended, unless they were to be away by then.
+    """Brokers whose last tick was long before the end of measuring, unless they were away by then.
 
-    A fleet may go earlier: when it has nothing to send.
+    A fleet may end earlier, when it has nothing more to send.
     """
     return [
         f"{process} reported nothing in the last {(end_us - rows[-1].at_us) / 1e6:.0f} s of measuring."
@@ -245,7 +246,7 @@ def _silent(servers: Servers, ticks: Mapping[str, Sequence[Tick]], end_us: int, 
 
 
 def _away(servers: Servers, events: Iterable[Event], end_us: int) -> set[str]:
-    """The brokers that churn or a fault kept away, or brought back too late to report, when measuring ended."""
+    """The brokers that were away by churn or a fault at the end of measuring, or returned too late to report."""
     kept: Counter[str] = Counter()
     for event in sorted(events, key=lambda event: event.at_us):
         goes = event.name in _GOES and event.detail.get("what") != RESTART
@@ -258,7 +259,7 @@ _GOES, _COMES = {BEGAN, *(HAPPENED[what] for what in DEPARTURES)}, {ENDED, HAPPE
 
 
 def _sent_away(servers: Servers, event: Event) -> set[str]:
-    """The brokers that an event of churn, or of a fault that ends brokers, is about."""
+    """The brokers concerned by an event of churn, or of a fault that ends brokers."""
     if event.name in HAPPENED.values():
         return servers.names(event.detail.get("broker"))
     if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
@@ -267,17 +268,17 @@ def _sent_away(servers: Servers, event: Event) -> set[str]:
 
 
 def _measuring_began(events: Iterable[Event]) -> list[int]:
-    """When measuring began, as the journal tells: up to an interval before the first request of it was due."""
+    """The start of measuring in the journal, up to an interval before its first request was due."""
     return [event.at_us for event in events if event.name == "phase" and event.detail.get("phase") == "measuring"]
 
 
 def _restarted(
     servers: Servers, process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int
 ) -> bool:
-    """Whether a process was started again while measuring, and not only sent away and brought back by churn.
+    """Whether a process was restarted during measuring, other than by churn.
 
-    The supervisor says so. Where its journal is lost the process's own clock of processor time may show it; not always,
-    as one that died young may have used less than its successor by the next tick.
+    The supervisor reports it. If its journal is lost, a decrease of the process's processor time may show it, but not
+    always: a process that died early may have used less than its successor by the next tick.
     """
     said = any(
         event.name == "process_started"
@@ -291,6 +292,6 @@ def _restarted(
 
 
 def _fell_back(ticks: Sequence[Tick], begin_us: int, end_us: int) -> bool:
-    """Whether a process's own clock of processor time went back while measuring: it is another process by then."""
+    """Whether the processor time of a process decreased during measuring, because it is another process."""
     rows = processes.between(ticks, begin_us, end_us)
     return any(later.cpu_us < earlier.cpu_us for earlier, later in pairwise(rows))

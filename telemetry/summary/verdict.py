@@ -62,13 +62,13 @@ THRESHOLDS = Thresholds()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a verdict is made of. Times in microseconds; ``None`` is what nobody measured."""
+    """The input of a verdict. Times in microseconds; ``None`` if not measured."""
 
     requests: int
     answered: int
     cores: int
     cores_used: float | None
-    """By all processes of the run together, while measuring."""
+    """By all processes of the run together, during measuring."""
     busiest_process: str = ""
     busiest_cores: float = 0.0
     late_p99_us: float | None = None
@@ -76,11 +76,11 @@ class Evidence:
     response_mean_us: float | None = None
     clock_step_ms: float = 0.0
     lost: Sequence[str] = field(default=())
-    """One sentence per journal that is torn, missing or ends early."""
+    """One sentence per journal that is torn, missing or incomplete."""
     restarted: Sequence[str] = field(default=())
-    """Processes that started again while measuring."""
+    """Processes that restarted during measuring."""
     unaccounted: int = 0
-    """Requests that were due and of which no sample tells how they ended."""
+    """Requests that were due and have no sample."""
 
 
 def judge(evidence: Evidence, thresholds: Thresholds = THRESHOLDS) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Many runs in virtual time, as one batch: spread over processes or by Spark, told of while they go, taken up again.
+"""Many simulated runs as one batch: distributed over processes or by Spark, with progress, resumable.
 
 ::
 
@@ -6,9 +6,11 @@
     rows of the web ──┘   └──> spark.sweep ─┴─ work.perform ──> telemetry.sweep.simulation, a run at a time
                             told/<run>.json <────────┘
 
-- ``batch``      the orders in a directory, what is told of each, and what is to stop; ``costs``: what each will take
-- ``work``       one order carried out, in whatever process; ``processes``: several at a time on this machine
-- ``command``    ``python -m telemetry sweep SPEC``; ``page``: what it prints
+- ``batch``      a directory with the orders, their progress, and requests to stop; ``costs``: estimated seconds and
+  bytes
+- ``work``       executes one order, in any process; ``processes``: several at a time on this machine
+- ``page``       the output of ``python -m telemetry sweep SPEC``
 
-Counterparts: ``telemetry.spark.sweep`` hands orders to Spark; ``brokerweb.simulations`` makes batches of queued runs.
+Counterparts: ``telemetry.spark.sweep`` passes orders to Spark; ``brokerweb.simulations`` creates batches of queued
+runs.
 """

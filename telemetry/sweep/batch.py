@@ -1,11 +1,11 @@
-"""A batch of orders as a directory, so that whoever carries them out and whoever waits share nothing else.
+"""A batch of orders as a directory, the only thing shared by the processes that execute it and those that wait.
 
 ::
 
-    batch.json            where runs and lake lie, and what each order is expected to cost, the dearest first
+    batch.json            the directories of runs and lake, and the estimated cost of each order, the longest first
     orders/<run>.json     one order
-    told/<run>.json       how far it is; replaced whole each time
-    stop/<run>, stop/all  exist once it, or everything, is to stop
+    told/<run>.json       its progress; replaced atomically
+    stop/<run>, stop/all  exist if it, or everything, should stop
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from telemetry.sweep.simulation import Order, Places
 QUEUED, MEASURING, COLLECTING = "queued", "measuring", "collecting"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
-"""The states of a run, in the words that they have everywhere."""
+"""The final states of a run."""
 
 
 _PARTS, _LIST = ("orders", "told", "stop"), "batch.json"
@@ -33,17 +33,17 @@ _PARTS, _LIST = ("orders", "told", "stop"), "batch.json"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of one order."""
+    """The progress of one order."""
 
     state: str = QUEUED
     share: float = 0.0
-    """How much of it is simulated, 0 to 1."""
+    """The simulated share, 0 to 1."""
     reason: str = ""
-    """Why it failed, as a sentence."""
+    """The reason of a failure, as a sentence."""
     attempts: int = 0
-    """How often it was begun."""
+    """Number of starts."""
     result: Mapping[str, Any] = field(default_factory=dict)
-    """``telemetry.sweep.simulation.Result``, once it ended well or was stopped."""
+    """``telemetry.sweep.simulation.Result``, once it completed or was stopped."""
 
     @property
     def has_ended(self) -> bool:
@@ -52,22 +52,24 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch that was written before."""
+    """A written batch."""
 
     directory: Path
     places: Places
     costs: Mapping[str, float]
-    """By run, in the order in which they are carried out: the dearest first, so that the end is not one long wait."""
+    """By run, in the order of execution: the longest first, so that the batch does not end with one long run."""
 
     @classmethod
     def write(cls, directory: Path, places: Places, orders: Sequence[Order], costs: Sequence[float]) -> Batch:
-        """A new batch in ``directory``, where nothing stays of an earlier one.
+        """Write a new batch to ``directory``, replacing an earlier one.
 
-        Raises ``TelemetryError`` where something else lies there, and leaves it alone.
+        Raises ``TelemetryError`` if the directory contains other files, and leaves them.
         """
         there = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
         if others := sorted(there - {*_PARTS, _LIST}):
-            raise TelemetryError(f"{directory} holds {others[0]!r:.80}, which is of no sweep. Name another --out.")
+            raise TelemetryError(
+                f"{directory} contains {others[0]!r:.80}, which is not part of a sweep. Use another --out."
+            )
         shutil.rmtree(directory, ignore_errors=True)
         for name in _PARTS:
             (directory / name).mkdir(parents=True)
@@ -88,7 +90,7 @@ class Batch:
 
     @property
     def runs(self) -> list[str]:
-        """In the order in which they are carried out."""
+        """In the order of execution."""
         return list(self.costs)
 
     def order(self, run: str) -> Order:
@@ -104,7 +106,7 @@ class Batch:
             return Told()
 
     def news(self, seen: dict[str, int]) -> list[tuple[str, Told]]:
-        """What was told since the last call with ``seen``, which begins empty and is kept up to date here."""
+        """Changes since the last call with the same ``seen``, which is initially empty and updated here."""
         found = []
         with os.scandir(self.directory / "told") as entries:
             for entry in entries:
@@ -116,11 +118,11 @@ class Batch:
         return found
 
     def all_told(self) -> Iterator[tuple[str, Told]]:
-        """Of every order."""
+        """The progress of every order."""
         return ((run, self.told(run)) for run in self.runs)
 
     def stop(self, run: str = "all") -> None:
-        """Ask that a run, or all of them, stop soon."""
+        """Request that a run, or all of them, stop."""
         (self.directory / "stop" / run).touch()
 
     def is_to_stop(self, run: str) -> bool:
@@ -131,7 +133,7 @@ _PLACES = [one.name for one in fields(Places)]
 
 
 def _write(path: Path, value: Any) -> None:
-    """Whole for whoever reads it meanwhile; it need not outlive the machine, so nothing is flushed."""
+    """Atomic for concurrent readers. Not flushed, as it need not survive a crash of the machine."""
     beside = path.with_suffix(".new")
     beside.write_text(json.dumps(plain(value)))
     beside.replace(path)

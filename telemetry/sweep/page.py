@@ -1,4 +1,4 @@
-"""How far a sweep is and what came of it, in words and rows."""
+"""The progress and the result of a sweep, as text and as rows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from telemetry.thresholds import Judged, Threshold, broken, judge, passed
 Row = dict[str, Any]
 
 SHOWN = ("requests", "answered", "answer_ratio", "per_s", "p50_us", "p95_us", "hops", "messages_per_query")
-"""What a row has of a run's summary."""
+"""The figures of a run's summary in a row."""
 FAILED_SHOWN = 20
 
 
 class Progress:
-    """How far a batch is, and how long the rest takes at its pace until now."""
+    """The progress of a batch, and the remaining time at the pace so far."""
 
     def __init__(self, batch: Batch, began: float) -> None:
-        """``began`` is an instant of the clock that ``words`` is told, in seconds."""
+        """``began`` is a time in seconds on the same clock as ``now`` of ``words``."""
         self._batch = batch
         self._began = began
         self._seen: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Progress:
         return f"{ended:,} of {len(self._batch.costs):,} runs{left}"
 
     def _left_s(self, taken_s: float) -> float | None:
-        """``None`` until something was simulated. Runs that were kept took no time, and tell nothing of the others."""
+        """``None`` until a run has been simulated. Cached runs take no time and are ignored."""
         costs = self._batch.costs
         shares = {run: 1.0 if told.has_ended else told.share for run, told in self._told.items()}
         kept = sum(costs[run] for run, told in self._told.items() if told.result.get("was_kept"))
@@ -48,7 +48,7 @@ class Progress:
 
 
 def rows(batch: Batch, orders: Sequence[Order], demanded: Sequence[Threshold] = ()) -> list[Row]:
-    """One for each run, in the order of the definition; those that are done judged by what is demanded of them."""
+    """One row per run, in the order of the definition, with the thresholds evaluated for completed runs."""
     lake = Lake(batch.places.lake)
     return [_row(order, batch.told(order.run), lake, demanded) for order in orders]
 
@@ -76,7 +76,7 @@ def _row(order: Order, told: Told, lake: Lake, demanded: Sequence[Threshold]) ->
 
 
 def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
-    """What came of a sweep, its failures by name and seed."""
+    """The result of a sweep, with failures by name and seed."""
     states = Counter(row["state"] for row in rows)
     fresh = [row for row in rows if row["state"] == DONE and not row["was_kept"]]
     kept = states[DONE] - len(fresh)
@@ -84,12 +84,12 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
     events = sum(row["events"] for row in fresh)
     said = [f"{len(rows):,} simulated runs: " + ", ".join(f"{count:,} {state}" for state, count in states.items())]
     if kept:
-        said.append(f"{kept:,} of them had been simulated before and were not computed again")
+        said.append(f"{kept:,} of them were cached")
     if computed_s:
-        pace = f"{events:,} events, {events / computed_s:,.0f} per second of processor"
-        said.append(f"{pace}; {duration(computed_s)} of processor in {duration(took_s)}")
+        pace = f"{events:,} events, {events / computed_s:,.0f} per second of processor time"
+        said.append(f"{pace}; {duration(computed_s)} of processor time in {duration(took_s)}")
     if judged := [row for row in rows if row["passed"] is not None]:
-        said.append(f"{sum(row['passed'] for row in judged):,} of {len(judged):,} runs kept their thresholds")
+        said.append(f"{sum(row['passed'] for row in judged):,} of {len(judged):,} runs met their thresholds")
     failed = [f"failed: {row['run']}, seed {row['seed']}: {row['reason']}" for row in rows if row["state"] == FAILED]
     broke = [
         f"broken: {row['run']}, seed {row['seed']}: {broken(row['thresholds'])}" for row in judged if not row["passed"]
@@ -97,9 +97,9 @@ def text(rows: Sequence[Row], out: Path, took_s: float) -> str:
     for listed in (failed, broke):
         said += listed[:FAILED_SHOWN]
         if len(listed) > FAILED_SHOWN:
-            said.append(f"and {len(listed) - FAILED_SHOWN} more; {out / 'sweep.json'} has all")
+            said.append(f"and {len(listed) - FAILED_SHOWN} more, all in {out / 'sweep.json'}")
     if states[DONE] < len(rows):
-        said.append("the same command takes up what is not done")
+        said.append("repeat the command to run the remaining ones")
     said.append(f"rows: {out / 'sweep.json'}")
     report = f"python -m telemetry report --runs {out / 'runs.json'} --lake {out / 'lake'} --out {out / 'report'}"
     return "\n".join([*said, *([f"compare: {report}"] if states[DONE] else [])])

@@ -1,4 +1,4 @@
-"""A batch on this machine, several runs at a time, each in a process that is used again."""
+"""Executes a batch on this machine, several runs at a time, in a pool of processes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from telemetry.sweep.batch import Batch
 from telemetry.sweep.work import perform
 
 PLAIN = 4
-"""Up to so many runs are done by then, or nearly, when Spark has started."""
+"""Up to this many runs take no longer than the start of Spark."""
 
 
 def in_processes(batch: Batch, processes: int | None = None) -> None:
-    """Carry the batch out. A run that ends its process is tried once more, then told as failed."""
+    """Execute the batch. A run that kills its process is retried once, then failed."""
     count = max(1, min(processes or usable_cores(), len(batch.runs)))
     while left := [run for run, told in batch.all_told() if not told.has_ended]:
         with suppress(BrokenProcessPool):
@@ -28,14 +28,14 @@ def in_processes(batch: Batch, processes: int | None = None) -> None:
 
 
 def _carry_out(batch: Batch, runs: list[str], count: int) -> None:
-    context = get_context("spawn")  # nothing of this process, its threads above all, comes along
+    context = get_context("spawn")  # without the state of this process, especially its threads
     with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),)) as pool:
         for ended in as_completed([pool.submit(_perform, str(batch.directory), run) for run in runs]):
             ended.result()
 
 
 def _begin(parent: int) -> None:
-    """In a process of the pool: it ends with ``parent``, and leaves Ctrl-C to it."""
+    """Initialise a process of the pool: it ends with ``parent``, which handles Ctrl-C."""
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -1,15 +1,15 @@
-"""One run in virtual time: simulated once, kept under what it follows from, collected as a live run is.
+"""One run in virtual time: simulated once, cached by everything that determines it, and collected like a live run.
 
 ::
 
-    var/simulated/<key>/journal/<process>.journal   what the run wrote
-                        outcome.json                its digest, and what it took
-                        simulator                   the version of the simulator that made it
-                .<key>/                             the same while it is being made, of one process at a time
+    var/simulated/<key>/journal/<process>.journal   the journals of the run
+                        outcome.json                its digest and costs
+                        simulator                   the version of the simulator
+                .<key>/                             the same in progress, by one process at a time
 
-Configuration, seed, the simulator's code and the service times are all that a simulated run follows from, so their hash
-is the key, and a run with a key that was met before gets the same journals as links. A directory appears whole, by a
-rename: one that was left behind unfinished is begun again.
+A simulated run is determined by its configuration, its seed, the simulator's code and the service times. Their hash
+is the key, and another run with the same key gets links to the same journals. Directories appear atomically, by a
+rename; an unfinished one is started again.
 
 Counterparts: ``overlay.sim.engine`` simulates; ``telemetry.sweep`` does many.
 """
@@ -51,7 +51,7 @@ MADE_BY = "simulator"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Directories: of runs, of what is collected of them, and the house's ``var``."""
+    """The directories of runs, of the lake, and of the installation (``var``)."""
 
     runs: Path
     lake: Path
@@ -59,51 +59,51 @@ class Places:
 
     @property
     def kept(self) -> Path:
-        """Where simulated runs are kept by their key."""
+        """The cache of simulated runs."""
         return self.var / "simulated"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One run that is wanted."""
+    """One run to simulate."""
 
     run: str
     configuration: Mapping[str, Any]
-    """In full, as ``overlay.experiment.definition.configurations`` gives it."""
+    """Complete, as from ``overlay.experiment.definition.configurations``."""
     seed: int
     replicate: int = 0
     experiment: str = ""
     again: bool = False
-    """Simulate it even if it is kept, to see that the same comes out."""
+    """Simulate it even if it is cached, to compare the results."""
     repeats: Mapping[str, Any] = field(default_factory=dict)
-    """``{run, key, digest}`` of the run that this one is the same as: a result's names, and whose it is. Its digest is
-    compared even where nothing of that run is kept; empty where it had none, or did not come to its end."""
+    """``{run, key, digest}`` of the original that this run repeats. Its digest is compared even if its files are
+    deleted; empty if it had none or did not complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of an order."""
+    """The result of an order."""
 
     key: str
     digest: str
-    """BLAKE2b of every datagram delivered. Of a run that was stopped, as far as it came."""
+    """BLAKE2b over every delivered datagram; for a stopped run up to that point."""
     events: int
     simulated_s: float
     computed_s: float
-    """Of this process's processor time, when it was simulated."""
+    """Processor time of the simulation."""
     was_kept: bool
-    """Whether it was simulated before, and only linked now."""
+    """Whether it was cached and only linked."""
     was_stopped: bool
     differs_from: str = ""
-    """The digest that it had before, if it was simulated again and another came out; that is a bug."""
+    """The earlier digest, if simulating it again gave another one; this is a bug."""
     took_s: float = 0.0
-    """By the clock, until its result was collected; 0 of one that was kept."""
+    """Elapsed time up to the collected result; 0 if it was cached."""
     repeat: Mapping[str, str] = field(default_factory=dict)
-    """Of a run that repeats another: ``{run, digest, outcome, why}``, as ``telemetry.lake.repeats`` found."""
+    """For a run that repeats another: ``{run, digest, outcome, why}`` from ``telemetry.lake.repeats``."""
 
 
 Tell = Callable[[str, float], None]
-"""Called with the state that the run is in, and how far it is, 0 to 1."""
+"""Called with the state of the run and its progress, 0 to 1."""
 
 
 def simulate_run(
@@ -113,9 +113,9 @@ def simulate_run(
     tell: Tell = lambda state, share: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Result:
-    """Make ``order``'s run: its manifest, journals and Parquet. A run that has them already is left alone.
+    """Create the manifest, journals and Parquet of ``order``'s run. A complete run is left unchanged.
 
-    Raises ``WaxwingError`` for what cannot be simulated and where nothing can be written.
+    Raises ``WaxwingError`` if the run cannot be simulated or files cannot be written.
     """
     files, lake = RunFiles(places.runs / order.run), Lake(places.lake)
     services = services_of(order.configuration, places.var)
@@ -142,7 +142,7 @@ def _held_against(original: Mapping[str, Any], result: Result, followed: repeats
 
 
 def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceModel | None) -> str:
-    """Names a simulated run by all that it follows from."""
+    """The hash of everything that determines a simulated run."""
     model = services.to_json() if services else None
     parts = [configuration_hash(configuration), seed, simulator_version(), model]
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
@@ -150,7 +150,7 @@ def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceMo
 
 @cache
 def simulator_version() -> str:
-    """Names the code that simulates. A change of pages or reports is none of it."""
+    """A digest of the simulator's code, independent of pages and reports."""
     return digest_of_code(Path(overlay.__file__).parent)
 
 
@@ -174,7 +174,7 @@ def _manifest(order: Order, result: Result, services: ServiceModel | None, now: 
     )
 
 
-# ---- kept by their keys
+# ---- the cache
 
 
 def _fetch(
@@ -186,14 +186,14 @@ def _fetch(
     tell: Callable[[float], None],
     should_stop: Callable[[], bool],
 ) -> Result:
-    """The run's journals put in their place, simulated now unless they are kept."""
+    """Link the run's journals, and simulate them first if they are not cached."""
     kept = places.kept / key
     if not order.again and (found := _kept_result(kept)):
         _link(kept / "journal", files.journal_directory)
         return found
     with _sole(places.kept / f".{key}") as scratch:
         before = _kept_result(kept)
-        if before and not order.again:  # by another process, while this one waited for its turn
+        if before and not order.again:  # created by another process while this one waited
             _link(kept / "journal", files.journal_directory)
             return before
         result = _simulated(order, key, services, scratch, tell, should_stop)
@@ -239,15 +239,15 @@ def _kept_result(kept: Path) -> Result | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise TelemetryError(
-            f"What is kept in {kept} cannot be read: {error}. Remove it to simulate it again."
+            f"The cached run in {kept} cannot be read: {error}. Delete it to simulate it again."
         ) from None
 
 
 @contextmanager
 def _sole(directory: Path) -> Iterator[Path]:
-    """An empty directory of this process alone, gone afterwards unless it was renamed. Waits for another's.
+    """An empty directory for this process only, deleted afterwards unless it was renamed. Waits for other processes.
 
-    The lock is on the directory itself, so the kernel gives it up for a process that was killed.
+    The lock is on the directory itself, so the kernel releases that of a killed process.
     """
     held = _lock(directory)
     try:
@@ -269,7 +269,7 @@ def _lock(directory: Path) -> int:
         fcntl.flock(held, fcntl.LOCK_EX)
         if _is_same(held, directory):
             return held
-        os.close(held)  # whoever had it has renamed or removed it meanwhile
+        os.close(held)  # its previous owner has renamed or removed it meanwhile
 
 
 def _is_same(held: int, directory: Path) -> bool:
@@ -279,7 +279,7 @@ def _is_same(held: int, directory: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The journals and recordings of ``source`` also in ``target``, and no others.
+    """Link the journals and recordings of ``source`` into ``target``, replacing others.
 
     No bytes are copied within one file system.
     """

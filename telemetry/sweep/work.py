@@ -1,4 +1,4 @@
-"""One order of a batch carried out, in whatever process: every end is told, and none ends the others."""
+"""Executes one order of a batch, in any process. Every result is reported, and failures do not affect other orders."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from telemetry.sweep.batch import CANCELLED, COLLECTING, DONE, FAILED, Batch, To
 from telemetry.sweep.simulation import Result, simulate_run
 
 LOOK_S = 0.25
-"""How often it is told how far a run is, and looked whether it is still wanted."""
+"""Interval for reporting progress and checking for a request to stop."""
 MAX_ATTEMPTS = 2
-"""A run that ended its process so often, by taking all memory perhaps, would end the next one too."""
+"""Maximum attempts. A run that kills its process repeatedly, for example by its memory, would do so again."""
 
 
 def perform(batch: Batch, run: str) -> Told:
-    """Carry ``run`` out and tell how it ended."""
+    """Execute ``run`` and report its result."""
     attempts = batch.told(run).attempts + 1
     if batch.is_to_stop(run):
         told = Told(CANCELLED, attempts=attempts)
     elif attempts > MAX_ATTEMPTS:
-        told = Told(FAILED, reason=f"The process that simulated it ended {MAX_ATTEMPTS} times.", attempts=attempts)
+        told = Told(FAILED, reason=f"The process that simulated it died {MAX_ATTEMPTS} times.", attempts=attempts)
     else:
         told = _performed(batch, run, attempts)
     batch.tell(run, told)
@@ -34,7 +34,7 @@ def perform(batch: Batch, run: str) -> Told:
 
 def _performed(batch: Batch, run: str, attempts: int) -> Told:
     try:
-        register_systems(os.environ)  # whatever process this is
+        register_systems(os.environ)  # in any process
         watch = _Watch(batch, run, attempts)
         result = simulate_run(batch.order(run), batch.places, datetime.now(UTC), watch.tell, watch.should_stop)
     except WaxwingError as error:
@@ -52,7 +52,7 @@ def _end(result: Result) -> tuple[str, float, str]:
         return CANCELLED, 0.0, ""
     if result.differs_from:
         sentence = (
-            f"Simulated again it came out differently: its digest is {result.digest} and was {result.differs_from}. "
+            f"Simulating it again gave another digest: {result.digest} instead of {result.differs_from}. "
             "Equal configuration, seed and code must give equal runs; this is a bug."
         )
         return FAILED, 1.0, sentence
@@ -60,7 +60,7 @@ def _end(result: Result) -> tuple[str, float, str]:
 
 
 class _Watch:
-    """What a run tells and asks while it is simulated, seldom enough to cost nothing."""
+    """Reports the progress of a simulation and checks for a request to stop, rarely enough to be free."""
 
     def __init__(self, batch: Batch, run: str, attempts: int) -> None:
         self._batch, self._run, self._attempts = batch, run, attempts

@@ -28,5 +28,5 @@ def test_a_report_is_timed_and_weighed_whole():
 
 def test_without_java_the_section_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(Unavailable, match="holds no bin/java"):
+    with pytest.raises(Unavailable, match="has no working bin/java"):
         list(measure_sizes([500], 1, lambda line: None))

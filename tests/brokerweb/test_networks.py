@@ -194,7 +194,7 @@ def test_one_broker_is_restarted_by_order_and_it_is_told(
     def words() -> list[str]:
         return [event["words"] for event in api.get(five["url"] + "events/").json()]
 
-    wait_for(lambda: "broker 1 was started again" in words(), "it is told")
+    wait_for(lambda: "broker 1 restarted" in words(), "it is told")
     assert "broker 1: restarted by olga" in words()
     assert not [said for said in words() if "ended with" in said], "it was meant"
 

@@ -68,7 +68,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
 
     brokers.get_by_role("button", name="Restart broker 0").click()
     expect(page.locator("#network-events")).to_contain_text("Broker 0: restarted by")
-    expect(page.locator("#network-events")).to_contain_text("Broker 0 was started again.")
+    expect(page.locator("#network-events")).to_contain_text("Broker 0 restarted.")
     expect(brokers.locator(".state-up")).to_have_count(3)
 
     expect(page.locator("#memory-scale")).to_contain_text("MB")

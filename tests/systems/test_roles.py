@@ -53,5 +53,5 @@ def test_live_the_directory_is_a_process_that_comes_back_when_it_is_killed(tmp_p
         client.fault("n1", document["epoch"], 2, "kill")
         wait_for(
             lambda: (found := servers()) and found[2]["restarts"] == 1 and found[2]["pid"] != first[2]["pid"],
-            "the directory was started again",
+            "the directory restarted",
         )

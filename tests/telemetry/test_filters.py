@@ -52,7 +52,7 @@ def test_what_is_written_is_read(text: str, tree: Node) -> None:
         ("p95 < 2ms topology = ring", 10, "put “and” or “or” before “topology”"),
         ("ring p95 < 2ms", 5, "put “and” or “or” before “p95”"),
         ("(p95 < 2ms", 0, "not closed"),
-        ("p95 < 2ms)", 9, "no bracket that this one closes"),
+        ("p95 < 2ms)", 9, "this closing parenthesis has no opening one"),
         ("experiment = 'fire", 13, "quotation is not closed"),
         ("tag in (a b", 7, "not closed"),
         ("tag in ()", 8, "a value is missing"),

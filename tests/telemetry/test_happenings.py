@@ -61,9 +61,9 @@ def ended_by(process, reason):
         (event(1, "NeighboursAwaited", "broker-5", count=0), "broker 5 waits for more neighbours"),
         (event(1, "LimitReached", "broker-0", limit="favours"), "broker 0 reached the limit of its pings for others"),
         (event(1, "churn_left", broker=2), "broker 2 left gracefully (churn)"),
-        (event(1, "churn_crashed", broker=2), "broker 2 crashed by churn"),
-        (event(1, "churn_returned", broker=2), "broker 2 came back by churn"),
-        (event(1, "fault_injected", broker=2, kind="kill"), "broker 2 was ordered to be killed"),
+        (event(1, "churn_crashed", broker=2), "broker 2 crashed (churn)"),
+        (event(1, "churn_returned", broker=2), "broker 2 returned (churn)"),
+        (event(1, "fault_injected", broker=2, kind="kill"), "kill of broker 2 ordered"),
         (event(1, "LimitReached", "broker-0", limit="table"), "broker 0 reached the limit of its data table"),
         (
             event(1, "LimitReached", "broker-0", limit="pending share"),
@@ -108,7 +108,7 @@ def test_a_broker_that_dies_is_told_of_once_however_many_lose_it():
     ]
     assert told(*events) == [
         "broker 6 was killed by SIGKILL",
-        "broker 6 was started again",
+        "broker 6 restarted",
         "brokers 5 and 7 lost broker 6",
     ]
 

@@ -35,7 +35,7 @@ def test_a_chosen_java_that_is_too_old_is_an_error_and_not_passed_over(tmp_path)
 
 
 def test_a_chosen_java_that_is_not_there_says_so(tmp_path):
-    with pytest.raises(TelemetryError, match="holds no bin/java that runs"):
+    with pytest.raises(TelemetryError, match="has no working bin/java"):
         find_java(tmp_path, {"JAVA_HOME": str(tmp_path / "nowhere")})
 
 

@@ -277,7 +277,7 @@ def command(*arguments):
         ('[{"run": "never"}]', "'never' is not in the lake"),
         ('[{"run": "../../etc"}]', "is not a run's id"),
         ("[7]", "must be an object like"),
-        ('[{"run": "ring-0"}, {"run": "ring-0"}]', "names a run twice"),
+        ('[{"run": "ring-0"}, {"run": "ring-0"}]', "contains a run twice"),
     ],
 )
 def test_a_choice_that_cannot_be_is_one_sentence_and_exit_2(collected, tmp_path, capsys, runs, sentence):
@@ -298,5 +298,5 @@ def test_without_java_a_report_fails_with_a_sentence(collected, tmp_path, capsys
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     base, lake, _ = collected
     assert command("--runs", base / "runs.json", "--lake", lake.directory, "--out", tmp_path / "out") == 1
-    assert "holds no bin/java that runs" in capsys.readouterr().err
+    assert "has no working bin/java" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

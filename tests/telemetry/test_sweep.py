@@ -155,7 +155,7 @@ def test_a_repetition_is_held_against_the_digest_that_it_had_though_nothing_is_k
     assert again("later").repeat["outcome"] == "identical", "whatever made them, the bytes are the same"
     later = again("changed", digest="0" * 32)
     assert (later.repeat["outcome"], later.differs_from) == ("not comparable", "")
-    assert later.repeat["why"] == "since that run, something has changed: the code of the simulator"
+    assert later.repeat["why"] == "changed since that run: the code of the simulator"
 
 
 def test_what_was_left_unfinished_is_begun_anew(order: Order, places: Places) -> None:
@@ -188,7 +188,7 @@ def test_a_run_that_ends_its_process_is_told_as_failed_and_the_others_go_on(
     in_processes(batch, 1)
     told = {run: one.state for run, one in batch.all_told()}
     assert told == {orders[0].run: "failed", orders[1].run: "done"}
-    assert "ended 2 times" in batch.told(orders[0].run).reason
+    assert "died 2 times" in batch.told(orders[0].run).reason
 
 
 def test_what_is_to_stop_is_not_begun(order: Order, places: Places, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_threshold_that_a_run_breaks_is_told_and_is_an_exit_code_of_its_own(
     spec.write_text(f"{small}thresholds: [not_found < 1000, p95 < 1us]\n")
     assert main(given) == 4
     said = capsys.readouterr().out
-    assert "0 of 1 runs kept their thresholds" in said
+    assert "0 of 1 runs met their thresholds" in said
     assert re.search(r"broken: \S+, seed \d+: p95 < 1us \([\d.]+ms\)", said)
     (row,) = json.loads((tmp_path / "out" / "sweep.json").read_bytes())
     assert (row["passed"], [one["held"] for one in row["thresholds"]]) == (False, [True, False])
@@ -261,5 +261,5 @@ def test_what_is_of_no_sweep_stays_where_it_lies(
     thesis.parent.mkdir(parents=True)
     thesis.write_text("years of work")
     code = main(["sweep", str(spec), "--plain", "--out", str(tmp_path / "out"), "--var", str(tmp_path / "var")])
-    assert (code, "holds 'thesis.tex', which is of no sweep" in capsys.readouterr().err) == (1, True)
+    assert (code, "contains 'thesis.tex', which is not part of a sweep" in capsys.readouterr().err) == (1, True)
     assert thesis.read_text() == "years of work"

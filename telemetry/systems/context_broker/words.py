@@ -1,4 +1,4 @@
-"""What brokers report and count, as pages show it.
+"""Words for the events and counters of brokers, for pages.
 
 Counterparts: ``overlay.systems.context_broker.broker.events`` and ``.counters`` produce them.
 """
@@ -13,7 +13,7 @@ def _of_neighbours(one: str, many: str, label: str = "", *, is_loss: bool = Fals
 
 
 WORDINGS = {
-    "MonitoringStarted": _of_neighbours("{who} began to watch its neighbours", "{who} began to watch their neighbours"),
+    "MonitoringStarted": _of_neighbours("{who} started monitoring", "{who} started monitoring"),
     "NeighbourJoined": _of_neighbours("{who} is now a neighbour of {other}", "{who} have new neighbours"),
     "NeighbourLeft": _of_neighbours("{who} was left by its neighbour {other}", "neighbours of {who} left"),
     "NeighbourLost": _of_neighbours(
