@@ -1,1 +1,1 @@
-"""What is measured of each system and of no other, a folder each."""
+"""Measurements specific to one system, one folder each."""

@@ -1,7 +1,7 @@
-"""What telemetry asks of a system beyond what it measures of every system. Counterpart: ``overlay.systems.contract``.
+"""The telemetry of a system, in addition to that of every system. Counterpart: ``overlay.systems.contract``.
 
 Every run has requests with outcomes and response times, ticks with counters, memory and processor time, and events. A
-system may add: the truth of each answer, traces of single requests, what servers held at the end, and figures of these.
+system can add verdicts on answers, traces of single requests, the final content of servers, and figures of these.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from telemetry.studies.study import Study
 
 
 class Traces(Protocol):
-    """Where the traces of a run are gathered while its journals are read."""
+    """Collects the traces of a run while its journals are read."""
 
     def add(self, trace: Trace) -> None: ...
     def add_start(self, start: Start) -> None: ...
 
 
 class NoTraces:
-    """Of a system that traces nothing."""
+    """For systems without traces."""
 
     def add(self, trace: Trace) -> None:
         pass
@@ -43,7 +43,7 @@ class NoTraces:
 
 @dataclass(slots=True)
 class Journalled:
-    """All facts of a run's journals but its samples, which are columns."""
+    """All facts of a run's journals except samples, which are columns."""
 
     traces: Traces = field(default_factory=NoTraces)
     ticks: list[Tick] = field(default_factory=list)
@@ -51,9 +51,9 @@ class Journalled:
     starts: list[Start] = field(default_factory=list)
     holdings: list[Holdings] = field(default_factory=list)
     of_clients: dict[str, list[Any]] = field(default_factory=lambda: {table: [] for table in SOME})
-    """By the lake's table: deliveries, connections and hand-overs."""
+    """Deliveries, connections and hand-overs, by the lake's table."""
     lost: list[str] = field(default_factory=list)
-    """One sentence per journal of which something is missing."""
+    """One sentence per incomplete journal."""
 
     @property
     def zero_unix_us(self) -> int:
@@ -62,13 +62,13 @@ class Journalled:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of ``python -m telemetry`` that a system adds."""
+    """A command of ``python -m telemetry`` added by a system."""
 
     name: str
     help: str
     add_flags: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, Callable[[str], None], datetime], Iterable[object]]
-    """Given the flags, where to say how far it is, and the time; each line of its output as soon as it is known.
+    """Called with the flags, a function for progress messages, and the time. Yields its lines of output.
 
     Raises ``WaxwingError``.
     """
@@ -78,10 +78,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What was counted on the links of a run, and how often between each two servers, the lower index first."""
+    """Counts on the links of a run, by pair of servers, the lower index first."""
 
     what: str
-    """In words: ``messages``."""
+    """The unit in words: ``messages``."""
     counts: Mapping[tuple[int, int], int]
 
 
@@ -104,31 +104,31 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Which counters of a server's ticks pages show while it runs. Every server has ``in_*`` and ``out_*`` as well."""
+    """The counters of a server's ticks on pages. Every server also has ``in_*`` and ``out_*``."""
 
     load: tuple[str, ...] = ()
-    """Messages whose rate, added up, is a server's load; empty: all that it received."""
+    """Messages whose total rate is a server's load; empty: all received messages."""
     load_help: str = "all messages that arrived"
-    """In words, what ``load`` counts."""
+    """A description of ``load``."""
     rates: tuple[str, ...] = ()
-    """Others that are shown per second."""
+    """Further counters, shown per second."""
     gauges: tuple[str, ...] = ()
-    """Those that say how much there is now."""
+    """Gauges, shown as current values."""
     totals: Mapping[str, str] = field(default_factory=dict)
-    """Gauges that are added up over all servers, and the title of each sum."""
+    """Gauges summed over all servers, with the title of each sum."""
 
 
 class Telemetry:
-    """One system. A subclass overrides what it adds; this one adds nothing."""
+    """The telemetry of a system. Subclasses override methods; this class adds nothing."""
 
     measures: ClassVar[tuple[Measure, ...]] = ()
-    """What a run is measured by, in addition to ``telemetry.measures.COMMON``."""
+    """Measures in addition to ``telemetry.measures.COMMON``."""
     studies: ClassVar[tuple[Study, ...]] = ()
     """Its published figures and other questions, in the order of lists."""
     wordings: ClassVar[Mapping[str, Wording]] = {}
-    """Its events in words, by the event's name. Phases, faults and processes have theirs in ``telemetry.live``."""
+    """Words for its events, by name. Those of phases, faults and processes are in ``telemetry.live``."""
     limits: ClassVar[Mapping[str, str]] = {}
-    """By the detail ``limit`` of an event, what was limited, in words."""
+    """Words for the detail ``limit`` of events."""
     counters: ClassVar[Counters] = Counters()
 
     def __init__(self, system: System) -> None:
@@ -139,53 +139,53 @@ class Telemetry:
 
     def capture(self, files: RunFiles) -> Iterator[bytes]:
         """All messages of a recorded run as pcapng, in pieces. Raises ``TelemetryError`` before the first."""
-        raise TelemetryError(f"Captures of {self.system.name} are not written.")
+        raise TelemetryError(f"{self.system.name} does not support captures.")
 
     def make_traces(self) -> Traces:
         return NoTraces()
 
     def judged(self, samples: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
-        """``samples`` with the columns of ``records.FOUND``: what each request was worth, ``null`` where unknown."""
+        """``samples`` with the columns of ``records.FOUND``: the verdict on each request, ``null`` if unknown."""
         for column in FOUND["samples"]:
             samples = samples.append_column(column, pa.nulls(samples.num_rows, column.type))
         return samples
 
     def verdicts(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Array:
-        """What each row of ``deliveries``, ``connections`` or ``handovers`` was worth, in a word; ``null``: unknown."""
+        """The verdict on each row of ``deliveries``, ``connections`` or ``handovers``; ``null`` if unknown."""
         return pa.nulls(rows.num_rows, pa.string())
 
     def of_requests(self, requests: pa.Table, zero_unix_us: int) -> dict[str, Any]:
-        """Further figures of the requests of measuring, for the run's summary."""
+        """Further figures of the requests in measuring, for the run's summary."""
         return {}
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Write further files of a run that ended; further figures for its summary."""
+        """Write further files of a completed run. Returns further figures for its summary."""
         return {}
 
     def read_more(self, files: RunFiles) -> Sequence[str]:
-        """Before it is summed up: write what else was recorded; a sentence for each thing that could not be read."""
+        """Write further recorded data before the summary. Returns a sentence for each file that could not be read."""
         return ()
 
     def traffic(self, files: RunFiles) -> Traffic | None:
-        """What went over the links of a run that has ended; ``None`` where nothing was written down."""
+        """The traffic on the links of a completed run; ``None`` if it was not recorded."""
         return None
 
     def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
-        """By measure, in its unit, what was published of this very configuration; ``None`` where it was not."""
+        """The published values of exactly this configuration, by measure; ``None`` if there are none."""
         return None
 
     def nearest_published(
         self, kind: str, brokers: int, workload: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Sequence[str]] | None:
-        """The published configuration nearest to one, with its figures, and the factors in which they differ."""
+        """The closest published configuration, its figures, and the factors in which they differ."""
         return None
 
     def figures(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
-        """Charts of a report's configurations, drawn as the system's paper draws them."""
+        """Charts of a report's configurations, in the style of the system's paper."""
         return ()
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
-        """How many exchanges of each role were due while measuring; ``None`` where that is not known."""
+        """The number of exchanges of each role due in measuring; ``None`` if unknown."""
         return None

@@ -18,11 +18,11 @@ from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
 
 TELEMETRY: dict[str, type[Telemetry]] = {ContextBrokerTelemetry.name: ContextBrokerTelemetry}
-"""Of systems that add something; the others have what every system has."""
+"""Systems with telemetry of their own; others have the common one."""
 
 
 def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
-    """Of a run with this manifest. One that names no known system is read as of the first."""
+    """The telemetry for a run with this manifest. For an unknown system, that of the first."""
     try:
         system = system_of(str(manifest.get("system") or ""))
     except InvalidSetting:
@@ -31,12 +31,12 @@ def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
 
 
 def all_telemetry() -> list[Telemetry]:
-    """Of every system, in the order of the registry."""
+    """The telemetry of every system, in the order of the registry."""
     return [_class_of(system)(system) for system in SYSTEMS.values()]
 
 
 def measures_of(system: str) -> Mapping[str, Measure]:
-    """What runs of a system are measured by, by name. Of one that is not known, what every run is measured by."""
+    """The measures of a system's runs, by name. For an unknown system, the common ones."""
     return _measures(SYSTEMS.get(system))
 
 

@@ -1,10 +1,10 @@
-"""What one broker looks like from its own journal: neighbours, counters, last steps and messages, what it holds.
+"""The state of one broker, from its own journal: neighbours, counters, last steps and messages, data.
 
 Counterparts: ``telemetry.live.window`` has all brokers' loads and memories,
-``telemetry.systems.context_broker.recent_messages`` what this one's recording holds,
-``telemetry.systems.context_broker.updates`` what providers wrote to it. It follows a journal that grows, so that
-whoever looks at a broker again costs it only what is new, and keeps few things of each kind however long the run lasts.
-Nothing is asked of the broker itself: a question would be measured.
+``telemetry.systems.context_broker.recent_messages`` the end of this one's recording,
+``telemetry.systems.context_broker.updates`` its updates from providers. It follows a growing journal, so a
+repeated look reads only new facts, and it keeps a limited number of items of each kind.
+The broker itself is never queried, because the query would be measured.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from telemetry.systems.context_broker.names import BROKER, broker_index
 from telemetry.systems.context_broker.traces import id_of
 
 KEYS = 50
-"""Of what it held at its end as many are told, its own and replicas alike."""
+"""Maximum entries shown of its final table, for its own and for replicas."""
 STEPS = 20
-"""Of what it did with queries that were traced, the newest."""
+"""Newest steps of traced queries."""
 MESSAGES = 20
-"""As many messages of queries that were traced, the newest."""
+"""Newest messages of traced queries."""
 GONE = 10
-"""Of the neighbours that it has no longer, the newest."""
+"""Newest former neighbours."""
 
 _KINDS = (Start, Tick, Event, Trace, Holdings)
 _WENT = {"NeighbourLeft": "left", "NeighbourLost": "lost", "NeighbourRefused": "refused"}
 _CAME = ("NeighbourJoined", "NeighbourReturned")
 _HELD = {"found": FOUND, "replicated": REPLICA}
-"""Steps that tell of an entity in its table."""
+"""Steps that show an entity in its table."""
 MESSAGE_OF = {
     "received": ("received", "request"),
     "looked": ("received", "lookahead"),
@@ -49,7 +49,7 @@ MESSAGE_OF = {
     "refused": ("received", "refusal"),
     "passed back": ("sent", "refusal"),
 }
-"""By step, which way a message went with it and what it is; the other steps send nothing."""
+"""By step: the direction and the kind of its message; other steps send nothing."""
 
 
 @dataclass(slots=True)
@@ -60,12 +60,12 @@ class _Neighbour:
 
 
 class BrokerWindow:
-    """Follows the journal of one broker. ``linked`` are the brokers that its topology links it to."""
+    """Follows the journal of one broker. ``linked`` are its neighbours in the topology."""
 
     def __init__(
         self, files: RunFiles, index: int, linked: Collection[int] = (), names: Mapping[str, int] | None = None
     ) -> None:
-        """``names`` are indices of brokers by address, as far as they are known."""
+        """``names`` are indices of brokers by address, as far as known."""
         self._files = files
         self._index = index
         self._process = f"{BROKER}{index}"
@@ -78,17 +78,17 @@ class BrokerWindow:
         self._tick: Tick | None = None
         self._neighbours: dict[str, _Neighbour] = {}
         self._born_us = 0
-        """When its process last began, at the latest: what lay in its table before is gone."""
+        """The latest start of its process; entries from before are lost."""
         self._steps: deque[tuple[int, Trace, tuple[Any, ...]]] = deque(maxlen=STEPS)
         self._messages: deque[tuple[int, Trace, tuple[Any, ...]]] = deque(maxlen=MESSAGES)
         self._words = Words()
         self._held: Holdings | None = None
 
     def advance(self, updates: Iterable[Word] = (), valid_ms: int | None = None) -> dict[str, Any] | None:
-        """Read what was flushed since the last call and tell all there is; ``None`` while it has written nothing.
+        """Read new facts and return the complete state; ``None`` if the journal is empty.
 
-        Times ``t_s`` are seconds since the deployment's zero, ``as_of_unix_us`` when the broker said the last of it.
-        ``updates`` are those that it acknowledged, ``valid_ms`` how long data are valid, where all are valid alike.
+        Times ``t_s`` are seconds since the deployment's zero, ``as_of_unix_us`` is the time of the broker's last fact.
+        ``updates`` are those that it acknowledged, ``valid_ms`` the validity of data, if it is the same for all.
         """
         for path in self._paths():
             tail = self._tails.setdefault(path, JournalTail(path, _KINDS))
@@ -97,7 +97,7 @@ class BrokerWindow:
         return self._told(updates, valid_ms) if self._lives else None
 
     def _paths(self) -> list[Path]:
-        """Its own journal, or the one of all processes of a simulated run."""
+        """Its own journal, or that of all processes of a simulated run."""
         own = self._files.journal(self._process)
         return [own] if own.is_file() else [path for path in self._files.journals() if not _is_of_one(path)]
 
@@ -162,7 +162,7 @@ class BrokerWindow:
         }
 
     def _neighbours_told(self) -> list[dict[str, Any]]:
-        """As it reported them; where it reported nobody, as its topology has them."""
+        """The reported neighbours; without reports, those in the topology."""
         if not self._neighbours:
             return [{"index": index, "address": "", "state": "linked", "since_s": None} for index in self._linked]
         newest_first = sorted(self._neighbours.items(), key=lambda item: -item[1].since_us)
@@ -217,7 +217,7 @@ def _at(one: tuple[int, Trace, tuple[Any, ...]]) -> int:
 
 
 def _is_of_one(path: Path) -> bool:
-    """Whether a journal is of one process among several, as those of live runs are."""
+    """Whether a journal is of a single process, as in live runs."""
     return path.stem == "supervisor" or "-" in path.stem
 
 
@@ -226,6 +226,6 @@ def _by_index(row: Mapping[str, Any]) -> tuple[bool, int, str]:
 
 
 def linked_to(index: int, links: Iterable[Mapping[str, Any]]) -> list[int]:
-    """The brokers that a topology's ``links`` ({a, b}) join to this one."""
+    """The neighbours of this broker in a topology's ``links`` ({a, b})."""
     ends = {link["b"] if link["a"] == index else link["a"] for link in links if index in (link["a"], link["b"])}
     return sorted(ends)

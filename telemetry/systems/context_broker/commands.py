@@ -1,4 +1,4 @@
-"""The commands of ``python -m telemetry`` that are about seed 000."""
+"""The commands of ``python -m telemetry`` for seed 000."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _copies(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
 COMMANDS = (
     Command(
         "calibrate",
-        "measure what messages cost on this machine, for simulated runs",
+        "measure the service times of messages on this machine, for simulated runs",
         calibration.add_flags,
         _calibrate,
         needs_data=True,
     ),
     Command("search-table", "measure every search strategy on every topology", search_table.add_flags, _search_table),
-    Command("copies", "how many copies each replication strategy leads to", copies.add_flags, _copies),
+    Command("copies", "count the copies under each replication strategy", copies.add_flags, _copies),
 )

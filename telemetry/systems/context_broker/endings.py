@@ -1,8 +1,8 @@
-"""How a query ended, in a word and a sentence: where the data were found, or what kept them from being found. Pure.
+"""The end of a query as a label and a sentence: where the data was found, or why not. Pure.
 
-Counterpart: ``telemetry.systems.context_broker.traces`` joins what brokers reported of it;
-``telemetry.systems.context_broker.oracle`` judged its consumer's sample, by which it is known whether there was
-something to be found. Where too little was reported it says so.
+Counterparts: ``telemetry.systems.context_broker.traces`` joins the brokers' reports;
+``telemetry.systems.context_broker.oracle`` judges the consumer's sample, which shows whether data
+existed. If too little was reported, the label says so.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from telemetry.systems.context_broker.traces import Query, Step
 class Ending:
     name: str
     word: str
-    """As pages say it."""
+    """The label on pages."""
     sentence: str
-    """What it means."""
+    """An explanation."""
 
 
 ENDINGS: dict[str, Ending] = {
@@ -34,36 +34,36 @@ ENDINGS: dict[str, Ending] = {
         Ending(
             "not_found_proved",
             "not found, rightly",
-            "Nobody had valid data when it was asked for: the answer was right.",
+            "No broker had valid data at the time of the request: the answer was correct.",
         ),
         Ending(
             "not_found_ttl",
-            "not found, hops used up",
-            "The query went as many hops as it may; some living broker may have had the data.",
+            "not found, hop limit reached",
+            "The query reached its hop limit; another live broker may have had the data.",
         ),
         Ending(
             "dead_end",
             "dead end",
-            "The query came to where nobody was left to ask: all had been asked, refused it or were gone.",
+            "The query reached a broker with no neighbours left to ask: all were asked, had refused or were gone.",
         ),
+        Ending("lost", "lost", "Neither an answer nor a refusal returned before the broker asked stopped waiting."),
+        Ending("broker_gone", "lost with a broker", "A broker on the path ended or became silent."),
+        Ending("expired", "expired", "The validity of the data had ended when the answer arrived."),
+        Ending("timed_out", "timed out", "The consumer received no answer before its time-out."),
         Ending(
-            "lost", "lost", "Neither answer nor refusal came back before the broker that was asked stopped waiting."
+            "refused", "refused", "A broker refused the request: it was full, could not parse it, or does not allow it."
         ),
-        Ending("broker_gone", "lost with a broker", "A broker on its way ended or fell silent, and the query with it."),
-        Ending("expired", "expired", "The answer came with data whose validity had passed."),
-        Ending("timed_out", "timed out", "Its consumer heard nothing in the time for which it waits."),
-        Ending("refused", "refused", "A broker would not do it: it was full, could not read it, or may not."),
-        Ending("unknown", "not reported", "How it ended was not among what the brokers reported of it."),
+        Ending("unknown", "not reported", "The brokers did not report how it ended."),
     )
 }
 """By name."""
 
 
 def ending_of(query: Query, walk_ttl: int | None = None, truth: str | None = None) -> Ending:
-    """How ``query`` ended at the broker that was asked.
+    """The end of ``query`` at the broker asked.
 
-    ``walk_ttl`` is how many hops it may go, ``None`` where the strategy knows no such bound; ``truth`` is what the
-    oracle says of its consumer's sample, where that is known.
+    ``walk_ttl`` is the hop limit, ``None`` for strategies without one; ``truth`` is the
+    oracle's verdict on the consumer's sample, if known.
     """
     return ENDINGS[_name(query, walk_ttl, truth)]
 
@@ -87,7 +87,7 @@ def _name(query: Query, walk_ttl: int | None, truth: str | None) -> str:
 
 
 def _depth(steps: Sequence[Step]) -> int:
-    """How many hops its longest way was: a broker is one hop farther than the one that passed it on to it first."""
+    """The number of hops on its longest path. A broker is one hop farther than the first one that forwarded to it."""
     depth: dict[int, int] = {}
     for step in steps:
         if step.step == "received" and step.broker not in depth:

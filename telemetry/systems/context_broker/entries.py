@@ -1,16 +1,16 @@
-"""What a broker is known to hold while it goes on, though nobody asks it. Pure.
+"""The known data of a running broker, inferred without queries. Pure.
 
-Its table is told whole once, at its end (``overlay.journal.facts.Holdings``). Until then there are three kinds of word
-of it::
+A broker reports its complete table only once, at its end (``overlay.journal.facts.Holdings``). Until then there are
+three kinds of evidence::
 
-    update    a provider's, which it acknowledged: it has what the provider wrote
+    update    an acknowledged update of a provider
     (``telemetry.systems.context_broker.updates``)
-    replica   an answer to a traced query passed by and was kept here
+    replica   a replica kept from the answer to a traced query
     (``telemetry.systems.context_broker.brokers``)
-    found     a traced query was answered from its table, be it with a replica or not
+    found     a traced query answered from its table, by a replica or not
     (``telemetry.systems.context_broker.brokers``)
 
-A word is of an instant. What was dropped since, for want of room, nobody reports; what expired since is left out here.
+Evidence is for one point in time. Later evictions are not reported; expired entries are omitted here.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from typing import Any
 
 UPDATE, REPLICA, FOUND = "update", "replica", "found"
 KEPT = 200
-"""Entities of one broker that are remembered, those of which there was a word last."""
+"""Maximum entities remembered per broker, those with the newest evidence."""
 TOLD = 30
-"""As many are told, the newest."""
+"""Maximum entities returned, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """That an entity lay in a broker's table."""
+    """Evidence of an entity in a broker's table."""
 
     entity: str
     """``type|id|scope``."""
     came_as: str
     at_us: int
-    """When that was so, since the deployment's zero."""
+    """The time, since the deployment's zero."""
     provider: str = ""
-    """Of an update, whose."""
+    """For an update: its provider."""
     stamp_ms: int = 0
-    """Of an update, when it was provided: Unix ms. Of the others only ``at_us`` bounds it."""
+    """For an update: its timestamp, Unix ms. For others ``at_us`` is an upper bound."""
 
 
 class Words:
-    """The newest words of one broker, by entity and kind."""
+    """The newest evidence of one broker, by entity and kind."""
 
     def __init__(self) -> None:
         self._words: OrderedDict[tuple[str, str], Word] = OrderedDict()
@@ -65,12 +65,11 @@ class Words:
 def known_entries(
     words: Iterable[Word], as_of_us: int, zero_unix_us: int, valid_ms: int | None
 ) -> list[dict[str, Any]]:
-    """A row for each entity, that with the newest word first: ``{entity, came_as, provider, t_s, left_ms, at_most}``.
+    """One row per entity, the newest evidence first: ``{entity, came_as, provider, t_s, left_ms, at_most}``.
 
-    ``valid_ms`` is how long data are valid from when they were provided, ``None`` where that is each provider's
-    business. ``left_ms`` is how long they still were at ``as_of_us``; with ``at_most`` perhaps less, since it is not
-    told when they were provided. A word of an update or replica says how data came; a later find only that they lie
-    there still.
+    ``valid_ms`` is the validity of data, ``None`` if it depends on the provider. ``left_ms`` is the remaining validity
+    at ``as_of_us``; with ``at_most`` it is an upper bound, because the time of the update is unknown. Updates and
+    replicas show where data came from; a later find only shows that it is still there.
     """
     newest: dict[str, Word] = {}
     origins: dict[str, Word] = {}
@@ -85,7 +84,7 @@ def known_entries(
         seen_ms = (zero_unix_us + word.at_us) // 1000
         left_ms, at_most = None, False
         if valid_ms is not None:
-            # Found when the last known update had expired: something newer lies there.
+            # Found after the last known update had expired: there is a newer value.
             at_most = not origin.stamp_ms or origin.stamp_ms + valid_ms < seen_ms
             left_ms = (seen_ms if at_most else origin.stamp_ms) + valid_ms - as_of_ms
             if left_ms <= 0:

@@ -1,6 +1,6 @@
-"""What was asked for how often, and at how many brokers it lay when the run ended: one row an entity.
+"""The query rate and the number of copies of each entity at the end of a run.
 
-Counterparts: each broker writes ``overlay.journal.facts.Holdings`` as it ends;
+Counterparts: each broker writes ``overlay.journal.facts.Holdings`` when it ends;
 ``overlay.systems.context_broker.holdings`` fits the shape.
 """
 
@@ -30,12 +30,12 @@ SCHEMA = pa.schema(
         pa.field("replicas", pa.int64(), nullable=False),
     ]
 )
-"""``queries`` counts those intended in measuring, ``per_s`` is their rate; ``holders`` are brokers that had the entity
-from its provider, or in the structured arm because it lies where a hash says, ``replicas`` those that kept one only."""
+"""``queries`` counts those intended in measuring, ``per_s`` is their rate. ``holders`` are brokers with the entity
+from its provider (structured arm: by hash), ``replicas`` those with a replica only."""
 
 
 def by_entity(samples: pa.Table, held: Sequence[Holdings], duration_us: int) -> pa.Table:
-    """The rows, the entity asked for most first. Of a broker that was started again, what it held last counts."""
+    """The rows, the most popular entity first. For a restarted broker, its last report counts."""
     measured = samples.filter(pc.and_(pc.equal(samples["phase"], "measuring"), pc.equal(samples["role"], "consumer")))
     asked = {row["values"]: row["counts"] for row in pc.value_counts(measured["entity"]).to_pylist()}
     last = {one.process: one for one in held}.values()
@@ -56,7 +56,7 @@ def by_entity(samples: pa.Table, held: Sequence[Holdings], duration_us: int) -> 
 
 
 def in_short(table: pa.Table, held: Sequence[Holdings]) -> dict[str, Any]:
-    """The shape of all copies over the rate of queries, beside that of the square root; for a run's summary."""
+    """The exponent of copies over query rate, compared with the square root, for a run's summary."""
     rows = table.to_pylist()
     shape = fit_shape((row["per_s"], row["holders"] + row["replicas"]) for row in rows)
     return {
@@ -72,10 +72,10 @@ def in_short(table: pa.Table, held: Sequence[Holdings]) -> dict[str, Any]:
 
 
 def drawn(rows: Sequence[Mapping[str, Any]], exponent: float | None) -> dict[str, list[Any]] | None:
-    """Columns of a chart of copies against queries per second, by rate: of entities that have both; ``None`` below two.
+    """Columns of a chart of copies against queries per second, for entities with both; ``None`` for fewer than two.
 
-    ``square_root`` is the yardstick, ``fitted`` the line of ``exponent``; both pass through the points' geometric mean,
-    as a line of least squares over the logarithms does.
+    ``square_root`` is the reference, ``fitted`` the line of ``exponent``. Both pass through the points' geometric mean,
+    like a least-squares line over the logarithms.
     """
     known = [(row["per_s"], row["holders"] + row["replicas"], row["entity"]) for row in rows]
     known = sorted(one for one in known if one[0] > 0 and one[1] > 0)
@@ -92,17 +92,17 @@ def drawn(rows: Sequence[Mapping[str, Any]], exponent: float | None) -> dict[str
 
 
 def write(table: pa.Table, path: Path) -> None:
-    """Keep the rows of a run. Raises ``StorageError`` with nothing half-written."""
+    """Write the rows of a run. Raises ``StorageError`` and leaves no partial file."""
     with whole_file(path) as file:
         pq.write_table(table, file, compression="zstd")
 
 
 def most_wanted(files: RunFiles, count: int) -> list[dict[str, Any]]:
-    """The first rows of a run; none before it was collected."""
+    """The first rows of a run; empty before it is collected."""
     return list(read(files.holdings_path, 0, count)[1]) if files.holdings_path.is_file() else []
 
 
 def read(path: Path, offset: int, limit: int) -> tuple[int, Iterable[dict[str, Any]]]:
-    """How many rows there are, and some of them."""
+    """The number of rows, and some of them."""
     table = pq.read_table(path)
     return table.num_rows, table.slice(offset, limit).to_pylist()

@@ -1,4 +1,4 @@
-"""What a run of seed 000 is measured by, beside ``telemetry.measures.COMMON``."""
+"""The measures of seed 000, in addition to ``telemetry.measures.COMMON``."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from telemetry.measures import Measure, cost, share
 from telemetry.statistics.intervals import COUNT, SHARE, SIGNED
 
 MEASURES = (
-    cost("hops", "Hops per answer", "Links from the broker asked to the one that had the data, mean over answers."),
+    cost("hops", "Hops per answer", "Links from the broker asked to the one with the data, mean over answers."),
     cost(
         "messages_per_query",
         "Messages per query",
-        "Requests and lookaheads that brokers sent each other / requests that consumers sent.",
+        "Requests and lookaheads between brokers / requests of consumers.",
     ),
     cost(
         "datagrams_per_query",
         "Datagrams per query",
-        "All datagrams between brokers, whatever for / requests that consumers sent.",
+        "All datagrams between brokers / requests of consumers.",
     ),
     cost(
         "messages_per_update",
         "Messages per update",
-        "What brokers sent each other to place an update or to refresh its replicas / updates.",
+        "Messages between brokers to store an update or to refresh its replicas / updates.",
     ),
     share(
         "success",
-        "Share found of what existed",
+        "Share of existing data found",
         ("truth", "existed"),
         ("truth", "success"),
         definition="Answered requests / requests for data that existed from the sending to the answer.",
     ),
     share(
         "fresh_share",
-        "Share of answers that were fresh",
+        "Share of fresh answers",
         ("answered",),
         ("truth", "fresh_share"),
         definition="Answers with the newest value acknowledged before the request was sent / all answers.",
     ),
     Measure(
         "false_not_found",
-        "Falsely not found per 1,000",
+        "False not-founds per 1,000 requests",
         "",
         ("truth", "false_not_found_per_1000"),
         "lower",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 BROKER = "broker-"
-"""What the process name of a broker begins with; its index follows."""
+"""The prefix of a broker's process name, before its index."""
 
 
 def broker_index(process: str) -> int | None:

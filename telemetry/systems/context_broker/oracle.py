@@ -1,8 +1,8 @@
-"""The truth about each answer: what a consumer was told, held against what had been provided by then. Pure.
+"""The oracle: judges each answer by the data that had been provided. Pure.
 
 Counterparts: ``overlay.systems.context_broker.clients.scheduled`` writes the samples of both sides;
-``telemetry.collect`` has those of a run judged, and ``score`` judges those of a simulated one. A request is held
-against the updates of its entity::
+``telemetry.collect`` calls it for the samples of a run, and ``score`` for those of a simulation. A request is compared
+with the updates of its entity::
 
     an update of stamp s sent ── acknowledged by broker b ────────────────────────> s + valid_ms, or b's end
                                         |<──── there is a value, and s is the newest ────>|
@@ -10,10 +10,10 @@ against the updates of its entity::
     request sent ── answered with stamp e ──> e against the newest s acknowledged before the sending
                  └─ NACK 202 ───────────────> was a value there from the sending until the NACK came?
 
-What cannot be decided counts for the brokers: an update still on its way when the question was sent need not be known,
-and one that expired, or whose broker ended, before the NACK came need not be found. A replica may outlive its broker
-and be found; that it was not is nobody's fault. In the structured arm, too, a value is held by whoever acknowledged it,
-wherever that broker put it: losing it while that one lives is losing it.
+Undecidable cases count in favour of the brokers: an update in transit when the request was sent need not be known,
+and a value that expired, or whose broker ended, before the NACK arrived need not be found. A replica may outlive its
+broker; not finding it is no error. In the structured arm, too, a value is held by the broker that acknowledged it,
+wherever that broker stored it: losing it while that broker is alive is an error.
 """
 
 from __future__ import annotations
@@ -38,60 +38,60 @@ _ANSWERED, _NOT_FOUND, _REFUSED, _TIMED_OUT = (
 _FRESH, _STALE, _EXPIRED, _FALSE, _PROVED, _LOST, _TURNED_DOWN = range(len(TRUTHS))
 
 Lives = Mapping[int, Sequence[tuple[int, int]]]
-"""By broker, the spans ``[from, to)`` in µs in which it kept what it was told; one that is missing always did."""
+"""By broker: the spans ``[from, to)`` in µs in which it kept its data; brokers that are missing always did."""
 
 _OPENS = ("process_started", "NeighbourJoined")
 _LEFT_BY_CHURN = ("churn_left", "churn_crashed")
-"""The supervisor's own events, at the instant itself: a farewell is reported up to a second after it was said first."""
+"""The supervisor's own events, which are exact; a broker reports its leave up to a second after its start."""
 _ENDS = ("process_ended", "NetworkLeft", *_LEFT_BY_CHURN)
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under what the samples came about."""
+    """The conditions of the samples."""
 
     valid_ms: int
-    """How long a provided value is valid from its stamp: the workload's."""
+    """The validity of provided values from their timestamp, as in the workload."""
     zero_unix_us: int
-    """The instant from which samples count, Unix microseconds."""
+    """The origin of the samples' times, Unix microseconds."""
     lives: Lives = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Samples of both roles, one array each."""
+    """Samples of both roles, one array per column."""
 
     is_request: Numbers
     outcome: Numbers
     """Index in ``OUTCOMES``."""
     entity: Numbers
-    """Any number for each."""
+    """A number for each entity."""
     broker: Numbers
     sent_us: Numbers
     ended_us: Numbers
     stamp_ms: Numbers
-    """``entry_timestamp_ms``: of the entry that answered, or of the update that was acknowledged."""
+    """``entry_timestamp_ms``: of the returned entry, or of the acknowledged update."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """One value for each sample; an update has no truth."""
+    """One value per sample; updates have no verdict."""
 
     truth: Numbers
     """Index in ``TRUTHS``, -1 for an update."""
     stale_ms: Numbers
-    """By how much an answer's stamp is behind the newest one acknowledged when it was asked for; -1 without answer."""
+    """How much an answer's timestamp is older than the newest acknowledged one at the request; -1 without an answer."""
     existed: Numbers
-    """Whether there was a value to be found: for what was lost or refused, when it was asked for."""
+    """Whether a value existed; for lost and refused requests, when they were sent."""
 
     def words(self) -> list[str | None]:
         return [TRUTHS[index] if index >= 0 else None for index in self.truth.tolist()]
 
 
 def lives_of(events: Iterable[Event]) -> dict[int, list[tuple[int, int]]]:
-    """When each broker held data, by what the supervisor and the broker itself reported; it begins alive.
+    """When each broker held data, from the reports of the supervisor and of the broker; initially alive.
 
-    A process that ends takes its table with it, and one that leaves the network takes it out of reach.
+    When a process ends, its table is lost; when it leaves the network, its table is out of reach.
     """
     lives: dict[int, list[tuple[int, int]]] = {}
     began: dict[int, int | None] = {}
@@ -119,7 +119,7 @@ def _broker_of(event: Event) -> int | None:
 
 
 def judge(samples: Columns, conditions: Conditions) -> Judged:
-    """What every request came to, and whether there was something to be found."""
+    """The verdict on every request, and whether a value existed."""
     outcome, ended, zero_us, valid_ms = samples.outcome, samples.ended_us, conditions.zero_unix_us, conditions.valid_ms
     newest_ms, held_until = _known(samples, conditions)
 
@@ -137,9 +137,9 @@ def judge(samples: Columns, conditions: Conditions) -> Judged:
 
 
 def _known(samples: Columns, conditions: Conditions) -> tuple[Numbers, Numbers]:
-    """By request: the newest stamp (ms; 0: none) of its entity and until when a value is held (µs).
+    """By request: the newest timestamp (ms; 0: none) of its entity, and until when a value is held (µs).
 
-    Both are of what was acknowledged before it was sent.
+    Both are over updates acknowledged before it was sent.
     """
     newest_ms = np.zeros(len(samples.outcome), np.int64)
     held_until = np.full(len(samples.outcome), NOT_AT_ALL)
@@ -160,7 +160,7 @@ def _known(samples: Columns, conditions: Conditions) -> tuple[Numbers, Numbers]:
 
 
 def _values(samples: Columns, told: Numbers, conditions: Conditions) -> tuple[Numbers, Numbers]:
-    """Of each acknowledged update: its stamp (ms), and until when its value is held (µs)."""
+    """For each acknowledged update: its timestamp (ms), and until when its value is held (µs)."""
     sent_ms = (samples.sent_us[told] + conditions.zero_unix_us) // 1000
     stamps = np.where(samples.stamp_ms[told] > 0, samples.stamp_ms[told], sent_ms)
     valid_until = (stamps + conditions.valid_ms) * 1000 - conditions.zero_unix_us
@@ -169,7 +169,7 @@ def _values(samples: Columns, told: Numbers, conditions: Conditions) -> tuple[Nu
 
 
 def _alive_until(broker: Numbers, at: Numbers, lives: Lives) -> Numbers:
-    """Until when each of these brokers, told something at that time, kept it; not at all if it was gone."""
+    """Until when each of these brokers kept a value received at that time; not at all if it was gone."""
     until = np.full(len(at), NEVER)
     for index, spans in lives.items():
         here = broker == index
@@ -181,14 +181,14 @@ def _alive_until(broker: Numbers, at: Numbers, lives: Lives) -> Numbers:
 
 
 def _by_entity(entities: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """The positions of each entity, in their order."""
+    """The positions of each entity, in order."""
     order = np.argsort(entities, kind="stable")
     names, starts = np.unique(entities[order], return_index=True)
     return zip(names.tolist(), np.split(order, starts[1:]), strict=True) if len(names) else iter(())
 
 
 def columns_of(samples: Sequence[Sample]) -> Columns:
-    """Samples as they come from clients."""
+    """Columns from the samples of clients."""
     numbers: dict[str, int] = {}
     rows = [
         (
@@ -207,7 +207,7 @@ def columns_of(samples: Sequence[Sample]) -> Columns:
 
 
 def score(samples: Iterable[Sample], conditions: Conditions) -> dict[str, Any]:
-    """``account`` of the requests intended in measuring: what a run's summary calls ``truth``, for a simulated one.
+    """``account`` of the requests intended in measuring, the ``truth`` of a run's summary, for a simulation.
 
     ::
 

@@ -1,8 +1,8 @@
-"""The newest of a broker's recording: its last messages, decoded, and the data that they brought, with their validity.
+"""The end of a broker's recording: its last messages, decoded, and the data in them, with its validity.
 
-Counterparts: ``overlay.journal.recording`` writes it while the run goes on;
-``telemetry.systems.context_broker.messages`` joins all of them once it has ended. Only the end of the file is unpacked,
-whatever its length: heads of frames are followed to it.
+Counterparts: ``overlay.journal.recording`` writes it during the run;
+``telemetry.systems.context_broker.messages`` joins all messages afterwards. Only the end of the file is decoded;
+the heads of frames lead to it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.messages import TEXT_BYTES, UNREADABLE, kind_of, unwrapped
 
 MESSAGES = 20
-"""As many are told."""
+"""Number of messages returned."""
 LOOKED_AT = 2_000
-"""Of so many of the newest records those that brought data are looked for."""
+"""Number of newest records searched for data."""
 ENTRIES = 30
-"""As many data are told, the newest."""
+"""Maximum entries returned, the newest."""
 MOST_BYTES = 1 << 20
-"""So much of a file's end is unpacked at most."""
+"""Maximum bytes decoded at the end of a file."""
 MOST_WHOLE = 2_000
-"""Datagrams up to so many bytes are told whole, for whoever takes them apart."""
+"""Datagrams up to this many bytes are returned completely, for dissection."""
 
 
 def lately(files: RunFiles, index: int, names: Mapping[str, int]) -> dict[str, Any] | None:
     """``{as_of_unix_us, messages, entries}`` of broker ``index``, the newest first; ``None`` without a recording.
 
     ``names`` has the indices of brokers by address. A message's ``other`` is the broker at its other end, ``None`` for
-    a client. An entry's ``left_ms`` is how long its data were still valid at that instant; below 0 they had expired.
+    a client. An entry's ``left_ms`` is its remaining validity; negative if it had expired.
     """
     path = _newest_life(files, index)
     if path is None:
@@ -66,7 +66,7 @@ def _newest_life(files: RunFiles, index: int) -> Path | None:
 
 
 def last_records(path: Path) -> list[Record]:
-    """The records in the last whole frames of a recording, as far as ``MOST_BYTES`` reach, in their order."""
+    """The records in the last complete frames of a recording, up to ``MOST_BYTES``, in order."""
     frames: list[tuple[int, int]] = []
     with path.open("rb") as file:
         size, at = file.seek(0, 2), 0
@@ -96,7 +96,7 @@ def _unpacked(body: bytes) -> list[Record]:
 
 
 def _wall_offset(begin: Begin, records: list[Record]) -> int:
-    """Unix nanoseconds minus the broker's ``now``, as it was set last."""
+    """The latest offset from the broker's ``now`` to Unix nanoseconds."""
     return next((record[1] for record in reversed(records) if record[0] == What.CLOCK), begin.wall_offset_ns)
 
 
@@ -120,7 +120,7 @@ def _message(record: Record, message: AnyMessage | None, begin: Begin, names: Ma
 
 
 def _entries(read: list[tuple[Record, AnyMessage | None]], now_ms: int) -> list[dict[str, Any]]:
-    """What came with updates and answers: of one provider about one key the newest."""
+    """The data in updates and answers: the newest for each provider and key."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for record, message in reversed(read):
         if record[0] != What.RECEIVED or not isinstance(message, ContextUpdateAdvertisement | ContextResponse):

@@ -1,7 +1,7 @@
-"""How many requests and updates a run was to send: the plan of its generators again. Pure.
+"""The number of requests and updates that a run should send, from the plan of its generators. Pure.
 
-Counterpart: ``overlay.systems.context_broker.clients.scheduled`` sends the k-th at start + k × interval, so that what a
-finished run measured can be held against what was due.
+Counterpart: ``overlay.systems.context_broker.clients.scheduled`` sends the k-th at start + k × interval, so the samples
+of a completed run can be compared with the number due.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from overlay.systems.context_broker.workload import ClientPlan, Workload, plan_c
 
 
 def due_in_measuring(manifest: Mapping[str, Any]) -> dict[str, int] | None:
-    """By role, what was due while measuring; ``None`` for a manifest that describes no workload of ours."""
+    """The numbers due in measuring, by role; ``None`` for a manifest without such a workload."""
     try:
         workload = build(Workload, manifest["workload"])
         topology = manifest["topology"]
@@ -39,5 +39,5 @@ def _due(plan: ClientPlan, workload: Workload) -> int:
 
 
 def _before(instant: int, start: int, interval: int) -> int:
-    """How many of start, start + interval, … lie before ``instant``."""
+    """How many of start, start + interval, … are before ``instant``."""
     return max(0, -((start - instant) // interval))

@@ -1,4 +1,4 @@
-"""One query as a sequence diagram: a lifeline for each who took part, a message for all that went between. Pure.
+"""One query as a sequence diagram, with a lifeline per participant and its messages. Pure.
 
 ::
 
@@ -9,8 +9,8 @@
        |       |          |<─ ─ ─ ─ ─|
        |<─ ─ ─ | <─ ─ ─ ─ |          |
 
-Messages stand at their milliseconds, or at equal steps: then what happened at one instant is told apart, and short
-hops are as well seen as long ones.
+The vertical axis is time in milliseconds, or equal steps, which separate simultaneous messages and make short
+hops visible.
 """
 
 from __future__ import annotations
@@ -24,45 +24,46 @@ from overlay.systems.context_broker.wire.table import BY_CLASS
 from telemetry.systems.context_broker.traces import CONSUMER, Query, Step
 
 MOST = 300
-"""Messages drawn; the picture of more could not be read, and the table has them all."""
+"""Maximum messages drawn. A larger diagram could not be read; the table has all of them."""
 
 CODES = {
     BY_CLASS[message].short: BY_CLASS[message].code for message in (ContextRequest, Lookahead, ContextResponse, Nack)
 }
-"""Of the messages of a query, by what they are called."""
+"""The codes of a query's messages, by their short names."""
 _TO_CONSUMER = {"found": "answer", "replied": "answer", "turned away": "refusal", "passed back": "refusal"}
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Lifelines by their place in ``Sequence.lanes``; times in ms since the request's arrival at the broker asked."""
+    """Lifelines are positions in ``Sequence.lanes``; times are in ms since the arrival of the request at the first
+    broker."""
 
     kind: str
     code: int
     number: int | None
-    """Of a request between brokers: its number within the query, from 1."""
+    """For a request between brokers: its number within the query, from 1."""
     passage: int | None
-    """Its place among the query's hops; ``None`` of what went to or came from its consumer."""
+    """Its position among the query's hops; ``None`` for messages to or from the consumer."""
     sender: int
     receiver: int
     sent_ms: float
     arrived_ms: float
     ms: float | None
-    """How long it took; ``None`` where one end only is known: then it is drawn level."""
+    """Its duration; ``None`` if only one end is known, and it is drawn horizontally."""
     is_lost: bool
-    """It was sent, and its receiver reported nothing of it."""
+    """Whether it was sent without a report of its receiver."""
     sent_at: int
-    """Its beginning in equal steps, and below its end."""
+    """Its start in equal steps, followed by its end."""
     arrived_at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
     lanes: list[int | None]
-    """A lifeline each: the consumer, which is ``None``, and brokers by their index as they first took part."""
+    """The lifelines: the consumer, which is ``None``, and brokers by index, in order of participation."""
     messages: list[Message]
     steps: int
-    """How many equal steps there are."""
+    """Number of equal steps."""
     left_out: int
     """Messages beyond ``MOST``."""
 
@@ -79,12 +80,12 @@ class _Sent:
 
 
 def sequence_of(query: Query, sent_by_consumer_us: int | None = None, ended_us: int | None = None) -> Sequence:
-    """``sent_by_consumer_us`` and ``ended_us`` are when its consumer sent it and had its answer, where known."""
+    """``sent_by_consumer_us`` and ``ended_us`` are the consumer's times of sending and of the answer, if known."""
     sent = [*_from_consumer(query, sent_by_consumer_us), *_between_brokers(query), *_to_consumer(query, ended_us)]
-    sent.sort(key=lambda one: one.sent_us)  # stable: of one instant first what was first
+    sent.sort(key=lambda one: one.sent_us)  # a stable sort keeps the order of simultaneous messages
     kept = sent[:MOST]
     lanes = list(dict.fromkeys(end for one in kept for end in (one.sender, one.receiver)))
-    lanes.sort(key=lambda lane: lane != CONSUMER)  # stable: the consumer first, the others as they took part
+    lanes.sort(key=lambda lane: lane != CONSUMER)  # a stable sort: the consumer first, others in order of participation
     place = {lane: at for at, lane in enumerate(lanes)}
     ranks, steps = _ranks(kept)
     begin = query.at_us
@@ -109,7 +110,7 @@ def sequence_of(query: Query, sent_by_consumer_us: int | None = None, ended_us: 
 
 
 def _between_brokers(query: Query) -> Iterable[_Sent]:
-    """Of what only its receiver reported, the sending is not known: it stands at the last thing that was."""
+    """If only the receiver reported a message, its sending is placed at the previous message."""
     before = query.at_us
     for passage, hop in enumerate(query.hops):
         left = before if hop.left_us is None else hop.left_us
@@ -138,7 +139,7 @@ def _ends(steps: Iterable[Step]) -> Step | None:
 
 
 def _ranks(sent: list[_Sent]) -> tuple[list[tuple[int, int]], int]:
-    """Each message's beginning and end in equal steps, in the order of time; of one instant, ends before beginnings."""
+    """Each message's start and end in equal steps, chronologically; at the same instant, ends before starts."""
     moments: list[tuple[int, int, int]] = []
     for at, one in enumerate(sent):
         moments.append((one.sent_us, 1, at))

@@ -1,4 +1,4 @@
-"""What is measured of seed 000 beside what is measured of every system: the truth of answers, traces, copies."""
+"""The telemetry of seed 000: verdicts on answers, traces, messages and copies."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from telemetry.systems.context_broker.words import COUNTERS, LIMITS, WORDINGS
 from telemetry.systems.contract import Command, Journalled, Telemetry, Traffic
 
 AT_ONCE_US = 1_000_000
-"""Of a run that is cancelled brokers and clients end together, within this."""
+"""When a run is cancelled, brokers and clients end within this time of each other."""
 
 _VALID_MS = Workload().valid_ms
-"""Of a workload that does not say."""
+"""The default validity."""
 
 
 class ContextBrokerTelemetry(Telemetry):
-    """Judges each answer by what had been provided, keeps traces and messages, and counts copies."""
+    """Judges each answer by the provided data, stores traces and messages, and counts copies."""
 
     name = SYSTEM.name
     measures, wordings, limits, counters = MEASURES, WORDINGS, LIMITS, COUNTERS
@@ -79,7 +79,7 @@ class ContextBrokerTelemetry(Telemetry):
         assert isinstance(journalled.traces, Gathered)
         tracefile.write(journalled.traces, files.traces_path)
         _, end_us = summary["window_us"]
-        # The others went by churn before.
+        # The others left earlier by churn.
         at_the_end = [one for one in journalled.holdings if one.at_us >= end_us - AT_ONCE_US]
         held = holdings.by_entity(samples, at_the_end, summary["measured_us"])
         holdings.write(held, files.holdings_path)
@@ -98,14 +98,14 @@ class ContextBrokerTelemetry(Telemetry):
         return traffic.of_run(files)
 
     def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
-        """Of Table B.1, without the rows that are damaged in the source."""
+        """From Table B.1, without the rows damaged in the source."""
         row = same(kind, brokers, workload)
         return None if row is None else row.measures()
 
     def nearest_published(
         self, kind: str, brokers: int, workload: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Sequence[str]] | None:
-        """Of Table B.1."""
+        """From Table B.1."""
         found = nearest(kind, brokers, workload)
         return (asdict(found[0]), found[1]) if found else None
 
@@ -143,7 +143,7 @@ def _with_truth(samples: pa.Table, conditions: Conditions) -> pa.Table:
 
 
 def _indices(column: pa.ChunkedArray, words: Sequence[str]) -> Numbers:
-    """Where in ``words`` each value of a column of dictionaries stands."""
+    """The index in ``words`` of each value of a dictionary column."""
     values = column.combine_chunks()
     places = np.array([words.index(word) for word in values.dictionary.to_pylist()], np.int64)
     found: Numbers = places[values.indices.to_numpy()]
@@ -161,7 +161,7 @@ def _ages(requests: pa.Table, zero_unix_us: int) -> metrics.Numbers:
 
 
 def _truth(requests: pa.Table) -> dict[str, Any]:
-    """What the oracle found, counted."""
+    """The counts of the oracle's verdicts."""
     counts = pc.value_counts(requests["truth"]).to_pylist()
     stale = requests.filter(pc.equal(requests["truth"], "stale"))
     existed = int(pc.sum(requests["existed"]).as_py() or 0)

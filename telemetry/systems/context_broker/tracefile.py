@@ -1,7 +1,6 @@
-"""The traces of one run as a file: a row for each query, its steps in it. ``telemetry.systems.context_broker.traces``
-joins them.
+"""The traces of one run as a file, with a row per query. ``telemetry.systems.context_broker.traces`` joins them.
 
-A run that was not collected yet is read from its brokers' journals; what is still under way is left out.
+For a run that is not collected yet they are read from its brokers' journals, without queries in progress.
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ from telemetry.systems.context_broker.names import BROKER
 from telemetry.systems.context_broker.traces import Gathered, Query, Step
 
 SETTLED_US = 2_000_000
-"""Of a run that goes on, only queries are shown of which nothing was heard for so long: journals come once a second."""
+"""In a run in progress, only queries without steps for this long are shown; journals are written every second."""
 
 MOST_LIVE_STEPS = 20_000
-"""Of a run that was not collected; beyond, queries are left out at random: whoever looks must not slow what runs."""
+"""Maximum steps of a run that is not collected. Beyond it, queries are omitted at random, to limit the load on the
+run."""
 
 ORDERS = {"slowest": ("us", "descending"), "longest": ("hops", "descending"), "latest": ("at_us", "descending")}
 """Name to the column to sort by; rows without a value come last."""
@@ -60,13 +60,13 @@ SUMMARY = [name for name in SCHEMA.names if name != "steps"]
 
 
 def write(gathered: Gathered, path: Path) -> None:
-    """Put the traces of a run into ``path``. Raises ``StorageError`` with nothing half-written."""
+    """Write the traces of a run to ``path``. Raises ``StorageError`` and leaves no partial file."""
     with whole_file(path) as file:
         pq.write_table(_table(gathered.queries(), gathered.kept_one_in), file, compression="zstd")
 
 
 def listed(files: RunFiles, outcomes: Iterable[str] = (), order: str = "slowest") -> pa.Table:
-    """The summary columns of a run's traces, those with one of ``outcomes`` if there are any, in this order."""
+    """The summary columns of a run's traces, optionally only those with one of ``outcomes``, in this order."""
     table = _load(files, SUMMARY)
     if chosen := list(outcomes):
         table = table.filter(pc.is_in(table["outcome"], pa.array(chosen)))
@@ -75,12 +75,12 @@ def listed(files: RunFiles, outcomes: Iterable[str] = (), order: str = "slowest"
 
 
 def kept_one_in(table: pa.Table) -> int:
-    """Of the queries that brokers reported one in so many was kept."""
+    """One in this many of the reported queries was kept."""
     return int((table.schema.metadata or {}).get(b"kept_one_in", 1))
 
 
 def find(files: RunFiles, trace: str) -> Query | None:
-    """One trace, whole."""
+    """One complete trace."""
     table = _load(files, [*SUMMARY, "steps"], trace)
     rows = table.filter(pc.equal(table["id"], trace)).to_pylist()
     if not rows:
@@ -91,10 +91,10 @@ def find(files: RunFiles, trace: str) -> Query | None:
 
 
 def client_view(query: Query, lake: Lake, run: str) -> dict[str, Any] | None:
-    """The sample that the query's consumer wrote, where it can be no other's.
+    """The consumer's sample of the query, if it is unambiguous.
 
-    A sample holds no timestamp of a request; it is this query's if it alone was under way at the same broker, for the
-    same entity, when the request arrived there.
+    Samples do not contain the timestamp of a request. A sample belongs to the query if it was the only one in progress
+    at the same broker, for the same entity, when the request arrived there.
     """
     path = lake.part("samples", run)
     if query.asked is None or not path.is_file():
@@ -104,7 +104,7 @@ def client_view(query: Query, lake: Lake, run: str) -> dict[str, Any] | None:
     table = pq.read_table(
         path,
         partitioning=None,
-        columns=[name for name in columns if name in known],  # the truth was not told of runs from before
+        columns=[name for name in columns if name in known],  # runs of earlier versions have no verdicts
         filters=[
             ("role", "=", "consumer"),
             ("broker", "=", query.asked),

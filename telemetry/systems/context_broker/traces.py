@@ -1,8 +1,8 @@
-"""What brokers reported of single queries, joined into one trace for each. Pure.
+"""Joins the brokers' reports of single queries to one trace per query. Pure.
 
-Counterparts: ``overlay.systems.context_broker.broker.tracing`` says what is reported and when,
-``telemetry.systems.context_broker.tracefile`` keeps the joined ones. All brokers of a run share one host's monotonic
-zero, so their times compare. Nothing is guessed: a trace of which a part was not reported says so::
+Counterparts: ``overlay.systems.context_broker.broker.tracing`` reports the steps,
+``telemetry.systems.context_broker.tracefile`` stores the traces. All brokers of a run share one host's monotonic
+zero, so their times can be compared. Nothing is guessed: an incomplete trace is marked as such::
 
     consumer ── received 2 ── forwarded ──1──> received 5 ── forwarded ──2──> received 7 ── found
              <── replied ──── answered <─ ─ ─ ─ replied ──── answered <─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─┘
@@ -22,13 +22,13 @@ from overlay.journal.facts import Start, Trace
 from telemetry.systems.context_broker.names import broker_index
 
 MOST_STEPS = 400_000
-"""Steps of one run that are joined. Beyond, every second query is left out whole, then every second of the rest."""
+"""Maximum steps of one run. Beyond it, every second query is omitted, then every second of the rest."""
 
 CONSUMER, NOBODY, STRANGER = -1, -2, -3
-"""What a step's peer is where it is no broker of the run: who asked the query, none, or an address not known."""
+"""Peers of a step that are not brokers of the run: the consumer, none, or an unknown address."""
 
 OUTCOMES = ("answered", "not_found", "refused", "lost", "unknown")
-"""How a query ended at the broker that was asked. ``lost``: nothing came back to it; ``unknown``: it did not say."""
+"""The outcome of a query at the broker asked. ``lost``: nothing returned to it; ``unknown``: not reported."""
 
 PASSAGES = {
     "forwarded": ("received", "request"),
@@ -38,13 +38,13 @@ PASSAGES = {
     "passed back": ("refused", "refusal"),
     "turned away": ("refused", "refusal"),
 }
-"""Step with which something leaves a broker, to the step with which it arrives at another, and what it is."""
+"""By step that sends a message: the step that receives it, and the kind of message."""
 
 RETURNS = {"answered": "answer", "refused": "refusal"}
-"""Step with which an answer or a refusal arrives, to what it is."""
+"""By step that receives an answer or a refusal: the kind of message."""
 
 TOLD = {"found": "answered", "replied": "answered", "turned away": "not_found", "passed back": ""}
-"""Step with which a broker ends a query towards its consumer, to the outcome; the status decides where it is empty."""
+"""By step that ends a query for its consumer: the outcome; if empty, the status decides."""
 
 Name = tuple[str, int, str]
 """Consumer, timestamp and entity, as in ``overlay.journal.facts.Trace``."""
@@ -58,26 +58,26 @@ class Step(NamedTuple):
     """Its index."""
     step: str
     peer: int
-    """The index of the broker that it came from or went to, or one of ``CONSUMER``, ``NOBODY``, ``STRANGER``."""
+    """The index of the sending or receiving broker, or one of ``CONSUMER``, ``NOBODY``, ``STRANGER``."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Something that went from one broker to another."""
+    """A message from one broker to another."""
 
     number: int | None
-    """Of a request: its number within its query, from 1."""
+    """For a request: its number within its query, from 1."""
     kind: str
     """``request``, ``lookahead``, ``answer`` or ``refusal``."""
     sender: int
     receiver: int
     left_us: int | None
-    """When it was sent; ``None`` where the sender did not report it."""
+    """When it was sent; ``None`` if the sender did not report it."""
     us: int | None
-    """How long it took; ``None`` where only one end reported it: lost on its way, too late, or not kept."""
+    """Its duration; ``None`` if only one end reported it, because it was lost, late or not kept."""
     round_us: int | None = None
-    """Of a request: until an answer or a refusal was back from its receiver; ``None`` where none came."""
+    """For a request: the time until the answer or refusal of its receiver; ``None`` without one."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Query:
     timestamp_ms: int
     entity: str
     steps: Sequence[Step]
-    """In the order of time."""
+    """In chronological order."""
 
     @property
     def id(self) -> str:
@@ -96,12 +96,12 @@ class Query:
 
     @property
     def at_us(self) -> int:
-        """When the broker that was asked received it, or else the first step that was reported."""
+        """When the broker asked received it, or else the first reported step."""
         return (self._asked or self.steps[0]).at_us
 
     @property
     def asked(self) -> int | None:
-        """The broker that the consumer asked."""
+        """The broker asked by the consumer."""
         return self._asked.broker if self._asked else None
 
     @property
@@ -120,7 +120,7 @@ class Query:
 
     @property
     def requests(self) -> int:
-        """How often it was passed on as a request: the hops that are numbered."""
+        """The number of forwarded requests, which are the numbered hops."""
         return sum(hop.kind == "request" for hop in self.hops)
 
     @property
@@ -130,14 +130,14 @@ class Query:
 
     @property
     def silent(self) -> list[int]:
-        """Brokers to which it was sent, which reported nothing of it, and from which nothing came back."""
+        """Brokers to which it was sent that neither reported nor answered it."""
         asked = {hop.receiver for hop in self.hops if hop.kind in ("request", "lookahead")}
         heard = {step.peer for step in self.steps if step.step in ("answered", "refused")}
         return sorted(asked - heard - {step.broker for step in self.steps})
 
     @property
     def is_partial(self) -> bool:
-        """Whether something of it was not reported."""
+        """Whether it is incomplete."""
         return self.asked is None or self.outcome == "unknown" or bool(self.silent)
 
     @cached_property
@@ -154,15 +154,16 @@ class Query:
 
 
 def id_of(name: Name) -> str:
-    """A name for a query that fits an address: 16 hexadecimal digits."""
+    """An id of a query for URLs: 16 hexadecimal digits."""
     return blake2b("\n".join(map(str, name)).encode(), digest_size=8).hexdigest()
 
 
 def hops_of(steps: Sequence[Step]) -> list[Hop]:
-    """What went between brokers, in the order of sending; each arrival belongs to the earliest sending that fits.
+    """The messages between brokers, in the order of sending; each arrival is matched with the earliest possible
+    sending.
 
-    An answer that only its receiver reported is told at its arrival: brokers of the structured arm answer without the
-    query's name.
+    An answer reported only by its receiver is placed at its arrival: brokers of the structured arm answer without the
+    identity of the query.
     """
     arrivals: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     backs: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -197,25 +198,25 @@ def hops_of(steps: Sequence[Step]) -> list[Hop]:
 
 
 def _first_after(times: list[int], at_us: int) -> int | None:
-    """Take the first that is not before ``at_us``, and what lies before it, from the end of ``times``."""
+    """Remove and return the first time not before ``at_us``, and remove earlier ones, from the end of ``times``."""
     while times and times[-1] < at_us:
         times.pop()
     return times.pop() if times else None
 
 
 class Gathered:
-    """The traces of a run while its journals are read, one after the other."""
+    """Collects the traces of a run while its journals are read."""
 
     def __init__(self, most: int = MOST_STEPS) -> None:
         self.kept_one_in = 1
-        """Of the queries that were reported, one in so many is kept."""
+        """One in this many of the reported queries is kept."""
         self._most = most
         self._steps: dict[Name, list[tuple[int, int, str, str, str]]] = defaultdict(list)
         self._count = 0
         self._brokers: dict[str, int] = {}
 
     def add_start(self, start: Start) -> None:
-        """Learn under which address a broker is known."""
+        """Learn the address of a broker."""
         index = broker_index(start.process)
         if index is not None and start.address:
             self._brokers[start.address] = index
@@ -234,13 +235,15 @@ class Gathered:
             self._thin_out()
 
     def queries(self) -> Iterable[Query]:
-        """One trace for each query, the first first."""
+        """One trace per query, in chronological order."""
         found = (Query(*name, self._sorted(name, steps)) for name, steps in self._steps.items() if steps)
         return sorted(found, key=lambda query: query.at_us)
 
     def _sorted(self, name: Name, steps: Iterable[tuple[int, int, str, str, str]]) -> list[Step]:
         whole = (Step(at, broker, step, self._peer(peer, name), detail) for at, broker, step, peer, detail in steps)
-        return sorted(whole, key=lambda step: step.at_us)  # stable: steps of one instant stay as the broker told them
+        return sorted(
+            whole, key=lambda step: step.at_us
+        )  # a stable sort keeps the broker's order of simultaneous steps
 
     def _peer(self, address: str, name: Name) -> int:
         if not address:

@@ -1,7 +1,7 @@
-"""How much went over each link of a run, as far as it was written down: for the thickness of its lines.
+"""The traffic on each link of a run, which determines the width of lines.
 
-Every message of a run that was recorded; else what passed for the queries that were traced, which are a sample. Of a
-run that was not collected yet nothing is told: whoever looks must not slow what runs.
+It counts every message of a recorded run, otherwise those of traced queries, which are a sample. There is none for a
+run that is not collected yet, because computing it would slow down the run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MESSAGES, TRACED = "messages", "traced queries"
 
 
 def of_run(files: RunFiles) -> Traffic | None:
-    """``None`` where nothing was written down."""
+    """``None`` if nothing was recorded or traced."""
     if files.messages_path.is_file():
         return Traffic(MESSAGES, _counted(_read(files.messages_path, ["sender", "receiver"])))
     if files.traces_path.is_file():
@@ -35,7 +35,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
 
 
 def _sent(traces: pa.Table) -> pa.Table:
-    """The steps with which something left a broker for another."""
+    """The steps that send a message to another broker."""
     steps = pa.chunked_array([chunk.flatten() for chunk in traces["steps"].chunks], traces["steps"].type.value_type)
     parts = pa.table({name: pc.struct_field(steps, name) for name in ("broker", "step", "peer")})
     leaving = parts.filter(pc.is_in(parts["step"], pa.array(list(PASSAGES))))
@@ -43,7 +43,7 @@ def _sent(traces: pa.Table) -> pa.Table:
 
 
 def _counted(ends: pa.Table) -> dict[tuple[int, int], int]:
-    """By pair; an end that is no broker is negative."""
+    """Counts by pair; an end that is not a broker is negative."""
     both = ends.filter(pc.and_(pc.greater_equal(ends["sender"], 0), pc.greater_equal(ends["receiver"], 0)))
     counts: dict[tuple[int, int], int] = {}
     rows: list[dict[str, Any]] = both.group_by(["sender", "receiver"]).aggregate([([], "count_all")]).to_pylist()

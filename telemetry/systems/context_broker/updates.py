@@ -1,8 +1,8 @@
-"""What providers wrote to which broker, as their own journals tell: the newest updates that brokers acknowledged.
+"""The newest acknowledged updates of each broker, from the journals of providers.
 
-Counterparts: load generators write a ``Sample`` of each update; ``telemetry.systems.context_broker.entries`` says what
-it tells of a broker's table. Of a long journal only the end is read, which holds the newest of everything that is
-updated at all.
+Counterparts: load generators write a ``Sample`` of each update; ``telemetry.systems.context_broker.entries`` infers
+the broker's data from it. Only the end of a long journal is read, which contains the newest updates of all
+entities.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from telemetry.systems.context_broker.entries import UPDATE, Word, Words
 from telemetry.systems.context_broker.names import BROKER
 
 MOST_BYTES = 2 << 20
-"""So much of a journal's end is read at the first look: some twenty thousand samples."""
+"""Maximum bytes read at the first look: about twenty thousand samples."""
 _OTHERS = (BROKER, "consumers-", "supervisor")
-"""Whose own journals hold no provider's samples."""
+"""Processes whose journals have no samples of providers."""
 
 
 class Updates:
@@ -32,7 +32,7 @@ class Updates:
         self._words: dict[int, Words] = defaultdict(Words)
 
     def advance(self) -> None:
-        """Read what was flushed since the last call."""
+        """Read new samples."""
         for path in self._files.journals():
             if path.name.startswith(_OTHERS):
                 continue
@@ -42,7 +42,7 @@ class Updates:
                     self._words[sample.broker].add(_word(sample))
 
     def of(self, broker: int) -> Sequence[Word]:
-        """Those that this broker acknowledged."""
+        """The updates acknowledged by this broker."""
         return tuple(self._words[broker]) if broker in self._words else ()
 
 

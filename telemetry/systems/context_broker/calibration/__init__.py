@@ -1,10 +1,10 @@
-"""How long everything takes a broker on this machine, measured live, and how far the simulator may be believed.
+"""Measures the service times of a broker on this machine, and the accuracy of the simulator.
 
 ::
 
-    probes      what a broker's processor does for a message: one message after the other, counted by the kernel
-    stages      where the time of a request goes: runs in which every query is traced, at several rates
-    fit         both together as the model of ``overlay.core.service_times``, with intervals
-    anchors     configurations that were not calibrated on
+    probes      processor time per message: one message after the other, counted by the kernel
+    stages      the stages of requests: runs in which every query is traced, at several rates
+    fit         combines both to the model of ``overlay.core.service_times``, with intervals
+    anchors     configurations not used for the calibration
     command     ``make calibrate``
 """

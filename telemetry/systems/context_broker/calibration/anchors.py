@@ -1,4 +1,4 @@
-"""Configurations of seed 000 that were not calibrated on, to be run live and simulated."""
+"""Configurations of seed 000 not used for the calibration, to be run live and simulated."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A test bed of seed 000: single queries, one after the other, and what each cost.
+"""A test bed for seed 000: single queries, one after the other, and their costs.
 
-- ``draws``       what is asked, and the books on it
+- ``draws``       the queries and their results
 - ``virtual``     brokers in virtual time; ``live``: brokers as processes
-- ``proof``       of what exhaustive search promises; ``copies``: where they come to lie under each replication
+- ``proof``       tests exhaustive searches; ``copies``: the distribution of copies under each replication strategy
 """
