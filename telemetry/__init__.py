@@ -11,6 +11,8 @@
 - ``charts``      chart descriptions; ``reports``: the comparison, as data and as one file; computed by ``spark``
 - ``sweep``       one or many runs in virtual time; ``calibration``: service times of messages, for such runs
 - ``systems``     measurements specific to one system: its oracle, traces, published values, studies
+- ``studies``     published figures and questions as studies: definition, values, criteria
+- ``formatting``  numbers, times and names in words; ``templating``: Jinja2 for HTML and Markdown
 - ``errors``      errors that a person can act on
 
 Code that computes figures is pure. Imports ``overlay`` and nothing of the web.

@@ -24,6 +24,7 @@ from brokerweb.kit.tables import download as taken_away
 from brokerweb.reports import schedules, tables
 from brokerweb.reports import services as reports
 from brokerweb.reports.models import Firing, Report, ReportState, Schedule
+from telemetry.charts.standalone import POLICY
 
 
 class ReportViewSet(Resource):
@@ -91,10 +92,7 @@ class ReportViewSet(Resource):
         response = download(request, file_chunks(path), f"report-{report.pk}.html", "text/html; charset=utf-8")
         response["Content-Disposition"] = f'inline; filename="report-{report.pk}.html"'
         # The file brings its own scripts and reaches nothing: not the network, not this origin's cookies.
-        response["Content-Security-Policy"] = (
-            "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
-            "style-src 'unsafe-inline'; img-src data: blob:"
-        )
+        response["Content-Security-Policy"] = f"sandbox allow-scripts allow-downloads; {POLICY}"
         return response
 
 

@@ -17,9 +17,11 @@ from overlay.experiment.whatif import in_words
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import parts
 from telemetry import formatting
+from telemetry.charts.figures import figure
 from telemetry.formatting import UNKNOWN, WRITTEN, counted, distance, duration, number, words
 
 register = template.Library()
+register.simple_tag(figure, name="chart_figure")
 
 for _write in (
     formatting.axes_counted,

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from brokerweb.kit.tables import Table
+from telemetry.charts.points import NAMES
+from telemetry.charts.points import points as of_chart
 from telemetry.reports.comparison import MEMORY, STARTS
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.summary import truths
 
 OUTCOMES = ("requests", "answered", "not_found", "timed_out", "refused")
 ENDS = (("", "value"), ("_low", "low"), ("_high", "high"))
-SERIES = ("name", "role", "topology", "metric")
-POINTS = ("chart", "series", *SERIES[1:], "x", "category", "y", "low", "high", "n", "y_unit")
+POINTS = ("chart", *NAMES)
 
 
 def configurations(result: Mapping[str, Any]) -> Table:
@@ -25,18 +26,9 @@ def configurations(result: Mapping[str, Any]) -> Table:
 
 
 def points(result: Mapping[str, Any]) -> Table:
-    """Of every chart of a report's ``result``; what stands on an axis of words is named by its word too."""
-    rows = []
-    for chart in result.get("charts") or []:
-        categories = chart["x"].get("categories") or []
-        for series in chart["series"]:
-            about = [chart["id"], *(series.get(field, "") for field in SERIES)]
-            for point in series["points"]:
-                x = point["x"]
-                category = categories[int(x)] if categories and 0 <= int(x) < len(categories) else ""
-                values = [point["y"], point["low"], point["high"], point["n"], chart["y"]["unit"]]
-                rows.append([*about, x, category, *values])
-    return Table(POINTS, rows)
+    """Of every chart of a report's ``result``; what is on an axis of words is named by its word too."""
+    charts = result.get("charts") or []
+    return Table(POINTS, [[chart["id"], *row] for chart in charts for row in of_chart(chart)])
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

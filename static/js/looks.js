@@ -1,5 +1,5 @@
 // How series are told apart by more than their colour: each has a mark and a dash. What has a hue of its own has them of
-// its own, too, on every chart; the rest take the next in turn. telemetry/reports/page/charts.js has the same for report files.
+// its own, too, on every chart; the rest take the next in turn.
 import { node } from "./svg.js";
 
 const MARKS = [
@@ -28,7 +28,8 @@ export const dashOf = (turn) => DASHES[turn % DASHES.length];
 
 // For the legend: a piece of the line with the mark on it.
 export function keyOf({ tone, edge = "", hollow = false, line = true, width = 2, mark = "", dash = [] }) {
-  const svg = node("svg", { class: "key key-look", viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" });
+  const width_px = line ? 30 : 12;
+  const svg = node("svg", { class: "key key-look", viewBox: `${(30 - width_px) / 2} 0 ${width_px} 12`, width: width_px, height: 12, "aria-hidden": "true" });
   if (line) svg.append(node("line", { x1: 0, x2: 30, y1: 6, y2: 6, stroke: edge || tone, "stroke-width": width, "stroke-dasharray": dash.join(" ") || undefined }));
   if (mark) svg.append(node("path", { d: mark, transform: "translate(15 6) scale(4.2)", fill: hollow ? "var(--surface)" : tone, stroke: edge || tone, "stroke-width": hollow || edge ? 0.4 : 0, "data-mark": hollow ? "hollow" : "filled" }));
   return svg;

@@ -1,4 +1,4 @@
-// A report's charts, from the same shape that the API gives (telemetry/charts/charts.py).
+// Charts of a page or of the file of a report, from their description (telemetry/charts/charts.py).
 import { EstimateChart } from "./estimates.js";
 
 const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -32,10 +32,24 @@ class ReportChart extends EstimateChart {
 
 // A chart is made when it comes into view, each in a frame of its own: a long report costs nothing until it is read, and
 // answers meanwhile.
+const made = new Map();
+function make(figure) {
+  if (!made.has(figure)) made.set(figure, new ReportChart(figure));
+  return made.get(figure);
+}
 let turn = Promise.resolve();
 const watcher = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
   watcher.unobserve(entry.target);
   turn = turn.then(() => new Promise(requestAnimationFrame));
-  turn.then(() => new ReportChart(entry.target)); // apart: one that fails keeps none waiting
+  turn.then(() => make(entry.target)); // apart: one that fails keeps none waiting
 }), { rootMargin: "200px" });
-document.querySelectorAll("[data-report-chart]").forEach((figure) => watcher.observe(figure));
+const figures = document.querySelectorAll("[data-report-chart]");
+figures.forEach((figure) => watcher.observe(figure));
+
+// On paper there are all charts, as wide as the paper is (charts.css).
+function layOut(onPaper) {
+  document.documentElement.classList.toggle("on-paper", onPaper);
+  figures.forEach((figure) => make(figure).resize());
+}
+addEventListener("beforeprint", () => layOut(true));
+addEventListener("afterprint", () => layOut(false));

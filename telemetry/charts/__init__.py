@@ -1,1 +1,1 @@
-"""The one shape of a chart, for pages and reports alike. Pure."""
+"""Charts. ``charts`` describes one; ``figures``, ``standalone`` and ``points`` are made of the description."""

@@ -1,14 +1,35 @@
-"""The one shape of a chart, for live pages and reports alike. Plain JSON; ``static`` scripts draw it.
+"""The description of a chart: plain JSON, of which pages, the file of a report, exports and notebooks are made. Pure.
 
 ::
 
-    {id, title, x: {label, unit, log, categories?}, y: {label, unit, log, zero}, notes: [sentence], remark?: sentence,
-     series: [{name, role, topology, metric?, line, points: [{x, y, low, high, n, replicates}]}]}
+    {id, title, x: AXIS, y: AXIS, series: [SERIES], notes: [sentence], remark?: sentence, band?: words}
 
-``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss), ``simulated`` (in
-virtual time, which its name says too) or ``published``; ``topology`` gives the colour. With ``categories``, x is a
-position in that list. ``y`` is ``None`` for a gap. A chart with a ``band``, which says what it is, has points with
-``x_low`` and ``x_high``, its ends along x; ``None`` where there is none.
+    AXIS    {label, unit, log, zero, categories?}
+    SERIES  {name, role, topology, metric, line, points: [POINT]}
+    POINT   {x, y, low, high, n, replicates, note?, x_low?, x_high?}
+
+What is drawn from it:
+
+- **Axes.** ``label`` says what, ``unit`` of what: µs, ms, bytes, kB, % and /s are written at the values (1.2 ms), any
+  other behind the label. ``log`` is a logarithmic axis, which a reader can turn linear; ``zero`` an axis that shows 0.
+  With ``categories`` x is a place in that list.
+- **Series.** ``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss),
+  ``simulated`` (in virtual time; hollow marks) or ``published`` (black diamonds, dashed); the legend says all but
+  the first.
+  ``topology`` (or a search strategy) gives the colour, mark and dash, the same on every chart; series with none, or
+  with the same one, take others in turn, and ``metric`` tells those of one chart apart. ``line`` joins the points.
+- **Points.** ``low`` and ``high`` are the ends of the 95 % interval (whiskers), ``n`` how many replicates it is over
+  (in the legend), ``replicates`` their own values (faint marks). A ``y`` of ``None`` is a gap. ``None`` as an end is no
+  interval. In a chart with a ``band``, which names it, ``x_low`` and ``x_high`` are its ends along x.
+- **Words.** ``title`` says what is compared and over what; ``notes`` are below the chart; ``remark`` is above it: what
+  must be known before looking.
+
+Who uses it:
+
+    ``figures.figure``     the HTML around the drawing, for pages and files alike
+    ``standalone``         scripts and styles for a file that draws charts by itself
+    ``points``             its points as a table
+    ``static/js/report.js``, ``estimates.js``   draw it with ECharts
 """
 
 from __future__ import annotations
@@ -17,6 +38,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Chart = dict[str, Any]
+Axis = Mapping[str, Any]
+Series = dict[str, Any]
+Point = dict[str, Any]
 
 
 def axis(label: str, unit: str = "", *, log: bool = False, zero: bool = False, **more: Any) -> dict[str, Any]:
@@ -24,12 +48,7 @@ def axis(label: str, unit: str = "", *, log: bool = False, zero: bool = False, *
 
 
 def chart(
-    name: str,
-    title: str,
-    x: Mapping[str, Any],
-    y: Mapping[str, Any],
-    series: Iterable[Mapping[str, Any]],
-    notes: Sequence[str] = (),
+    name: str, title: str, x: Axis, y: Axis, series: Iterable[Mapping[str, Any]], notes: Sequence[str] = ()
 ) -> Chart:
     """A chart of every series that has a point."""
     drawn = [dict(one) for one in series if one["points"]]
@@ -38,7 +57,7 @@ def chart(
 
 def series(
     name: str, role: str, topology: str, points: Iterable[Mapping[str, Any]], *, line: bool = True, metric: str = ""
-) -> dict[str, Any]:
+) -> Series:
     return {
         "name": name,
         "role": role,
@@ -49,12 +68,12 @@ def series(
     }
 
 
-def point(x: float, y: float | None, **more: Any) -> dict[str, Any]:
+def point(x: float, y: float | None, **more: Any) -> Point:
     """A point without an interval."""
     return {"x": x, "y": y, "low": None, "high": None, "n": 1, "replicates": [], **more}
 
 
-def estimate(x: float, interval: Mapping[str, Any], scale: float = 1.0) -> dict[str, Any]:
+def estimate(x: float, interval: Mapping[str, Any], scale: float = 1.0) -> Point:
     """An interval of ``telemetry.statistics.intervals`` as a point; ``scale`` turns its unit into the axis's."""
 
     def scaled(value: float | None) -> float | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, expect
 
 from telemetry.charts.charts import axis, chart, point, series
+from telemetry.charts.standalone import POLICY
 from telemetry.reports.html import render
 from tests.browser.conftest import WIDE, Shown
 
@@ -62,19 +64,93 @@ def test_each_line_has_a_mark_and_a_dash_its_intervals_stand_apart_and_ticks_are
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
-def test_so_it_is_in_the_file_of_a_report(page: Page, shown: Shown) -> None:
+def test_the_file_of_a_report_draws_each_chart_as_its_page_does(
+    page: Page, shown: Shown, chromium: Browser, tmp_path: Path
+) -> None:
+    """From a disk, under its own content policy, which lets it reach nothing."""
+    page.goto(shown.url + shown.addresses["report"])
+    on_the_page = {name: looks_of(page, name) for name in CHARTS}
+    file = tmp_path / "report.html"
+    file.write_text(render(page.request.get(f"{shown.url}{shown.addresses['report']}report.json").json()))
+    said: list[str] = []
+    with chromium.new_context(viewport=page.viewport_size) as context:
+        alone = context.new_page()
+        alone.on("console", lambda message: said.append(message.text))
+        alone.goto(file.as_uri())
+        assert {name: looks_of(alone, name) for name in CHARTS} == on_the_page
+        with alone.expect_download() as download:
+            alone.locator("[data-report-chart=memory]").get_by_role("button", name="PNG").click()
+    assert (download.value.suggested_filename, said) == ("memory.png", [])
+
+
+CHARTS = ("response-time", "percentiles", "memory", "figure-4.3")
+
+
+def looks_of(page: Page, name: str) -> dict[str, list[str | None]]:
+    """Names, marks and dashes of the legend, and the ticks that have a unit."""
+    figure = page.locator(f"[data-report-chart='{name}']").last
+    figure.scroll_into_view_if_needed()
+    figure.locator("svg text").first.wait_for(state="attached")
+    legend, ticks = figure.locator("[data-legend]"), figure.locator("[data-plot] svg text").all_text_contents()
+    return {
+        "names": [*legend.get_by_role("button").all_text_contents()],
+        "marks": [one.get_attribute("d") for one in legend.locator("[data-mark]").all()],
+        "filled": [one.get_attribute("data-mark") for one in legend.locator("[data-mark]").all()],
+        "dashes": [one.get_attribute("stroke-dasharray") for one in legend.locator("line").all()],
+        "ticks": sorted(text for text in ticks if re.search(r"\d\s(µs|ms|kB|MB|%)$", text)),
+    }
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_themes_of_the_file_change_without_a_place_to_keep_them(page: Page, shown: Shown) -> None:
+    """As its address serves it: in a sandbox, which has no storage."""
     result = page.request.get(f"{shown.url}{shown.addresses['report']}report.json").json()
-    page.set_content(render({**result, "charts": [crowded(log=True)]}))
-    page.wait_for_selector("#lines svg path", state="attached")
-    looks = page.evaluate(
-        "echarts.getInstanceByDom(document.querySelector('#lines .plot')).getOption().series"
-        ".filter((one) => one.type === 'line').map((one) => [one.symbol, String(one.lineStyle.type)])"
+    headers = {"Content-Security-Policy": f"sandbox allow-scripts allow-downloads; {POLICY}"}
+    page.route(
+        "**/report-file", lambda route: route.fulfill(body=render(result), content_type="text/html", headers=headers)
     )
-    assert len({mark for mark, _ in looks}) == len({dash for _, dash in looks}) == len(looks) == 4
-    bars = page.evaluate(
-        "echarts.getInstanceByDom(document.querySelector('#lines .plot')).getOption().series"
-        ".filter((one) => one.type === 'custom').map((one) => one.data.map(([x]) => x))"
+    page.goto(f"{shown.url}/report-file")
+    line = page.locator("[data-report-chart=response-time] svg text").first
+    line.wait_for(state="attached")
+    light = line.get_attribute("fill") or line.get_attribute("style")
+    page.get_by_role("button", name="Dark").click()
+    expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+    assert (line.get_attribute("fill") or line.get_attribute("style")) != light
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_on_paper_all_charts_are_drawn_light_and_as_wide_as_the_paper(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["report"])
+    page.wait_for_selector("[data-plot] svg text", state="attached")
+    page.get_by_role("button", name="Dark").click()
+    ask = (
+        "[...document.querySelectorAll('[data-plot]')].map((plot) => plot.querySelector('svg')?.getAttribute('width'))"
     )
-    assert all(len({bar[place] for bar in bars}) == 4 for place in range(3))
-    texts = page.locator("#lines svg text").all_text_contents()
-    assert len([text for text in texts if re.fullmatch(r"[\d,]+00", text)]) >= 4
+    assert None in page.evaluate(ask), "those far down are drawn when they come into view"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.bsTheme") == "light"
+    assert {float(width) <= 680 for width in page.evaluate(ask)} == {True}
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+
+
+def test_a_reader_without_scripts_has_the_points_as_tables(chromium: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    empty = {"runs": [], "created": "2026-11-25T08:00"}
+    file.write_text(
+        render({"title": "Four", "configurations": [], "notes": [], "charts": [crowded(log=True)], "provenance": empty})
+    )
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(file.as_uri())
+        rows = page.locator("[data-report-chart=lines] tbody tr")
+        expect(rows).to_have_count(12)
+        assert rows.first.locator("td").all_text_contents() == [
+            "ring",
+            "50",
+            "1.00\u202fms",
+            "800\u202fµs to 1.20\u202fms",
+            "3",
+        ]
+        expect(page.locator("[data-report-chart=lines] [data-plot]")).to_be_hidden()
