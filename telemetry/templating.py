@@ -16,6 +16,7 @@ from telemetry import formatting
 from telemetry.errors import TelemetryError
 
 HERE = Path(__file__).parent
+BY_HAND = "<!-- written by hand -->"
 FILTERS = (
     *(formatting.count, formatting.duration, formatting.percent, formatting.share, formatting.sig3, formatting.size),
     *(formatting.us, formatting.words),
@@ -28,7 +29,13 @@ def render(template: str, **context: Any) -> str:
     try:
         return environment().get_template(template).render(context)
     except TemplateNotFound as error:
-        raise TelemetryError(f"The template {error} is missing from the installation ({HERE}).") from None
+        raise TelemetryError(f"The template {error.name} is missing from the installation ({HERE}).") from None
+
+
+def written_by_hand(page: Path) -> str:
+    """What a person wrote on a generated page, between the marks of ``markdown.jinja``; empty where there is none."""
+    pieces = page.read_text(encoding="utf-8").split(BY_HAND) if page.exists() else []
+    return pieces[1].strip() if len(pieces) == 3 else ""
 
 
 @cache

@@ -7,9 +7,10 @@ import pytest
 from telemetry.__main__ import main
 from telemetry.systems.context_broker.lab.draws import TOPOLOGIES, Draw, arms
 from telemetry.systems.context_broker.search_table.draws import LIVE, PILOT, Place, Plan, Row, Task, read
-from telemetry.systems.context_broker.search_table.page import READING, write_markdown
+from telemetry.systems.context_broker.search_table.page import write_markdown
 from telemetry.systems.context_broker.search_table.published import compare
 from telemetry.systems.context_broker.search_table.summary import differences, summarise
+from telemetry.templating import BY_HAND
 
 AVOID = Task("walk, avoid", "ring", 10, 0)
 
@@ -75,8 +76,8 @@ def test_made_again_it_runs_nothing_and_keeps_what_was_written_by_hand(made):
     directory, command = made
     page, draws = directory / "search-strategies.md", directory / "draws.csv"
     before = draws.read_text()
-    halves = page.read_text().split(READING)
-    page.write_text(READING.join([halves[0], "\n\nFloods cost most.\n\n", halves[2]]))
+    halves = page.read_text().split(BY_HAND)
+    page.write_text(BY_HAND.join([halves[0], "\n\nFloods cost most.\n\n", halves[2]]))
     assert main(command) == 0
     assert draws.read_text() == before
     assert "Floods cost most." in page.read_text()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from telemetry.systems.context_broker.lab.draws import TOPOLOGIES, arms
 from telemetry.systems.context_broker.search_table.draws import LIVE, VIRTUAL, Place
 from telemetry.systems.context_broker.search_table.published import compare
 from telemetry.systems.context_broker.search_table.summary import METRICS, Difference, Summary, figure
+from telemetry.templating import render, written_by_hand
 
-READING = "<!-- written by hand -->"
-"""Before and behind what somebody wrote on the page, which stays when the tables are made again."""
 SHOWN = {name: title for name, (title, _) in METRICS.items() if name != "datagrams"}
 """Metrics with tables on the page; the file has all."""
 TIMELESS = ("success", "messages", "hops")
@@ -22,49 +22,42 @@ _LABELS = {VIRTUAL: "in virtual time", LIVE: "live"}
 
 def write_markdown(summary: Summary, compared: Sequence[Difference], path: Path, how: str) -> None:
     """Write it: ``how`` it was made, what was written on it by hand, and the tables."""
-    parts = ["# Search strategies, in virtual time and live", how, f"{READING}\n\n{_written(path)}\n\n{READING}"]
-    head = ("where", "policy", "there: success % / messages", "here", "")
-    parts += ["## Beside the table of walk policies (systems.md 1.9)", _table(head, compare(summary))]
-    if compared:
-        parts += _beside(compared)
-    for count in sorted({place.brokers for place in summary}):
+    text = render(
+        "systems/context_broker/search_table/page.md",
+        how=how,
+        written=written_by_hand(path),
+        walks=compare(summary),
+        compared=compared,
+        agreement=list(_agreement(compared)),
+        differing=[_line(each) for each in compared if each.metric in TIMELESS and not each.agrees],
+        places=list(_places(summary)),
+    )
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def _places(summary: Summary) -> Iterator[tuple[int, int, list[Any]]]:
+    """Of each number of holders among so many brokers: both, and the tables."""
+    for brokers in sorted({place.brokers for place in summary}):
         for held in sorted({place.holders for place in summary}):
-            parts.append(f"## {held} of {count} brokers {'has' if held == 1 else 'have'} the data")
-            parts += _places({place: found for place, found in summary.items() if place.brokers == count}, held)
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+            yield held, brokers, list(_tables({at: summary[at] for at in summary if at.brokers == brokers}, held))
 
 
-def _places(summary: Summary, held: int) -> Iterator[str]:
-    """The tables of one number of brokers and of holders."""
+def _tables(summary: Summary, held: int) -> Iterator[tuple[str, str, list[str], list[list[str]]]]:
+    """Title, engine, topologies and rows of each."""
     found = {(place.arm, place.topology, place.engine): place for place in summary if place.holders == held}
     for metric, title in SHOWN.items():
         for engine, label in _LABELS.items():
             topologies = [name for name in TOPOLOGIES if any(key[1:] == (name, engine) for key in found)]
             names = [arm for arm in arms() if any((arm, name, engine) in found for name in topologies)]
-            rows = (
-                (arm, *(_cell(summary, found.get((arm, name, engine)), metric) for name in topologies)) for arm in names
-            )
-            if names:
-                yield f"{title[0].upper()}{title[1:]}, {label}:"
-                yield _table(("strategy", *topologies), rows)
+            rows = [
+                [arm, *(_cell(summary, found.get((arm, name, engine)), metric) for name in topologies)] for arm in names
+            ]
+            if rows:
+                yield title, label, topologies, rows
 
 
 def _cell(summary: Summary, place: Place | None, metric: str) -> str:
     return "" if place is None else figure(summary[place][metric])
-
-
-def _beside(compared: Sequence[Difference]) -> Iterator[str]:
-    yield "## Live beside virtual time"
-    yield (
-        "The same topologies, places and askers; differences are paired by topology. A place agrees where the interval "
-        "of its mean difference has 0 in it, which one in twenty has not by chance alone. Latency live has in it what "
-        "the machine takes to schedule a process, to send and to receive, at each hop; virtual time has links only."
-    )
-    yield _table(("metric", "places", "agree", "live / virtual, median", "least", "most"), _agreement(compared))
-    rows = [_line(each) for each in compared if each.metric in TIMELESS and not each.agrees]
-    if rows:
-        yield "Where success, messages or hops differ:"
-        yield _table(("where", "strategy", "metric", "virtual", "live", "live − virtual"), rows)
 
 
 def _agreement(compared: Sequence[Difference]) -> Iterator[tuple[str, ...]]:
@@ -80,14 +73,3 @@ def _line(each: Difference) -> tuple[str, ...]:
     place = each.place
     where = f"{place.topology}, {place.holders} of {place.brokers}"
     return where, place.arm, each.metric, f"{each.virtual:.3g}", f"{each.live:.3g}", figure(each.found)
-
-
-def _written(path: Path) -> str:
-    """What stands on the page by hand."""
-    parts = path.read_text(encoding="utf-8").split(READING) if path.exists() else []
-    return parts[1].strip() if len(parts) == 3 else ""
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
