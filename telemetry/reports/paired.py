@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ import pyarrow.parquet as pq
 from overlay.systems.registry import asking_roles
 from telemetry.lake.runs import Lake
 from telemetry.statistics import shares
-from telemetry.statistics.intervals import SHARE, SIGNED, between, interval, mean_and_half, student
+from telemetry.statistics.intervals import SHARE, SIGNED, between, interval, mean_and_half, median_ranks, student
 
 _COLUMNS = ["role", "client", "phase", "outcome", "intended_us", "ended_us", "entity"]
 CURVE = tuple(i / 100 for i in range(101))
@@ -205,13 +204,12 @@ def mean_of(values: Any) -> Estimate:
 def median_of(values: Any) -> Estimate:
     """The median of sorted values; its interval by order statistics, which assumes nothing of the distribution.
 
-    The ranks are those of the binomial distribution with p = 1/2, by its normal approximation.
+    Of fewer than six it is from the least to the most, which covers less than 95 %.
     """
     n = len(values)
     if n < 2:
         return Estimate(float(values[0]) if n else None, None, None)
-    half = student(np.inf) * sqrt(n) / 2
-    low = max(int(np.floor((n - 1) / 2 - half)), 0)
+    low = median_ranks(n) or 0
     return Estimate(float(np.median(values)), float(values[low]), float(values[n - 1 - low]))
 
 

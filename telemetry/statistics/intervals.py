@@ -18,17 +18,20 @@ at 0.5, 39 % at 1. Where a replicate is 0, which has no logarithm, ``log`` is ta
 Two arms are compared on the same scale: the ratio of their geometric means (by pairs, or by Welch), the difference of
 their means, that of their shares. Rejected, with what was measured (``docs/decisions.md``): percentile bootstrap, BCa,
 bootstrap-t, t on the logarithm of the mean.
+
+Distributions are SciPy's, from ``scipy.special``, which is imported with the first interval. What is made of them is a
+line or two each and is tested against ``scipy.stats``, which needs 0.8 s and 47 MB more in each process, and 1.4 ms for
+an interval that takes 0.08 ms here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import comb, exp, isfinite, sqrt
+from math import ceil, exp, isfinite, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from telemetry.statistics import shares
 from telemetry.statistics.metrics import Numbers
@@ -40,8 +43,6 @@ SIGNED: Scale = "signed"
 SHARE: Scale = "share"
 
 CONFIDENCE = 0.95
-MOST_EXACT = 128
-"""Replicates up to which the interval of a median is by the binomial distribution; of more, by the normal one."""
 _MOST_EXPONENT = 700.0
 """Beyond it a number overflows; an interval so wide says nothing anyway."""
 
@@ -69,6 +70,8 @@ class Difference(NamedTuple):
 @lru_cache(maxsize=4_096)
 def student(freedom: float) -> float:
     """The two-sided 95 % quantile of Student's t; the degrees of freedom need not be a whole number."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
@@ -139,25 +142,21 @@ def of_median(values: Sequence[float]) -> tuple[float | None, float | None, str]
 
     Of fewer than six even the smallest and the largest of them cover less than that.
     """
-    n, ranks = len(values), _median_ranks(len(values))
+    n, ranks = len(values), median_ranks(len(values))
     if ranks is None:
         return None, None, f"n = {n}, no interval of a median"
     ordered = sorted(values)
     return ordered[ranks], ordered[n - 1 - ranks], "at least 95 % by order statistics"
 
 
-@lru_cache
-def _median_ranks(n: int) -> int | None:
-    """How many values may be left out at either end: by the binomial distribution, of many by the normal one."""
-    if n > MOST_EXACT:
-        return int((n - 1) / 2 - student(np.inf) * n**0.5 / 2)
-    below, left_out = 0.0, None
-    for k in range(n // 2):
-        below += comb(n, k) / 2**n
-        if 2 * below > 1 - CONFIDENCE:
-            break
-        left_out = k
-    return left_out
+@lru_cache(maxsize=4_096)
+def median_ranks(n: int) -> int | None:
+    """How many of ``n`` values are left out at either end, by the binomial distribution; ``None`` where all are too
+    few."""
+    from scipy.special import bdtrik
+
+    left_out = ceil(bdtrik((1 - CONFIDENCE) / 2, n, 0.5)) - 1 if n > 1 else -1
+    return left_out if left_out >= 0 else None
 
 
 # ---- one arm

@@ -12,12 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Difference, between, interval
+from telemetry.statistics.intervals import (
+    COUNT,
+    LOG,
+    SHARE,
+    SIGNED,
+    Difference,
+    between,
+    interval,
+    median_ranks,
+    student,
+)
+from telemetry.statistics.shares import wilson
 
 STUDIES = 2_000
 FEWER = 800
 """Of shares, where no exact 95 % is promised."""
 times = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=40)
+measured = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20)
 parts = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
 
@@ -109,11 +121,41 @@ def _ratio(found: Difference) -> tuple[float, float]:
     return 1 + found.low / found.theirs, 1 + found.high / found.theirs
 
 
-def test_welch_is_as_scipy_has_it() -> None:
-    ours, theirs = [3.0, 4.0, 6.0, 5.5], [2.0, 2.1, 1.9, 2.2, 2.05]
+@given(measured, measured)
+def test_two_arms_are_compared_as_scipy_does_by_welch(ours: list[float], theirs: list[float]) -> None:
+    if min(np.ptp(ours), np.ptp(theirs)) < 1e-3:
+        return
     held = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
     found = between(ours, theirs, SIGNED)
-    assert (found.low, found.high) == pytest.approx(tuple(held))
+    assert (found.low, found.high) == pytest.approx(tuple(held), rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=2, max_size=20))
+def test_pairs_are_compared_as_scipy_does(pairs: list[tuple[float, float]]) -> None:
+    ours, theirs = map(np.array, zip(*pairs, strict=True))
+    if np.ptp(ours - theirs) < 1e-3:
+        return
+    held = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    found = between(ours.tolist(), theirs.tolist(), SIGNED, is_paired=True)
+    assert (found.low, found.high) == pytest.approx(tuple(held), rel=1e-6, abs=1e-6)
+
+
+@given(st.integers(1, 100_000), st.data())
+def test_wilsons_score_is_as_scipy_has_it(requests: int, data: st.DataObject) -> None:
+    answered = data.draw(st.integers(0, requests))
+    held = stats.binomtest(answered, requests).proportion_ci(0.95, method="wilson")
+    found = wilson(answered / requests, requests, student(math.inf))
+    assert (found.low, found.high) == pytest.approx(tuple(held), abs=1e-9)
+
+
+@given(st.integers(0, 200_000))
+def test_the_interval_of_a_median_leaves_out_as_many_as_95_percent_allow(n: int) -> None:
+    left_out = median_ranks(n)
+    if left_out is None:
+        assert n < 6
+        return
+    uncovered = 2 * stats.binom.cdf([left_out, left_out + 1], n, 0.5)
+    assert uncovered[0] <= 0.05 < uncovered[1]
 
 
 def test_what_a_seed_brings_to_both_arms_cancels_out() -> None:
