@@ -17,9 +17,10 @@ export const ring = (tone) => ({ color: colour("surface"), borderColor: tone, bo
 
 // The next of 1, 2, 5 times a power of ten: a bound that is a tick of its axis.
 const STEPS = [1, 2, 5, 10];
+const LOG_STEPS = [1, 1.5, 2, 3, 5, 7, 10]; // of a log axis, on which from 2 to 5 is as far as from 1 to 2.5
 const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-12);
-export const above = (value) => decade(value) * STEPS.find((step) => step * decade(value) >= value * (1 - 1e-9));
-const below = (value) => decade(value) * STEPS.findLast((step) => step * decade(value) <= value * (1 + 1e-9));
+export const above = (value, steps = STEPS) => decade(value) * steps.find((step) => step * decade(value) >= value * (1 - 1e-9));
+const below = (value, steps = STEPS) => decade(value) * steps.findLast((step) => step * decade(value) <= value * (1 + 1e-9));
 
 // Ticks of a log axis: as many as it takes to read a value, at the roundest numbers that are so many.
 const LEAST_TICKS = 4;
@@ -41,7 +42,8 @@ const ticked = (min, max) => { const customValues = logTicks(min, max); return {
 
 // A log axis from one such bound to another.
 export function decades(low, high) {
-  return ticked(below(low), above(high) > below(low) ? above(high) : below(low) * 10);
+  const [min, max] = [below(low, LOG_STEPS), above(high, LOG_STEPS)];
+  return ticked(min, max > min ? max : min * 10);
 }
 
 // An axis of which a part was dragged over; a log one has its own ticks, of another the ends are no round numbers.

@@ -189,7 +189,7 @@ function option(chart, log, width, shown, zoomed) {
   const sides = zoomed ? zoomedAxis(zoomed.x, logs.x) : logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
   const isCrowd = isCrowded(shown);
   const beside = dodges(chart, isCrowd ? [] : shown, width), ends = endsOf(chart, sides), move = aside(ends, logs.x, width);
-  if (beside.step && !categories && !zoomed) Object.assign(sides, { min: move(ends[0], -beside.reach), max: move(ends[1], beside.reach), axisLabel: { ...sides.axisLabel, showMinLabel: false, showMaxLabel: false } });
+  if (beside.step && !categories && !zoomed) Object.assign(sides, { min: move(ends[0], -beside.reach), max: move(ends[1], beside.reach), axisLabel: sides.axisLabel || { showMinLabel: false, showMaxLabel: false } });
   const at = (series) => (point) => (beside.step ? move(point.x, beside.of(series)) : point.x);
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {

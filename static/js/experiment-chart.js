@@ -17,7 +17,7 @@ function draw() {
   const name = `experiment-${figure.dataset.experimentChart}-${chart.id}`;
   const make = () => {
     plot?.dispose();
-    plot = chart.rows ? new RowsChart(figure, chart, isLog) : new EstimateChart(figure, { ...chart, told: true }, isLog && chart.y.log, name);
+    plot = chart.rows ? new RowsChart(figure, chart, isLog) : new EstimateChart(figure, { ...chart, told: true }, isLog, name);
     figure.querySelectorAll("[data-scale]").forEach((button) => button.setAttribute("aria-pressed", String((button.dataset.scale === "log") === isLog)));
   };
   figure.addEventListener("click", ({ target: { dataset: { save, scale } } }) => {

@@ -8,8 +8,8 @@ class ReportChart extends EstimateChart {
     const whole = charts[figure.dataset.reportChart];
     const { mode } = figure.dataset;
     const series = mode === "published" ? whole.series.filter((one) => one.role === "published") : whole.series;
-    // The paper draws linear axes; what was measured here is read on a log axis first.
-    super(figure, { ...whole, mode, series }, whole.y.log && mode !== "published", `${whole.id}${mode === "published" ? "-published" : ""}`);
+    // The paper draws linear axes; what was measured here is read on log axes first.
+    super(figure, { ...whole, mode, series }, (whole.x.log || whole.y.log) && mode !== "published", `${whole.id}${mode === "published" ? "-published" : ""}`);
     this.mark();
     figure.addEventListener("click", (event) => this.press(event.target.dataset));
     document.addEventListener("themechange", () => this.redraw());

@@ -19,7 +19,7 @@ KINDS = ("ring", "full-mesh", "waxman", "central")
 DRAW = """async (chart) => {
   const { EstimateChart } = await import('/static/js/estimates.js');
   const figure = document.querySelector('[data-experiment-chart]');
-  new EstimateChart(figure, { ...chart, told: true }, chart.y.log);
+  new EstimateChart(figure, { ...chart, told: true }, chart.x.log || chart.y.log);
 }"""
 
 
@@ -61,6 +61,22 @@ def test_each_line_has_a_mark_and_a_dash_its_intervals_stand_apart_and_ticks_are
     texts = page.locator("[data-experiment-chart] [data-plot] svg text").all_text_contents()
     assert len([text for text in texts if re.search(r"\d\s*(ms|µs)$", text)]) >= 4
     assert len([text for text in texts if re.fullmatch(r"\d+", text)]) >= 4
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_a_logarithmic_axis_ends_near_its_values_and_names_them_along_x_as_well(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["experiment"])
+    page.wait_for_selector("[data-experiment-chart] [data-plot] svg path", state="attached")
+    places = (10, 20, 50, 100, 200)
+    lines = [series(kind, "simulated", kind, [point(x, 750 + 7.5 * x) for x in places]) for kind in ("walk", "flood")]
+    described = chart("log", "", axis("Brokers", log=True), axis("Response time", "µs", log=True), lines)
+    page.evaluate(DRAW, described)
+    texts = page.locator("[data-experiment-chart] [data-plot] svg text").all_text_contents()
+    assert [text for text in texts if text.isdigit()] == [str(place) for place in places]
+    assert [text for text in texts if re.search(r"\d\s(ms|µs)$", text)][-1] == "3\u202fms", "and not 5"
+    page.evaluate(DRAW, {**described, "y": axis("Messages")})
+    texts = page.locator("[data-experiment-chart] [data-plot] svg text").all_text_contents()
+    assert {"20", "50", "100"} <= set(texts), "also where only x is logarithmic"
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
