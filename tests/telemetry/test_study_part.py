@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from telemetry.lake.configurations import ChosenRun, choose
 from telemetry.reports import study_part
+from telemetry.reports.html import render
 from telemetry.studies.criteria import REPRODUCED, UNKNOWN
 
 
@@ -32,6 +33,15 @@ def test_runs_of_a_study_are_judged_by_it_in_their_report() -> None:
     assert [row["verdict"] for row in document["criteria"]] == [REPRODUCED]
     (chart,) = study_part.charts(found)
     assert chart["id"] == "study-4.7-response"
+
+
+def test_the_file_of_a_report_has_the_verdicts_values_and_chart_of_its_study() -> None:
+    found = study_part.results(runs(3))
+    result = {"title": "", "configurations": [], "notes": [], "provenance": {"runs": []}}
+    file = render({**result, "charts": study_part.charts(found), "studies": study_part.documents(found)})
+    assert "<h2>Study 4.7:" in file
+    assert f'<td class="nowrap">{REPRODUCED}</td>' in file
+    assert 'data-report-chart="study-4.7-response"' in file
 
 
 def test_a_report_of_one_seed_says_not_known() -> None:
