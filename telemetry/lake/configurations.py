@@ -122,6 +122,11 @@ def _of_profile(system: str, profile: str) -> Mapping[str, Any]:
     return SYSTEMS[system].whole({PROFILE: profile})
 
 
+def _seed(*places: Mapping[str, Any]) -> str:
+    """The first that is said; 0 is one."""
+    return next((str(place["seed"]) for place in places if place.get("seed") not in (None, "")), "")
+
+
 def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     """One entry of a report's list of runs. Missing values come from the manifest in the lake.
 
@@ -136,7 +141,7 @@ def choose(row: Mapping[str, Any], manifest: Mapping[str, Any]) -> ChosenRun:
     return ChosenRun(
         run=checked_run_id(row["run"]),
         replicate=int(row.get("replicate") or manifest.get("replicate") or 0),
-        seed=str(row.get("seed") or manifest.get("seed") or ""),
+        seed=_seed(row, manifest),
         verdict=str(row.get("verdict") or summary.get("verdict") or "unknown"),
         reasons=tuple(summary.get("verdict_reasons") or ()),
         topology={**_topology(manifest.get("topology")), **_topology(given.get("topology") or row.get("topology"))},
