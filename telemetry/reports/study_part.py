@@ -40,7 +40,7 @@ def _row(run: ChosenRun) -> Row:
         "settings": run.settings,
         "workload": run.workload,
     }
-    return row_of(configuration, run.key(), int(run.seed), figures)
+    return row_of(configuration, run.key(), int(run.seed or 0), figures)
 
 
 def documents(found: Sequence[Result]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 from overlay.journal.facts import Event, Start
 from telemetry.systems.context_broker.departures import known
 
-STARTS = [Start(f"broker-{index}", 0, index, f"10.0.0.{index}:7001") for index in range(4)]
+STARTS = [Start(f"broker-{index}", 0, 0, "1", f"10.0.0.{index}:7001") for index in range(4)]
 
 
 def event(at_s: float, process: str, name: str, **detail: Any) -> Event:
