@@ -55,6 +55,7 @@ class StudyOfferSerializer(serializers.Serializer):
     scale = serializers.ChoiceField(choices=SCALES)
     runs = serializers.IntegerField(help_text="That a launch makes, at most")
     estimated_s = serializers.FloatField(allow_null=True, help_text="Null where it is not known before")
+    refused = serializers.CharField(allow_blank=True, help_text="Why it cannot be launched here; empty where it can")
 
 
 class StudySourceSerializer(serializers.Serializer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
@@ -24,8 +25,6 @@ from telemetry.systems.registry import row_of, studies
 
 ESTIMATED_FOR_S = 600
 """For how long an estimate of a launch is kept; it draws topologies and places clients."""
-MOST_BROKERS = 2_000
-"""Of the topologies of a scale whose duration is estimated before a launch: more take too long to draw for a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,8 @@ class Offer:
     """At most: a configuration that two blocks name counts twice."""
     estimated_s: float | None
     """``None`` where it is not known before."""
+    refused: str = ""
+    """Why it cannot be launched here, in a sentence; empty where it can."""
 
 
 def find(name: str) -> Study | None:
@@ -60,13 +61,15 @@ def offers(study: Study) -> list[Offer]:
 def offer(study: Study, scale: str) -> Offer:
     definition = study.at(scale)
     runs = configurations_of(definition) * int(definition.get("replicates", 1))
+    largest = max(one["brokers"] for one in _topologies(definition))
+    if largest > settings.MAX_BROKERS:
+        command = f"python -m telemetry study {study.id} --scale {scale}"
+        return Offer(scale, runs, None, f"Topologies of {largest:,} brokers are for the command line: {command}")
     return Offer(scale, runs, _estimated_s(study, scale))
 
 
 def _estimated_s(study: Study, scale: str) -> float | None:
     definition = study.at(scale)
-    if sum(one.get("brokers", 0) for one in _topologies(definition)) > MOST_BROKERS:
-        return None
     key = f"study-estimate-{study.id}-{scale}"
     if (kept := cache.get(key)) is None:
         try:
@@ -90,6 +93,8 @@ def launch(study: Study, scale: str, owner: User) -> tuple[Experiment, Launch]:
     """A new experiment of the study, launched. Raises ``InvalidSetting``; ``NotPossible`` while one is under way."""
     if other := under_way(study):
         raise NotPossible(f"Not launched: the experiment “{other.name}” of this study is under way.")
+    if refused := offer(study, scale).refused:
+        raise InvalidSetting("scale", refused)
     body = study.at(scale)
     body["name"] = f"{study.id}: {body['name']}, {scale}"
     experiment = services.create(body, owner, study=study.id, scale=scale)
@@ -127,11 +132,11 @@ def _rows(experiment: Experiment) -> Iterator[Row]:
     parts = ("topology__kind", "topology__brokers", "settings", "workload")
     fields = ("configuration_hash", "seed", "figures", *(f"configuration__{part}" for part in parts))
     done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("position")
-    for name, seed, figures, kind, brokers, settings, workload in done.values_list(*fields):
+    for name, seed, figures, kind, brokers, chosen_settings, workload in done.values_list(*fields):
         configuration = {
             "system": experiment.definition["system"],
             "topology": {"kind": kind, "brokers": brokers},
-            "settings": settings,
+            "settings": chosen_settings,
             "workload": workload,
         }
         yield row_of(configuration, name, int(seed), figures)

@@ -141,6 +141,15 @@ def test_a_wrong_scale_launches_nothing(olga: Client) -> None:
     assert not Experiment.objects.exists()
 
 
+def test_what_is_too_large_for_the_web_is_left_to_the_command(olga: Client) -> None:
+    page = olga.get("/studies/E0.8/").content.decode()
+    assert "Launch quick" in page and "Launch as in the paper" not in page
+    assert "brokers are for the command line: python -m telemetry study E0.8 --scale paper" in page
+    refused = launch(olga, "E0.8", scale="paper")
+    assert (refused.status_code, refused.json()["field"]) == (400, "scale")
+    assert not Experiment.objects.exists()
+
+
 def test_the_list_is_paged_and_filtered_by_system(olga: Client) -> None:
     page = olga.get("/api/studies/?page_size=2").json()
     assert (page["count"], len(page["results"])) == (len(studies()), 2)
