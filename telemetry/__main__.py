@@ -126,7 +126,8 @@ def _study(given: argparse.Namespace) -> int:
         words, code = study.make(given, _say)
     except InvalidSetting as error:
         return _fail(error, 2)
-    print(words)
+    if words:
+        print(words)
     return code
 
 

@@ -46,18 +46,26 @@ def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
     orders = orders_of(study, given.scale)
     out: Path = given.out or given.var / "studies" / study.id / given.scale
     batch = simulate_all(orders, out, given.var, say, with_spark=False)
-    write_json(
-        out / "runs.json", [{"run": one.run, "study": study.id, "scale": given.scale} for one in _done(batch, orders)]
-    )
-    result = judging.judge(study, given.scale, rows(batch, orders), len({one.run.split("-")[0] for one in orders}))
-    told = [batch.told(order.run) for order in orders]
-    digest = telling.digest_of(str(one.result["digest"]) for one in told if one.state == DONE)
-    code = STOPPED if any(one.state == CANCELLED for one in told) else FAILED
-    for order, one in zip(orders, told, strict=True):
-        if one.state != DONE and one.reason:
-            say(f"{order.run}, seed {order.seed}: {one.reason}")
-    said = json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest)
-    return said, WENT_WELL if all(one.state == DONE for one in told) else code
+    done = _done(batch, orders)
+    write_json(out / "runs.json", [{"run": one.run, "study": study.id, "scale": given.scale} for one in done])
+    code = _code(batch, orders, say)
+    if code == STOPPED:
+        say(f"Stopped with {len(done):,} of {len(orders):,} runs done; the same command goes on from there")
+        return "", code
+    result = judging.judge(study, given.scale, _rows(batch, done), len({one.run.split("-")[0] for one in orders}))
+    digest = telling.digest_of(str(batch.told(order.run).result["digest"]) for order in done)
+    return json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest), code
+
+
+def _code(batch: Batch, orders: Sequence[Order], say: Callable[[str], None]) -> int:
+    """How the runs ended; why one failed is said."""
+    left = [(order, told) for order in orders if (told := batch.told(order.run)).state != DONE]
+    for order, told in left:
+        if told.reason:
+            say(f"{order.run}, seed {order.seed}: {told.reason}")
+    if any(told.state == CANCELLED for _, told in left):
+        return STOPPED
+    return FAILED if left else WENT_WELL
 
 
 def _list(as_json: bool) -> str:
@@ -80,14 +88,14 @@ def orders_of(study: Study, scale: str) -> list[Order]:
     return orders_for(*checked(*separated(study.at(scale))))
 
 
-def _done(batch: Batch, orders: Sequence[Order]) -> Iterator[Order]:
-    return (order for order in orders if batch.told(order.run).state == DONE)
+def _done(batch: Batch, orders: Sequence[Order]) -> list[Order]:
+    return [order for order in orders if batch.told(order.run).state == DONE]
 
 
-def rows(batch: Batch, orders: Sequence[Order]) -> Iterator[Row]:
-    """The runs that are done, as studies read them."""
+def _rows(batch: Batch, done: Sequence[Order]) -> Iterator[Row]:
+    """Runs that are done, as studies read them."""
     lake = Lake(batch.places.lake)
-    for order in _done(batch, orders):
+    for order in done:
         configuration = order.configuration
         summary = read_manifest(lake.manifest_path(order.run)).get("summary") or {}
         figures = figures_in(summary, measures_of(configuration["system"]).values())

@@ -18,6 +18,8 @@ from telemetry.studies import judging, telling
 from telemetry.studies.criteria import NOT_JUDGED, REPRODUCED, UNKNOWN, VERDICTS, are_at_least
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import PAPER, QUICK, SCALES, Claim, Plot, Row, Rows, Source, Study, X, mean, where
+from telemetry.sweep.batch import Batch
+from telemetry.sweep.processes import in_processes
 from telemetry.systems.registry import measures_of, studies
 
 HERE = Path(__file__).parent
@@ -206,3 +208,23 @@ def test_systems_declare_their_measures_and_a_simulated_run_has_the_same_names()
     assert set(VERDICTS) >= {REPRODUCED} and SCALES == (QUICK, PAPER)
     assert declared({"mean": 3.0}, COMMON.values())["mean_us"] == 3.0
     assert declared({}, COMMON.values())["p95_us"] is None
+
+
+def test_a_study_that_is_stopped_prints_no_values_and_goes_on_later(
+    study: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ["study", "T.1", "--json", "--var", str(tmp_path / "var")]
+
+    def stopped(batch: Batch) -> None:
+        batch.stop(batch.runs[0])
+        in_processes(batch)
+
+    monkeypatch.setattr("telemetry.cli.sweep.in_processes", stopped)
+    assert main(told) == 130
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Stopped with 3 of 4 runs done" in output.err
+    monkeypatch.undo()
+    monkeypatch.setattr("telemetry.cli.study.studies", lambda: {study.id: study})
+    assert main(told) == 0
+    assert json.loads(capsys.readouterr().out)["seeds"] == 2
