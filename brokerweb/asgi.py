@@ -1,4 +1,6 @@
-"""The web process: HTTP to Django, websockets to the live consumers for whoever ``brokerweb.live.viewers`` lets in."""
+"""The ASGI application of the web process: HTTP to Django, websockets to the live consumers after authentication by
+``brokerweb.live.viewers``.
+"""
 
 import gc
 import os
@@ -31,9 +33,9 @@ application = ProtocolTypeRouter(
     }
 )
 
-# A quarter of a million objects live as long as this process. To look through them for garbage held a page up by 170 ms
-# now and then; those of requests are few.
-_ = get_resolver().url_patterns  # views and forms, which else the first request would load
+# Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
+# create only a few.
+_ = get_resolver().url_patterns  # loads views and forms now instead of at the first request
 known_parameters()
 gc.collect()
 gc.freeze()

@@ -1,7 +1,7 @@
-"""Bodies of requests that are larger or slower than any that means something, refused before Django has them.
+"""Limits on the size, duration and number of request bodies, enforced before Django reads them.
 
-Django takes a body off the wire, and on to the disk, before the first of its middleware runs, whoever sent it. What
-comes after the body, an answer of any length or a stream of events, is not bounded here, and websockets do not come by.
+Django reads a body to disk before its first middleware runs, whoever sent it. Responses and websockets are not limited
+here.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 GONE = {"type": "http.disconnect"}
-"""Django takes it that the client has left, and answers nothing."""
+"""Django treats it as a client disconnect and sends no response."""
 RETRY_S = 5
 
 
 @dataclass(frozen=True)
 class Limits:
-    """``size`` bytes and ``seconds`` of one body; of all that have begun and not ended ``at_once`` in all, and
-    ``of_one_address``.
+    """``size`` in bytes and ``seconds`` apply to one body; ``at_once`` limits concurrent bodies, ``of_one_address``
+    those of one client address.
     """
 
     size: int
@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What is answered instead of Django."""
+    """The response sent instead of Django's."""
 
     status: int
     code: str
@@ -52,12 +52,11 @@ class Refusal:
 
 
 class BodyLimit:
-    """An ASGI application whose requests have bodies within ``limits``: 413 answers one that is too large, 408 one that
-    is too slow, 503 one too many.
+    """ASGI middleware that limits request bodies: 413 if too large, 408 if too slow, 503 if too many at once.
 
-    One that says its length is refused unread. One sent in chunks is counted, and cut off where it becomes too large.
-    The connection then stays open: a client that is still sending would be reset, and never read why. That of a body
-    that is too slow is closed.
+    A body with a Content-Length is refused unread. A chunked body is counted and cut off at the limit. The connection
+    then stays open, because a client that is still sending would be reset before it reads the response. The connection
+    of a slow body is closed.
     """
 
     def __init__(self, application: Application, limits: Limits) -> None:
@@ -65,21 +64,19 @@ class BodyLimit:
         self._limits = limits
         self._begun: Counter[str] = Counter()
         limit = f"{limits.size:,} bytes"
-        self._too_large = Refusal(
-            413, "too_large", "Too much at once", f"The body is larger than {limit}, the most that are read."
-        )
+        self._too_large = Refusal(413, "too_large", "Request too large", f"The body exceeds the limit of {limit}.")
         self._too_slow = Refusal(
             408,
             "too_slow",
-            "Too slow",
-            f"The body took longer than {limits.seconds:g} s, the most that is waited for it.",
+            "Request timeout",
+            f"The body took longer than the limit of {limits.seconds:g} s.",
             (b"connection", b"close"),
         )
         self._too_many = Refusal(
             503,
             "too_many",
-            "Too many at once",
-            f"Too many bodies are being sent at once; try again in {RETRY_S} s.",
+            "Too many requests",
+            f"Too many concurrent request bodies. Try again in {RETRY_S} s.",
             (b"retry-after", str(RETRY_S).encode()),
         )
 
@@ -106,7 +103,7 @@ class BodyLimit:
             ended = not message.get("more_body", False)
             if read > self._limits.size:
                 refused = self._too_large
-            elif not ended and not begun:  # one that came at once holds nothing
+            elif not ended and not begun:  # a body that arrived complete needs no slot
                 begun = self._begin(who)
                 refused = None if begun else self._too_many
             elif ended and begun:
@@ -147,6 +144,6 @@ async def _refuse(refusal: Refusal, scope: MutableMapping[str, Any], send: Send)
 
 
 def _length(scope: MutableMapping[str, Any]) -> int:
-    """What ``Content-Length`` says; 0 where it says nothing. The server has refused what is no number."""
+    """The ``Content-Length``; 0 if missing. The server has refused invalid values."""
     text = dict(scope["headers"]).get(b"content-length", b"0")
     return int(text) if text.isdigit() else 0

@@ -1,4 +1,4 @@
-"""The Celery application: ``celery -A brokerweb worker|beat``. Tasks are doors; each calls one service."""
+"""The Celery application: ``celery -A brokerweb worker|beat``. Each task calls one service."""
 
 import os
 import warnings
@@ -10,12 +10,12 @@ from celery.signals import worker_init
 from kombu.transport import redis as redis_transport
 from redis.exceptions import ResponseError
 
-# Said whenever Redis was away, of a setting that the settings make.
+# Logged after every Redis outage, about an intended setting.
 warnings.simplefilter("ignore", CPendingDeprecationWarning)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brokerweb.settings")
 
-# A Redis that refuses (its disk is full, it is read only) is one that is away: a worker ends of the one and waits for
-# the other to come back.
+# Treat a Redis that refuses writes (full disk, read-only) as unavailable: otherwise the worker would exit instead of
+# waiting for it to recover.
 redis_transport.Transport.connection_errors += (ResponseError,)
 
 app = Celery("brokerweb")
@@ -25,7 +25,7 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def _prepare(**_: object) -> None:
-    """In a worker's main process, before its parts are made: the one that consumes this host's queue looks after it."""
+    """Runs in a worker's main process before its parts start: the worker of this host's queue also reconciles it."""
     django.setup()
     from brokerweb.control.reconciler import ReconcilerStep
 

@@ -1,4 +1,4 @@
-"""Which database rows lie in, from the environment. Pure, and read before Django is set up."""
+"""Database settings from the environment. Pure, and read before Django is set up."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ EXAMPLE = "postgresql://user:password@host:5432/name"
 ESCAPED = "# (as %23), / (%2F), ? (%3F) and @ (%40)"
 CONNECT_S = 5
 WAIT_S = 20
-"""For one's turn to write, on either. More than any transaction of ours takes."""
+"""Timeout for the write lock of both databases. Longer than any transaction takes."""
 STATEMENT_S = 300
-"""For one statement; only a migration of many rows takes minutes."""
+"""Timeout of one statement; only a migration of many rows takes minutes."""
 
 
 class BadDatabaseURL(WaxwingError):
-    """``DATABASE_URL`` cannot be read; the text says why, without the password in it."""
+    """``DATABASE_URL`` is invalid; the message gives the reason without the password."""
 
 
 def database(environment: Mapping[str, str], var: Path) -> dict[str, Any]:
-    """Django's settings of PostgreSQL where ``DATABASE_URL`` names one, else of SQLite. Raises ``BadDatabaseURL``."""
+    """Django's settings of PostgreSQL if ``DATABASE_URL`` is set, otherwise of SQLite. Raises ``BadDatabaseURL``."""
     url = environment.get("DATABASE_URL", "").strip()
     return _postgresql(url) if url else _sqlite(var)
 
@@ -37,24 +37,24 @@ def _sqlite(var: Path) -> dict[str, Any]:
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": var / "waxwing.sqlite3",
         "OPTIONS": {
-            # A writing transaction takes its lock at once: waiting for it works, upgrading a read lock does not.
+            # Writing transactions take the lock at their start: waiting for it works, upgrading a read lock does not.
             "transaction_mode": "IMMEDIATE",
             "timeout": WAIT_S,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
-        # A file, as in life (threads and WAL behave differently in memory); one per process, so that suites run beside
-        # each other.
+        # A file, as in production (threads and WAL behave differently in memory); one per process, so that test suites
+        # can run in parallel.
         "TEST": {"NAME": var / f"test-{os.getpid()}.sqlite3"},
     }
 
 
 def _postgresql(url: str) -> dict[str, Any]:
     _check(url)
-    # A connection is closed at the end of what it was opened for: each request of an ASGI server has a thread of its
-    # own, and one kept open would stay behind in it.
+    # Close connections after each request: every request of an ASGI server has its own thread, and a persistent
+    # connection would stay open in it.
     told = dj_database_url.parse(url, engine="brokerweb.postgresql", conn_max_age=0, conn_health_checks=True)
-    # A server that is gone, a lock that is not given back and a client that sleeps in a transaction end by these; what
-    # the address says behind its ? comes first.
+    # Timeouts for a lost server, a lock that is not released and a client that idles in a transaction; options in the
+    # URL take precedence.
     bounds = {
         "lock_timeout": f"{WAIT_S}s",
         "idle_in_transaction_session_timeout": f"{2 * WAIT_S}s",
@@ -66,8 +66,8 @@ def _postgresql(url: str) -> dict[str, Any]:
         "tcp_user_timeout": WAIT_S * 1000,
         "options": " ".join(f"-c {name}={value}" for name, value in bounds.items()),
     }
-    # ``options`` that are empty, which the library passes by, say that PgBouncer is in between: it takes none, and a
-    # cursor of the server would be left at the connection of another transaction.
+    # Empty ``options`` mean that PgBouncer is in between: it accepts none, and a server-side cursor would stay on the
+    # connection of another transaction.
     is_pooled = ("options", "") in parse_qsl(urlsplit(url).query, keep_blank_values=True)
     if is_pooled:
         del ours["options"]
@@ -76,7 +76,7 @@ def _postgresql(url: str) -> dict[str, Any]:
 
 
 def no_answer(environment: Mapping[str, str]) -> str:
-    """What keeps the server that ``DATABASE_URL`` names from taking us, asked once; empty where nothing does."""
+    """Tests the connection of ``DATABASE_URL`` once; returns the error, or an empty string."""
     url = environment.get("DATABASE_URL", "").strip()
     if not url:
         return ""
@@ -85,12 +85,12 @@ def no_answer(environment: Mapping[str, str]) -> str:
     try:
         psycopg.connect(url, connect_timeout=CONNECT_S).close()
     except psycopg.Error as error:
-        return f"the database that DATABASE_URL names does not answer: {' '.join(str(error).split())}"
+        return f"cannot connect to the database of DATABASE_URL: {' '.join(str(error).split())}"
     return ""
 
 
 def _check(url: str) -> None:
-    # Not the library's words on it, which repeat what may be a part of the password.
+    # Not the library's message, which may contain a part of the password.
     try:
         parts = urlsplit(url)
         is_port = parts.port != 0
@@ -98,16 +98,16 @@ def _check(url: str) -> None:
         is_port = False
     if not is_port:
         raise BadDatabaseURL(
-            f"DATABASE_URL cannot be read: its port is no number from 1 to 65535, or a password "
-            f"holds one of {ESCAPED}; it looks like {EXAMPLE}"
+            f"DATABASE_URL is invalid: the port is not a number from 1 to 65535, or the password "
+            f"contains an unescaped character (escape {ESCAPED}); example: {EXAMPLE}"
         )
     if parts.scheme not in SCHEMES:
         raise BadDatabaseURL(
-            f"DATABASE_URL begins with {parts.scheme or 'no scheme'!r:.20}; only PostgreSQL is chosen by it, as in "
-            f"{EXAMPLE}, and without it rows lie in SQLite"
+            f"DATABASE_URL has the scheme {parts.scheme or 'no scheme'!r:.20}; only PostgreSQL is supported, as in "
+            f"{EXAMPLE}. Without DATABASE_URL, SQLite is used"
         )
     name = parts.path.strip("/")
     if not name or "/" in name:
-        raise BadDatabaseURL(f"DATABASE_URL names no database behind its host; it looks like {EXAMPLE}")
+        raise BadDatabaseURL(f"DATABASE_URL has no database name after the host; example: {EXAMPLE}")
     if parts.fragment:
-        raise BadDatabaseURL(f"DATABASE_URL holds a #; in a password write {ESCAPED}")
+        raise BadDatabaseURL(f"DATABASE_URL contains an unescaped #; escape characters in passwords: {ESCAPED}")

@@ -1,6 +1,6 @@
-"""What a fresh house shows: an operator, topologies, and an experiment that launches itself and makes its report.
+"""Contents of a new installation: an operator, topologies, and an experiment that is launched with a report.
 
-Everything here is idempotent: what is there already is left as it is.
+Idempotent: existing objects are not changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 
 SHAPED = {"delay_ms": 0.5, "delay_spread_ms": 4.5}
-"""Links of 0.5 to 5 ms each way, as between data centres of a region: a hop on loopback costs too little to see."""
+"""Links of 0.5 to 5 ms each way, as between data centres of a region: loopback hops are too fast to see."""
 
 TOPOLOGIES: dict[str, dict[str, Any]] = {
     "Ring of 10": {"kind": "ring", "brokers": 10, "params": SHAPED},
@@ -37,15 +37,15 @@ WORKLOAD = {
     "stagger_ms": 10.0,
     "entities": 10,
 }
-"""Twelve runs of about 8 s each end within two minutes on two cores.
+"""Twelve runs of about 8 s each, finished within two minutes on two cores.
 
-Each provider describes an entity of its own: were all data the same, as in the thesis, nearly every answer would come
-from the broker asked, and topologies would differ in nothing but noise.
+Each provider describes its own entity. If all data were the same, as in the thesis, nearly every request would be
+answered by the first broker, and topologies would differ only by noise.
 """
 
 
 def first_start() -> None:
-    """Makes what is missing; launches the demo experiment only when it makes it, and where there is room."""
+    """Create missing objects. Launches the demo experiment only when it creates it and disk space is available."""
     operator = make_operator()
     if Experiment.objects.filter(demo=True).exists():
         return
@@ -62,7 +62,7 @@ def first_start() -> None:
             report_when_done=True,
             demo=True,
         )
-        if not room.refusal():  # else it stands there, to be launched once there is room
+        if not room.refusal():  # otherwise it can be launched later
             experiments.launch(experiment, operator)
 
 

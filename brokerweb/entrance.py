@@ -1,7 +1,4 @@
-"""Middleware that refuses requests before any view is asked.
-
-Counterpart: ``brokerweb.bodies``, which refuses bodies before Django reads them.
-"""
+"""Middleware that refuses requests before any view runs."""
 
 from __future__ import annotations
 
@@ -22,32 +19,32 @@ from brokerweb.kit.throttles import host_of, windows
 View = Callable[[HttpRequest], HttpResponse]
 
 METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
-"""What some address takes; which of them one does is in its own refusals."""
+"""Methods that at least one URL supports; views refuse the others themselves."""
 REST = "/api/"
 
 
 def known_methods(answer: View) -> View:
-    """405 for every other method, wherever it is sent. TRACE would send a cookie's secret back to a script that may not
-    read it, and a page that asks for a log-in would answer it with a redirect.
+    """405 for all other methods on any URL. TRACE would return a cookie's secret to a script that may not read it, and
+    a page that requires login would answer with a redirect.
     """
 
-    def door(request: HttpRequest) -> HttpResponse:
+    def middleware(request: HttpRequest) -> HttpResponse:
         if request.method in METHODS:
             return answer(request)
         if not request.path.startswith(REST):
             return HttpResponseNotAllowed(METHODS)
-        refused = body([("", "method_not_allowed", f"No address takes {request.method:.20}.")])
+        refused = body([("", "method_not_allowed", f"Method {request.method:.20} is not supported.")])
         return JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)})
 
-    return door
+    return middleware
 
 
 def rest_throttle(answer: View) -> View:
-    """429 beyond what REST takes of whoever sends a request, which counts in one budget, whatever is answered: that of
-    its token, of its person's browser or, where it has neither, of its address.
+    """429 beyond the request rate of a client. All requests count in one budget per token, per browser session or,
+    without both, per address.
     """
 
-    def door(request: HttpRequest) -> HttpResponse:
+    def middleware(request: HttpRequest) -> HttpResponse:
         if not request.path.startswith(REST):
             return answer(request)
         who, rate = _budget(request)
@@ -55,16 +52,16 @@ def rest_throttle(answer: View) -> View:
         if left_s is None:
             return answer(request)
         seconds = math.ceil(left_s)
-        sentence = f"Too many requests from this {who.partition(':')[0]}; try again in {seconds} s."
+        sentence = f"Too many requests from this {who.partition(':')[0]}. Try again in {seconds} s."
         refused = body([("", "throttled", sentence)])
         return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
-    return door
+    return middleware
 
 
 def _budget(request: HttpRequest) -> tuple[str, float]:
-    """Under which name a request is counted, and how many a second are taken. A wrong token has its address's,
-    and so has everybody while the database fails, of which the view tells.
+    """The budget of a request and its rate per second. Requests with an invalid token, and all requests while the
+    database is down, count for their address.
     """
     with suppress(AuthenticationFailed, DatabaseError):
         if found := BearerAuthentication().authenticate(request):

@@ -1,4 +1,4 @@
-"""How long the web waits for the head of a request: uvicorn waits for ever, while each connection is an open file."""
+"""Timeout for request headers: uvicorn has none, and each connection is an open file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class HeadDeadline(H11Protocol):
-    """Closes a connection ``HEAD_SECONDS`` after it was opened, or after its last answer, if no head came since.
+    """Closes a connection if no request headers arrive within ``HEAD_SECONDS`` after its opening or last response.
 
-    An answer may take as long as it does, and a websocket has another protocol from its head on.
+    Responses may take any time. Websockets switch to another protocol after their headers.
     """
 
     _due: asyncio.TimerHandle | None = None
@@ -23,7 +23,7 @@ class HeadDeadline(H11Protocol):
 
     def on_response_complete(self) -> None:
         answered = self.cycle
-        super().on_response_complete()  # which begins what was sent meanwhile
+        super().on_response_complete()  # which starts a pipelined request
         self._wait_for_head(answered)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""Where e-mail goes out, from the environment. Pure, and read before Django is set up."""
+"""The mail server, from the environment. Pure, and read before Django is set up."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class MailServer:
     password: str = ""
     starttls: bool = False
     tls: bool = False
-    """From the first byte on, as port 465 is."""
+    """Implicit TLS, as on port 465."""
     sender: str = SENDER
 
 
 def mail_server(environment: Mapping[str, str]) -> MailServer:
-    """From ``EMAIL_URL``, or from ``EMAIL_HOST`` and its fellows; an address that cannot be read sends nothing."""
+    """From ``EMAIL_URL``, or from ``EMAIL_HOST`` and related variables; an invalid URL disables e-mail."""
     if url := environment.get("EMAIL_URL", ""):
         return _of_url(url)
     host = environment.get("EMAIL_HOST", "")

@@ -1,5 +1,4 @@
-"""Addresses of the pages of experiments and runs: views of ``experiments``, ``builder``, ``runlist`` and
-``runpage``."""
+"""URLs of the pages of experiments and runs: views of ``experiments``, ``builder``, ``runlist`` and ``runpage``."""
 
 from django.urls import include, path
 

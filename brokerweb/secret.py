@@ -1,4 +1,4 @@
-"""Files under ``var/`` are their owner's alone, and secrets that Waxwing makes for itself on first start are there."""
+"""File permissions of ``var/`` (owner only), and secrets created on first start."""
 
 import os
 import secrets
@@ -7,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 OWNER_ONLY = 0o077
-"""The umask: what others could read is created for the owner alone, by whichever library opens it."""
+"""The umask: every library creates files for the owner only."""
 TIGHTENED = ("*.sqlite3*", "*.json", "secret_key", "*.sock*", "log", "log/*", "redis", "redis/*", "redis/*/*")
-"""What an installation made before that was so, and holds secrets."""
+"""Files with secrets created by earlier versions."""
 
 
 def keep_private(var: Path) -> None:
-    """From now on this process, and those that it starts, create files that nobody but their owner reads.
+    """Make this process and its children create files readable by their owner only.
 
-    Closes ``var`` to others, too, unless it is somebody else's directory.
+    Also restricts ``var``, unless it belongs to another user.
     """
     os.umask(OWNER_ONLY)
     var.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def keep_private(var: Path) -> None:
 
 
 def tighten(var: Path) -> None:
-    """Takes from others what they may do with secrets that lie under ``var`` already."""
+    """Restrict the permissions of existing secrets under ``var``."""
     for pattern in TIGHTENED:
         for path in var.glob(pattern):
             with suppress(PermissionError, FileNotFoundError):
@@ -38,7 +38,7 @@ def _close(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Writes a file that nobody but its owner could read at any moment."""
+    """Write a file that only its owner can read at any time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -46,7 +46,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def kept_secret(path: Path) -> str:
-    """The secret in ``path``, made on first use. Processes that start together agree on one: the first link wins."""
+    """The secret in ``path``, created on first use. Concurrent processes agree on one: the first link wins."""
     if not path.exists():
         own = path.with_name(f"{path.name}.{os.getpid()}")
         write_private(own, secrets.token_urlsafe(48))

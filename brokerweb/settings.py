@@ -1,20 +1,20 @@
-"""Django's settings. Everything that differs between machines is an environment variable, read here and nowhere else.
+"""Django settings. Everything that differs between machines is an environment variable, read only here.
 
 ===================== =======================================================================================
-``WAXWING_VAR``        where data lie; default ``var/`` beside ``manage.py``
+``WAXWING_VAR``        data directory; default ``var/`` next to ``manage.py``
 ``DATABASE_URL``       ``postgresql://user:password@host:5432/name``; without it SQLite in ``var/waxwing.sqlite3``
-``REDIS_URL``          ``redis://:password@host:port``; without it queue, layer and cache live in this process
+``REDIS_URL``          ``redis://:password@host:port``; without it queue, channel layer and cache are in-process
 ``WAXWING_HOST``       this host's name in rows and queues; default the machine's name
-``WAXWING_DEBUG``      ``1`` for Django's debug pages
+``WAXWING_DEBUG``      ``1`` enables Django's debug pages
 ``WAXWING_RECONCILE_S`` seconds between two rounds of the reconciler; default 1
-``WAXWING_HOSTS``      further host names the web answers to, comma separated
+``WAXWING_HOSTS``      further accepted host names, comma-separated
 ``WAXWING_HTTPS``      ``1`` behind TLS: secure cookies, HSTS and redirects
-``WAXWING_SECRET_KEY`` instead of the one kept in ``var/secret_key``
-``WAXWING_URL``        the address that readers open, for links in notifications
-``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma separated: ``127.0.0.0/8,10.1.0.0/16``
-``WAXWING_REST_RATE``  requests a second that REST takes of one token (50; 0 any), twice as many of an address without
-``WAXWING_LOG_IN_RATE`` log-ins a second from one address, whatever names are tried (1; 0 any number)
-``WAXWING_BODY_S``     seconds that the body of a request may take (60; 1 to 600)
+``WAXWING_SECRET_KEY`` replaces the key in ``var/secret_key``
+``WAXWING_URL``        the public base URL, for links in notifications
+``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma-separated: ``127.0.0.0/8,10.1.0.0/16``
+``WAXWING_REST_RATE``  REST requests per second and token (50; 0: unlimited); twice as many per address without a token
+``WAXWING_LOG_IN_RATE`` logins per second and address, for any user names (1; 0: unlimited)
+``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -55,54 +55,65 @@ except InvalidSetting as error:
 
 # --- Limits ---------------------------------------------------------------------------------------------------------
 MAX_BROKERS = 1_000
-"""Of one topology: as many as one host launches within ``overlay.deployment.phases.LAUNCH_LIMIT_S``."""
+"""Maximum brokers of a topology: what one host launches within ``overlay.deployment.phases.LAUNCH_LIMIT_S``."""
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
-"""Of a request's body, with its files: a document in a form or in JSON, where quotes are written longer."""
+"""Maximum request body including files: a document in a form or in JSON, where escaped quotes take more space."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
-"""The form of an experiment has 17 for each of its faults, of which 200 are allowed."""
+"""The experiment form has 17 fields per fault, and up to 200 faults."""
 BODY_SECONDS = number(os.environ, "WAXWING_BODY_S", 60)
-"""From a request's head to the end of its body, from 1 to 600 s. Shorter, a slow connection cannot send a large
-document: 60 s are 10 MB at 170 kB/s; longer, whoever sends slowly has one of the places below for longer."""
+"""Timeout from a request's headers to the end of its body, 1 to 600 s. Shorter: slow connections cannot send large
+documents (60 s allow 10 MB at 170 kB/s). Longer: slow senders occupy the slots below for longer.
+"""
 if not 1 <= BODY_SECONDS <= 600:
     raise ImproperlyConfigured(f"WAXWING_BODY_S must be from 1 to 600, not {BODY_SECONDS:g}")
 BODIES_AT_ONCE = 50
-"""That have begun and not ended, of 500 MB on the disk together at most; those that come in one piece are not counted.
-More fill the disk; fewer refuse people who upload at the same time."""
+"""Maximum number of incomplete bodies, together at most 500 MB on disk; bodies that arrive at once do not count.
+More fill the disk; fewer refuse concurrent uploads.
+"""
 BODIES_OF_ONE_ADDRESS = 10
-"""Of these: who sends many slowly leaves room for others. More leave less; fewer refuse people behind one address."""
+"""Maximum per address, so that one slow sender leaves slots to others. Fewer refuse users behind one address."""
 HEAD_SECONDS = 30
-"""For the head of a request, which is small. Longer, whoever sends none has a connection, an open file, for longer."""
+"""Timeout of request headers. Longer: idle clients hold a connection, which is an open file, for longer."""
 LEASE_SECONDS = 30
-"""How long a run goes on without its worker: more than one takes to be started again, or is stopped for by a busy
-machine. Shorter, a run ends for less; longer, its brokers run on longer for nobody."""
+"""Time a run continues without its worker: longer than a worker's restart, or a pause on a busy machine. Shorter:
+runs fail needlessly. Longer: brokers of a lost run use the host for longer.
+"""
 WORKER_MISSING_SECONDS = 15
 RECONCILE_SECONDS = float(os.environ.get("WAXWING_RECONCILE_S", "1"))
-"""Between two rounds of the reconciler, a quarter of it while runs are under way; from 0.1 to 10 s, less than
-the two above. Tasks do not wait for it. Longer, what no task did is done later; shorter, the database is asked more."""
+"""Interval of the reconciler, a quarter of it while runs are active; 0.1 to 10 s, less than the two above. Tasks do
+not wait for it. Longer: work of lost tasks is done later. Shorter: more database queries.
+"""
 if not 0.1 <= RECONCILE_SECONDS <= 10:
     raise ImproperlyConfigured(f"WAXWING_RECONCILE_S must be from 0.1 to 10, not {RECONCILE_SECONDS:g}")
 REPORT_TIMEOUT_SECONDS = 15 * 60
 NOTICE_TIMEOUT_SECONDS = 10.0
-"""For one attempt at telling somebody."""
+"""Timeout of one delivery attempt."""
 CONTEXT_DEADLINE_SECONDS = 10.0
-"""For one answer through the REST front, which a thread of the web waits for: as long as any client asks a broker."""
+"""Timeout of a context query through REST, which blocks a thread of the web process: that of any client."""
 REST_WINDOW_S = 10
-"""Over which requests to REST, and log-ins, are counted: as many may come at once, and so long may it take until more
-may."""
+"""Window in which REST requests and logins are counted: the allowed burst, and the longest wait for the next
+request.
+"""
 REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
-"""Requests a second of one token, or one person's browser; 0 for any number. One core answers some 200: a script that
-asks without a pause leaves most of it to others, and what looks at fifty things each second is not refused."""
+"""Requests per second of a token or browser session; 0: unlimited. One core serves some 200: a busy script leaves
+most of it to others, and a monitor with 50 requests per second is not refused.
+"""
 REST_ADDRESS_RATE = 2 * REST_RATE
-"""Requests a second from one address, which several people may share, without a log-in or a valid token."""
+"""Requests per second of an address, which several users may share, without login or valid token."""
 LOG_IN_RATE = number(os.environ, "WAXWING_LOG_IN_RATE", 1)
-"""Log-ins a second from one address, of any names, over the same window; 0 for any number. Each takes a core for half a
-second: more slow pages down; fewer make people behind one address wait who come at the same time."""
+"""Logins per second and address, for any user names, over the same window; 0: unlimited. Each takes half a second of
+a core: more slow pages down; fewer delay users behind one address.
+"""
 PASSWORD_CHECKS_WAITING = 10
-"""Passwords that are checked, one at a time, or wait for it, 5 s at most. More would wait longer, in a thread each."""
+"""Maximum number of password checks that run or wait, one at a time, 5 s at most. More would wait longer, each in a
+thread.
+"""
 WEBHOOK_NETWORKS = networks(os.environ, "WAXWING_WEBHOOKS")
-"""Private networks, loopback among them, that webhooks may reach; none by default, as who may set up a webhook may
-otherwise have this machine post to whatever trusts it. Link-local addresses, where clouds keep keys, never."""
+"""Private networks, including loopback, that webhooks may reach; none by default, because users who create webhooks
+could otherwise reach services that trust this machine. Link-local addresses, where clouds serve credentials, are
+never allowed.
+"""
 
 # --- Django ---------------------------------------------------------------------------------------------------------
 DEBUG = os.environ.get("WAXWING_DEBUG") == "1"
@@ -153,7 +164,7 @@ MIDDLEWARE = [
     "brokerweb.entrance.known_methods",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Pages and JSON become a tenth; Django adds a random length, so that sizes do not tell of secrets in them.
+    # Compresses pages and JSON to a tenth; Django adds a random length, so that sizes do not reveal secrets.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -189,7 +200,7 @@ DATABASES = {"default": database(os.environ, VAR)}
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
-"""Files are served from where they lie in the source: no collection step between a clone and a page."""
+"""Static files are served from the source tree, without a collection step."""
 
 # --- Redis: queue, websocket layer, cache -----------------------------------------------------------------------------
 REDIS_URL = os.environ.get("REDIS_URL", "")
@@ -207,8 +218,8 @@ if REDIS_URL:
     CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "channels_redis.core.RedisChannelLayer",
-            # The layer blocks 5 s in BZPOPMIN and redis-py 8 gives up after 5 s by default, which would drop every idle
-            # websocket (channels_redis issue 422); hence no time-out here.
+            # The layer blocks 5 s in BZPOPMIN, and redis-py 8 times out after 5 s by default, which would drop every
+            # idle websocket (channels_redis issue 422); hence no timeout here.
             "CONFIG": {"hosts": [{"address": _redis(1), "socket_timeout": None, "socket_connect_timeout": 2}]},
         }
     }
@@ -243,7 +254,7 @@ CELERY_BROKER_CONNECTION_RETRY = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # Ten times the longest task; a report is the longest.
+    # Ten times the longest task, a report.
     "visibility_timeout": 10 * REPORT_TIMEOUT_SECONDS,
     "socket_timeout": 10,
     "socket_connect_timeout": 2,
@@ -253,7 +264,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in ("default", "spark", HOST_QUEUE)]
-# Each with an exchange of its own: on a shared one with the default key every queue would get every message.
+# Each queue has its own exchange: on a shared one with the default key, every queue would get every message.
 CELERY_TASK_ROUTES = {
     "brokerweb.reports.tasks.run_report": {"queue": "spark"},
     "brokerweb.simulations.tasks.simulate": {"queue": "spark"},
@@ -280,7 +291,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# --- Who may come in --------------------------------------------------------------------------------------------------
+# --- Authentication and security ------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -301,12 +312,12 @@ AXES_ENABLE_ACCESS_FAILURE_LOG = False
 
 HTTPS = os.environ.get("WAXWING_HTTPS") == "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked on loopback by what watches the parts, without TLS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # requested on loopback without TLS by the process manager
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Plain HTTP on loopback is the default; each of these is on under WAXWING_HTTPS=1.
+# Plain HTTP on loopback is the default; WAXWING_HTTPS=1 enables these.
 SILENCED_SYSTEM_CHECKS = [] if HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
 
 CONTENT_SECURITY_POLICY = {
@@ -314,7 +325,7 @@ CONTENT_SECURITY_POLICY = {
         "default-src": [SELF],
         "script-src": [SELF],
         "style-src": [SELF],
-        # Charts place their tooltips by style attributes.
+        # Charts position tooltips with style attributes.
         "style-src-attr": [UNSAFE_INLINE],
         "img-src": [SELF, "data:", "blob:"],
         "connect-src": [SELF],
@@ -354,7 +365,7 @@ REST_FRAMEWORK = {
     ],
     "EXCEPTION_HANDLER": "brokerweb.api.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "brokerweb.api.schema.Schema",
-    # `?format=` chooses the form of samples (csv, json, parquet), which are streamed and never pass a renderer.
+    # `?format=` selects the format of samples (csv, json, parquet), which are streamed and bypass renderers.
     "URL_FORMAT_OVERRIDE": None,
 }
 DRF_STANDARDIZED_ERRORS = {"EXCEPTION_FORMATTER_CLASS": "brokerweb.api.errors.Formatter"}
@@ -394,7 +405,9 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "axes": {"level": "WARNING"},
-        "brokerweb.control.acting": {"level": "INFO"},  # what tasks did, though Celery sets the root to WARNING
+        "brokerweb.control.acting": {
+            "level": "INFO"
+        },  # results of tasks, although Celery sets the root logger to WARNING
         "kombu": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
     },

@@ -1,4 +1,4 @@
-"""Every HTTP address: REST and its documentation, health, admin; each app and each system brings its own pages."""
+"""The URLconf: REST with its documentation, health checks, admin, and the pages of apps and systems."""
 
 from django.contrib import admin
 from django.templatetags.static import static
@@ -21,7 +21,7 @@ PAGES = (
     "notices",
     "calibration",
 )
-"""Apps whose ``urls`` are pages."""
+"""Apps with pages."""
 
 handler500 = "brokerweb.wrong.server_error"
 
@@ -34,7 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("admin/", admin.site.urls),
-    path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # asked for by pages that name no icon
+    path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # for pages without an icon of their own
     path("", include("brokerweb.run_urls")),
     *(path("", include(f"brokerweb.{app}.urls")) for app in PAGES),
     *(path("", include(web.urls)) for web in webs() if web.urls),

@@ -1,4 +1,4 @@
-"""Tokens in the admin: seen and revoked. Their text was shown once, to whoever made them."""
+"""Tokens in the admin: list and revoke. A token's text is shown only once, when it is created."""
 
 from __future__ import annotations
 

@@ -7,4 +7,4 @@ class AccountsConfig(AppConfig):
     name = "brokerweb.accounts"
 
     def ready(self) -> None:
-        import_module("brokerweb.accounts.passwords")  # for its receiver; it needs the models, which are there now
+        import_module("brokerweb.accounts.passwords")  # registers its signal receiver; must run after models are loaded

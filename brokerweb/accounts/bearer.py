@@ -1,4 +1,4 @@
-"""Who may do what through REST: the logged-in read, operators write, and a read-only token never writes."""
+"""Permissions of the REST API: authenticated users read, operators write, read-only tokens never write."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from brokerweb.accounts.models import Scope, Token
 
 
 class BearerAuthentication(TokenAuthentication):
-    """``Authorization: Bearer <token>``. Looked up once a request, though its throttle and its view both ask."""
+    """``Authorization: Bearer <token>``. Looked up once per request, for both throttle and view."""
 
     def authenticate(self, request: Request | HttpRequest) -> Any:
         asked: Any = getattr(request, "_request", request)
@@ -27,7 +27,7 @@ class BearerAuthentication(TokenAuthentication):
 
 
 class OperatorWrites(BasePermission):
-    """Reading needs a log-in; changing needs an operator and, with a token, one that is read-write."""
+    """Reading needs authentication. Writing needs an operator and, with a token, a read-write one."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         user = request.user
@@ -36,7 +36,7 @@ class OperatorWrites(BasePermission):
         if request.method in SAFE_METHODS:
             return True
         if isinstance(request.auth, Token) and request.auth.scope != Scope.WRITE:
-            self.message = "This token is read-only; make a read-write one to change things."
+            self.message = "This token is read-only. Create a read-write token to make changes."
             return False
-        self.message = "Only operators change things; this account may look."
+        self.message = "This account is read-only. Changes need the operator role."
         return bool(user.is_staff)

@@ -1,4 +1,4 @@
-"""Bounds on guessing passwords, and on the work of checking them: each takes a core for half a second."""
+"""Limits on password guessing and on the cost of checking passwords: each check takes half a second of a core."""
 
 import math
 import time
@@ -14,35 +14,38 @@ from brokerweb.kit.error_body import body
 from brokerweb.kit.throttles import host_of, windows
 
 PASSWORDS_CHECKED = {"/login/", "/admin/login/", "/api/tokens/", "/account/password/"}
-"""Addresses that check a password of whoever sends one."""
+"""URLs that check a password sent by a client."""
 BUSY_S = 5
-"""After which who waits now has been served."""
+"""Retry-After in seconds: by then the requests that wait now have been served."""
 
 
 def locked_out(request: HttpRequest, credentials: dict[str, Any] | None = None, *_: Any) -> HttpResponse:
-    """Status 429 and when to try again, as JSON below ``/api/`` and as a page elsewhere."""
+    """Status 429 with Retry-After, as JSON below ``/api/`` and as a page elsewhere."""
     seconds = int(settings.AXES_COOLOFF_TIME.total_seconds())
-    sentence = f"Too many failed log-ins for this name from this address; try again in {seconds // 60} minutes."
+    sentence = f"Too many failed logins for this name from this address. Try again in {seconds // 60} minutes."
     return _refused(request, "locked_out", sentence, seconds)
 
 
 def password_throttle(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """429 beyond ``LOG_IN_RATE`` from one address, whatever names are tried, which the lock-out does not see. Passwords
-    are checked one at a time, so that pages keep the other cores, and where too many wait for that, 429 as well.
+    """Status 429 beyond ``LOG_IN_RATE`` attempts from one address, whatever names are tried; the lock-out counts by
+    name.
+
+    Passwords are checked one at a time so that pages keep the other cores. If too many requests wait for a check, the
+    status is 429 as well.
     """
     places, turn = BoundedSemaphore(settings.PASSWORD_CHECKS_WAITING), Lock()
 
-    def door(request: HttpRequest) -> HttpResponse:
+    def wrapper(request: HttpRequest) -> HttpResponse:
         if request.method != "POST" or request.path not in PASSWORDS_CHECKED:
             return answer(request)
         who = f"log-in:{host_of(request.META.get('REMOTE_ADDR', ''))}"
         left_s = windows.wait_s(who, settings.LOG_IN_RATE, time.time())
         if left_s is not None:
             seconds = math.ceil(left_s)
-            sentence = f"Too many log-ins from this address; try again in {seconds} s."
+            sentence = f"Too many login attempts from this address. Try again in {seconds} s."
             return _refused(request, "throttled", sentence, seconds)
         if not places.acquire(blocking=False):
-            sentence = f"Too many people log in at once; try again in {BUSY_S} s."
+            sentence = f"Too many concurrent logins. Try again in {BUSY_S} s."
             return _refused(request, "throttled", sentence, BUSY_S)
         try:
             with turn:
@@ -50,7 +53,7 @@ def password_throttle(answer: Callable[[HttpRequest], HttpResponse]) -> Callable
         finally:
             places.release()
 
-    return door
+    return wrapper
 
 
 def _refused(request: HttpRequest, code: str, sentence: str, seconds: int) -> HttpResponse:

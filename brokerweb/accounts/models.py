@@ -1,4 +1,4 @@
-"""Tokens of people. Users are Django's own: staff are operators and may change things, everyone else may look."""
+"""API tokens. Users are Django's own: staff are operators with write access, all others are read-only."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Scope(models.TextChoices):
 
 
 class Token(AbstractAuthToken):
-    """One key to the REST API; only its digest is kept."""
+    """A REST API token; only its digest is stored."""
 
     id: Any = models.CharField(max_length=20, unique=True, default=new_id, editable=False)
     name = models.CharField(max_length=100, blank=True)

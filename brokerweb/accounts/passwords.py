@@ -1,7 +1,7 @@
-"""What follows from a new password, or from none, wherever it is set: the account page, the admin or a command.
+"""Consequences of a password change, however it is made: on the account page, in the admin or by a command.
 
-Sessions, and the websockets that were opened with them, end by Django's own doing: both carry its digest.
-Tokens, and the websockets that were opened with one, end here.
+Django ends sessions and their websockets itself, because both carry the password's digest. This module revokes tokens,
+which also ends their websockets.
 """
 
 from __future__ import annotations
@@ -17,28 +17,26 @@ from brokerweb.accounts.models import Token
 
 
 class EndsTokens:
-    """Tokens that were made under the old password open nothing any more.
+    """Revokes tokens that were created before a password change.
 
-    One of ``AUTH_PASSWORD_VALIDATORS``: Django calls them once a password has been changed, and not where it merely
-    stores the same one under a newer hash. It demands nothing of a password.
+    One of ``AUTH_PASSWORD_VALIDATORS``: Django calls them after a password change, but not when it only upgrades the
+    hash. Accepts every password.
     """
 
     def validate(self, password: str, user: AbstractBaseUser | None = None) -> None: ...
 
     def get_help_text(self) -> str:
-        return "A new password ends the account’s other sessions and revokes its tokens."
+        return "Changing the password ends the account’s other sessions and revokes its tokens."
 
     def password_changed(self, password: str, user: AbstractBaseUser) -> None:
         Token.objects.filter(user=user.pk).delete()
 
 
 @receiver(pre_save, sender=User)
-def end_tokens_of_who_has_no_password_any_more(
-    sender: type[User], instance: User, update_fields: Any = None, **sent: Any
-) -> None:
-    """``set_unusable_password``, the admin's switch "disabled" too: Django tells no validator of it.
+def end_tokens_without_password(sender: type[User], instance: User, update_fields: Any = None, **sent: Any) -> None:
+    """Handles ``set_unusable_password`` (also the admin's switch "disabled"), for which Django calls no validator.
 
-    Tokens that a program was given after that, for an account that never logs in, are left when the account is saved.
+    Tokens that a program gets afterwards, for an account that never logs in, are kept when the account is saved.
     """
     if instance.has_usable_password() or (update_fields is not None and "password" not in update_fields):
         return

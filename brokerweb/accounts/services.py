@@ -1,4 +1,4 @@
-"""What can be done with accounts and tokens. Pages, REST, the admin and commands are doors to this."""
+"""Use cases of accounts and tokens, called by pages, REST, the admin and commands."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from brokerweb.secret import write_private
 from overlay.core.errors import InvalidSetting
 
 MAX_TOKENS = 50
-"""Of one account: those of a script that makes one whenever it runs do not pile up."""
+"""Per account. A limit, so that a script that creates a token on every run does not accumulate them."""
 OPERATOR = "operator"
 
 
 def make_token(user: User, *, name: str = "", scope: str = Scope.WRITE) -> tuple[Token, str]:
-    """A new token and its text, which nobody can read again. Raises ``InvalidSetting``.
+    """Create a token; return it with its text, which cannot be read again. Raises ``InvalidSetting``.
 
-    Where the account has ``MAX_TOKENS`` the expired ones make room and, if there are none, the oldest.
+    An account that has ``MAX_TOKENS`` loses its expired tokens or, if there are none, its oldest one.
     """
     if scope not in Scope.values:
         raise InvalidSetting("scope", f"must be one of {', '.join(Scope.values)}, not {scope!r:.40}")
@@ -45,17 +45,17 @@ def _make_room(user: User) -> None:
 
 
 def tokens_of(user: User) -> QuerySet[Token]:
-    """A user's own tokens, newest first."""
+    """The user's tokens, newest first."""
     return Token.objects.filter(user=user)
 
 
 def revoke(token: Token) -> None:
-    """The token opens nothing any more."""
+    """Revoke the token."""
     token.delete()
 
 
 def make_operator() -> User:
-    """The operator of a fresh house, with a password nobody chose, kept in ``var/operator.json`` (mode 0600)."""
+    """Create the operator of a new installation with a random password, stored in ``var/operator.json`` (mode 0600)."""
     kept = Path(settings.VAR) / "operator.json"
     user = User.objects.filter(username=OPERATOR).first()
     if user is not None:

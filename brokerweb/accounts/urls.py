@@ -1,4 +1,4 @@
-"""Addresses of log-in, log-out and the account page."""
+"""URLs of login, logout and the account page."""
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path

@@ -1,4 +1,4 @@
-"""The account page: who you are, your password, and your keys to the REST API."""
+"""The account page: user, password and REST API tokens."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -19,7 +19,7 @@ from overlay.core.errors import InvalidSetting
 @login_required
 @never_cache
 def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None = None) -> HttpResponse:
-    """``fresh`` is a token that was just made: it is shown this once."""
+    """``fresh`` is a new token, shown only in this response."""
     context = {
         "tokens": services.tokens_of(person(request)),
         "scopes": Scope.choices,
@@ -33,7 +33,7 @@ def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None 
 
 @posted
 def make_token(request: HttpRequest) -> HttpResponse:
-    """Answers with the page itself and not a redirect, so that the token is never stored to be shown later."""
+    """Renders the page instead of redirecting, so that the token is not stored for the next request."""
     try:
         _, fresh = services.make_token(
             person(request),
@@ -48,13 +48,13 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @posted
 def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     services.revoke(get_object_or_404(services.tokens_of(person(request)), id=token_id))
-    messages.success(request, "Revoked the token; what still uses it is refused from now on.")
+    messages.success(request, "Token revoked. Programs that use it no longer have access.")
     return redirect("account")
 
 
 class Password(SuccessMessageMixin, PasswordChangeView):
-    """A new password, for whoever knows the present one."""
+    """Changes the password; asks for the current one."""
 
     template_name = "accounts/password.html"
     success_url = reverse_lazy("account")
-    success_message = "The password is changed; your other sessions have ended and your tokens are revoked."
+    success_message = "Password changed. Your other sessions have ended and your tokens are revoked."

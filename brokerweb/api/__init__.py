@@ -1,5 +1,5 @@
-"""REST: ``*_views`` are the doors, one module per app; ``shapes`` is what goes in and out.
+"""The REST API: ``*_views`` has one module per app; ``shapes`` has the request and response bodies.
 
-What all doors share is in ``resources``, ``errors``, ``auth``, ``parsers``, ``filters``, ``pages``, ``streams`` and
-``schema``; ``health`` is for whoever watches the house.
+Shared parts: ``resources``, ``errors``, ``auth``, ``parsers``, ``filters``, ``pages``, ``streams`` and ``schema``.
+``health`` serves health checks and metrics.
 """

@@ -8,7 +8,7 @@ class ApiConfig(AppConfig):
     name = "brokerweb.api"
 
     def ready(self) -> None:
-        """Name in REST's document the enumerations that systems bring."""
+        """Name the enumerations of systems in the OpenAPI document."""
         from brokerweb.systems.registry import webs
 
         names: Any = settings.SPECTACULAR_SETTINGS["ENUM_NAME_OVERRIDES"]

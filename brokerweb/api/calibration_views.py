@@ -1,4 +1,4 @@
-"""REST's door to the calibration: how far simulated response times may be believed."""
+"""REST endpoint of the calibration: error of simulated response times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from telemetry.lake.manifest import machine
 
 
 class OverRunsSerializer(serializers.Serializer):
-    """With its 95 % interval over runs."""
+    """A value with its 95 % interval over runs."""
 
     value = serializers.FloatField()
     low = serializers.FloatField(allow_null=True)
@@ -40,25 +40,25 @@ class AnchorSerializer(serializers.Serializer):
     name = serializers.CharField()
     live = OneEngineSerializer()
     simulated = OneEngineSerializer()
-    off = OverRunsSerializer(help_text="Share by which the simulated median is away from the live one")
+    off = OverRunsSerializer(help_text="Relative error of the simulated median")
     is_close = serializers.BooleanField()
 
 
 class CalibrationSerializer(serializers.Serializer):
-    """The calibration in use, held against live runs."""
+    """The current calibration and its validation against live runs."""
 
-    own = serializers.BooleanField(help_text="Measured here; else the reference that comes with the code")
+    own = serializers.BooleanField(
+        help_text="True: measured on this installation; false: the reference shipped with the code"
+    )
     date = serializers.DateField()
     age_days = serializers.IntegerField()
     machine = ObjectField()
     code = ObjectField()
-    another_machine = serializers.BooleanField(help_text="Whether it was measured on another machine than this")
-    close = serializers.FloatField(
-        help_text="The share of the live median within which a simulated one counts as right"
-    )
-    near = serializers.IntegerField(help_text="How many of all configurations below are close")
-    anchors = AnchorSerializer(many=True, help_text="Empty where it was held against nothing")
-    growth = AnchorSerializer(many=True, help_text="A central broker with more and more providers")
+    another_machine = serializers.BooleanField(help_text="Whether it was measured on another machine")
+    close = serializers.FloatField(help_text="Relative error up to which a simulated median counts as close")
+    near = serializers.IntegerField(help_text="Number of configurations below that are close")
+    anchors = AnchorSerializer(many=True, help_text="Empty if no validation was run")
+    growth = AnchorSerializer(many=True, help_text="A central broker with an increasing number of providers")
 
 
 def _shown(one: Compared) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _shown(one: Compared) -> dict[str, Any]:
 class CalibrationView(APIView):
     @extend_schema(operation_id="calibration_retrieve", responses=CalibrationSerializer)
     def get(self, request: Request) -> Response:
-        """Live medians beside simulated ones, when and where both were measured."""
+        """Live and simulated medians, with date and machine of both measurements."""
         try:
             found = trust(Path(settings.VAR))
         except TelemetryError as error:

@@ -1,4 +1,4 @@
-"""REST's doors to the comparison of runs: the numbers of the page, for scripts and CI."""
+"""REST endpoints of the comparison of runs, for scripts and CI."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from telemetry.reports.grouping import AGGREGATES
 from telemetry.systems.registry import measures
 
 CHOOSING = [
-    OpenApiParameter("q", str, description="Which runs, in the filter language; all where left out"),
-    OpenApiParameter("runs", str, description=f"Ids of runs, with commas, at most {MOST_RUN_IDS}; `q` narrows them"),
-    OpenApiParameter("by", str, description=f"At most {MOST_BY} parameters to group by; none: all but the seed"),
-    OpenApiParameter("sort", str, description="A column; with - before it from the other end"),
+    OpenApiParameter("q", str, description="Filter expression that selects runs; default: all finished runs"),
+    OpenApiParameter("runs", str, description=f"Comma-separated run ids, at most {MOST_RUN_IDS}; `q` narrows them"),
+    OpenApiParameter("by", str, description=f"At most {MOST_BY} parameters to group by; default: by configuration"),
+    OpenApiParameter("sort", str, description="Column to sort by; a leading - reverses the order"),
 ]
 FIGURES = [
     OpenApiParameter(
         "metric",
         str,
-        description=f"At most {MOST_METRICS} of {', '.join(measures())}, with commas; the first is held against the "
+        description=f"At most {MOST_METRICS} of {', '.join(measures())}, comma-separated; the first is compared with "
         "baseline",
     ),
-    OpenApiParameter("aggregate", str, enum=list(AGGREGATES), description="Of the replicates; mean where left out"),
-    OpenApiParameter("baseline", str, description="The hash of a configuration, or a filter of the baseline's runs"),
+    OpenApiParameter(
+        "aggregate", str, enum=list(AGGREGATES), description="Aggregate over the replicates; default: mean"
+    ),
+    OpenApiParameter("baseline", str, description="Configuration hash, or filter expression of the baseline's runs"),
 ]
 OF_THE_PAGE = [
-    OpenApiParameter(name, str, description="Of the page's chart: checked, and changes nothing here")
+    OpenApiParameter(name, str, description="Parameter of the page's chart; validated, no effect here")
     for name in ("x", "y", "chart", "log", "raw")
 ]
-"""So that a query of the page is one of REST."""
-PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 500")]
+"""Accepted so that the page's query string is valid here."""
+PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 500")]
 
 
 class CompareView(APIView):
@@ -48,10 +50,10 @@ class CompareView(APIView):
         responses=shapes.ComparisonSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Finished runs, their replicates grouped, each figure with its 95 % interval and n; with a `baseline` each
-        group's difference to it, and whether that is shown to be better or worse.
+        """Finished runs, grouped into replicates. Each figure has its 95 % interval and n; with a `baseline`, each
+        group also has its difference to the baseline and a verdict.
 
-        Replicates are paired by seed where they have seeds in common. Live and simulated runs are never in one group.
+        Replicates are paired by seed if both groups share seeds. Live and simulated runs are never in one group.
         """
         found = services.compare(read(request.query_params), timezone.now())
         pages = Pages()
@@ -74,14 +76,14 @@ class DistributionView(APIView):
             OpenApiParameter(
                 "configuration",
                 str,
-                description=f"Hashes of at most {MOST_DISTRIBUTIONS} configurations, with commas; the first ones where "
-                "left out",
+                description=f"Comma-separated configuration hashes, at most {MOST_DISTRIBUTIONS}; default: the first "
+                "groups",
             ),
         ],
         responses=shapes.DistributionsSerializer,
     )
     def get(self, request: Request) -> Response:
-        """How the response times of groups are distributed, from the samples."""
+        """Distribution of response times by group, computed from samples."""
         found = services.compare(read(request.query_params), timezone.now())
         some = distribution.distributions(distribution.chosen(found, services.ordered(found)))
         results = [

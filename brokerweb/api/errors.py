@@ -1,4 +1,4 @@
-"""What services refuse, as REST's errors; ``brokerweb.kit.error_body`` has their shape."""
+"""Errors of services as REST errors; ``brokerweb.kit.error_body`` defines their shape."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 
-from brokerweb.kit.disk import told_full
+from brokerweb.kit.disk import full_disk_message
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from overlay.core.errors import InvalidSetting
@@ -19,7 +19,7 @@ from telemetry.filters import InvalidFilter
 
 
 class Formatter(ExceptionFormatter):
-    """Says what REST framework found in our words for it."""
+    """Converts errors of REST framework to this API's error body."""
 
     def format_error_response(self, error_response: ErrorResponse) -> Any:
         return body(
@@ -29,7 +29,7 @@ class Formatter(ExceptionFormatter):
 
 
 class Conflict(APIException):
-    """What was asked does not fit the state the thing is in."""
+    """The request conflicts with the current state of the object."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -43,21 +43,21 @@ class NoAnswer(APIException):
 
 
 class DiskFull(APIException):
-    """It could not be written."""
+    """Not written: the disk is full."""
 
     status_code = status.HTTP_507_INSUFFICIENT_STORAGE
     default_code = "disk_full"
 
 
 class TooLarge(APIException):
-    """The body is more than is read into memory for one request."""
+    """The body exceeds the limit."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"
 
 
 def handle(exception: Exception, context: Any) -> Response | None:
-    """What a service refused becomes a 400 that names the field, 409, 504 or 507; the rest is REST framework's."""
+    """Map errors of services to 400 (with the field), 409, 504 or 507; REST framework handles the rest."""
     if isinstance(exception, InvalidFilter):
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
@@ -68,7 +68,7 @@ def handle(exception: Exception, context: Any) -> Response | None:
     elif isinstance(exception, NotAnswered):
         exception = NoAnswer(str(exception))
     elif isinstance(exception, RequestDataTooBig):
-        exception = TooLarge(f"The body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes.")
-    elif full := told_full(exception):
+        exception = TooLarge(f"The body exceeds {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes.")
+    elif full := full_disk_message(exception):
         exception = DiskFull(full)
     return exception_handler(exception, context)

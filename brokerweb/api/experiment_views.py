@@ -1,4 +1,4 @@
-"""REST's doors to experiments, and to the presets that they may begin with."""
+"""REST endpoints of experiments and presets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ExperimentViewSet(Resource):
 
     @extend_schema(request=BODY, responses={201: shapes.ExperimentSerializer})
     def create(self, request: Request) -> Response:
-        """Topologies by id or name, or as objects that make them (`{kind: ring, brokers: 10}`); JSON or YAML."""
+        """Topologies are given by id, by name or as objects (`{kind: ring, brokers: 10}`). Body: JSON or YAML."""
         body = dict(self._body(request))
         wants_report = body.pop("report_when_done", False)
         if not isinstance(wants_report, bool):
@@ -51,10 +51,10 @@ class ExperimentViewSet(Resource):
         request=shapes.ThresholdsBody, responses=shapes.ExperimentSerializer, parameters=[IF_MATCH], filters=False
     )
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Other thresholds, the only thing of it that may change: what its runs are stays as it was launched.
+        """Change the thresholds, the only mutable part of an experiment.
 
-        Runs that are done are judged again before the answer, and their events say who demanded what; those that are
-        yet to be done are judged then.
+        Finished runs are evaluated again before the response, and their events record the change. Other runs are
+        evaluated when they finish.
         """
         texts = self.parsed(shapes.ThresholdsBody)["thresholds"]
         judging.demand(experiment := self.get_object(), texts, self.user, seen(request))
@@ -63,35 +63,36 @@ class ExperimentViewSet(Resource):
     @extend_schema(request=BODY, responses=shapes.EstimateSerializer)
     @action(detail=False, methods=["post"])
     def estimate(self, request: Request) -> Response:
-        """What launching this would make; nothing is saved."""
+        """Estimate of a launch: run count, duration and disk space. Nothing is saved."""
         body = {name: value for name, value in self._body(request).items() if name != "report_when_done"}
         return Response(shapes.EstimateSerializer(estimates.estimate(body)).data)
 
     @staticmethod
     def _body(request: Request) -> dict[str, Any]:
         if not isinstance(request.data, dict):
-            raise InvalidSetting("", "the body must be an object")
+            raise InvalidSetting("", "the body must be a JSON object")
         return request.data
 
     @extend_schema(responses=YAML_ANSWER, filters=False)
     @action(detail=True)
     def yaml(self, request: Request, pk: str) -> HttpResponse:
-        """Its definition with its topologies in it: the body of another one, here or elsewhere."""
+        """The definition with its topologies inline: a valid body to create the experiment here or elsewhere."""
         return _yaml(documents.text(self.get_object().definition))
 
     @extend_schema(
         operation_id="experiments_configurations",
         parameters=[
-            format_parameter("json where it is left out"),
-            OpenApiParameter("sort", str, enum=list(results.SORTS), description="The median where it is left out"),
+            format_parameter("Default: json"),
+            OpenApiParameter("sort", str, enum=list(results.SORTS), description="Default: the median"),
         ],
         responses=a_table(),
         filters=False,
     )
     @action(detail=True)
     def configurations(self, request: Request, pk: str) -> HttpResponse:
-        """What each configuration has come to, as the experiment's page shows it: what varies, n, the figures in µs
-        with their 95 % intervals, runs, failed ones and thresholds. A row for each, whole."""
+        """Results by configuration: varied parameters, n, figures in µs with 95 % intervals, run counts, failures and
+        thresholds. Not paged.
+        """
         sort, form = request.query_params.get("sort", ""), checked(request.query_params.get("format", JSON))
         if sort and sort not in results.SORTS:
             raise InvalidSetting("sort", f"must be one of {', '.join(results.SORTS)}, not {sort!r:.40}")
@@ -102,20 +103,20 @@ class ExperimentViewSet(Resource):
     @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
-        """Creates the runs and queues them, in random order."""
+        """Create the runs and queue them in random order."""
         order = self.parsed(shapes.LaunchBody)
         return _launched(experiments.launch(self.get_object(), self.user, **order))
 
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"], url_path="retry-failed")
     def retry_failed(self, request: Request, pk: str) -> Response:
-        """Its failed runs again, each once, with their configurations and seeds."""
+        """Queue failed runs again, each once, with their configurations and seeds."""
         return _launched(experiments.retry_failed(self.get_object(), self.user))
 
     @extend_schema(request=None, responses={200: shapes.CancelledSerializer})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Cancels its runs that have not ended, keeping what was measured."""
+        """Cancel unfinished runs. Data measured so far is kept."""
         return Response({"cancelled": experiments.cancel_all(self.get_object())})
 
     @extend_schema(request=None, responses={204: None})
@@ -134,7 +135,7 @@ def _yaml(text: str) -> HttpResponse:
 
 
 class PresetViewSet(ViewSet):
-    """Experiments to begin with: the body of `POST /api/experiments/`, and what it is for."""
+    """Predefined experiments: a body of `POST /api/experiments/` and its purpose."""
 
     serializer_class = shapes.PresetSerializer
     pagination_class = Pages
@@ -153,11 +154,11 @@ class PresetViewSet(ViewSet):
     @extend_schema(responses=YAML_ANSWER, parameters=[OpenApiParameter("id", str, "path")])
     @action(detail=True)
     def yaml(self, request: Request, pk: str) -> HttpResponse:
-        """The preset's file, comments and all."""
+        """The preset's YAML file, including comments."""
         return _yaml(self._preset(pk).text)
 
     @staticmethod
     def _preset(name: str) -> Preset:
         if name not in PRESETS:
-            raise NotFound(f"There is no preset called {name!r:.40}.")
+            raise NotFound(f"No preset is named {name!r:.40}.")
         return PRESETS[name]

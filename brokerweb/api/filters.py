@@ -1,4 +1,4 @@
-"""What REST's lists are filtered by."""
+"""Filters of lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from brokerweb.kit.picks import MOST_TYPED
 
 
 class Filters(FilterSet):
-    """A text that is longer than anything has is refused: the database takes no pattern of many pages."""
+    """Refuses overlong text values: databases limit the length of patterns."""
 
     FILTER_DEFAULTS = {
         **FilterSet.FILTER_DEFAULTS,
@@ -18,6 +18,6 @@ class Filters(FilterSet):
 
 
 class FilterBackend(DjangoFilterBackend):
-    """Of a view's ``filterset_fields``."""
+    """Filters by a view's ``filterset_fields``."""
 
     filterset_base = Filters

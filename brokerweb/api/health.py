@@ -1,4 +1,4 @@
-"""Whether the house is alive, whether it is ready to run, and its figures for Prometheus."""
+"""Liveness, readiness and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from telemetry.formatting import sentence
 
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """This process answers."""
+    """Liveness: this process responds."""
     return JsonResponse({"alive": True, "version": settings.VERSION})
 
 
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Whether a run that was launched now would begin; 503 and what is missing if not."""
+    """Readiness to execute runs: 200, or 503 with the missing parts."""
     checks = {name: _told(check) for name, check in CHECKS.items()}
     missing = [told for told in checks.values() if told]
     body = {
@@ -41,7 +41,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         "missing": missing,
     }
     response = JsonResponse(body, status=503 if missing else 200)
-    # Asked every moment while the house starts: its log would be nothing else.
+    # Polled continuously during start-up; logging it would drown the log.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
@@ -50,7 +50,7 @@ def _told(check: Callable[[], str]) -> str:
     try:
         return check()
     except (DatabaseError, OSError) as error:
-        return f"The database cannot be used: {error}."
+        return f"Database error: {error}."
 
 
 def _database() -> str:
@@ -65,15 +65,15 @@ def _redis() -> str:
         with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as client:
             client.ping()
     except redis.RedisError as error:
-        return f"Redis does not answer: {error}."
+        return f"Redis is unavailable: {error}."
     return ""
 
 
 def _supervisor() -> str:
     host = host_here()
     if host is None or not host.alive:
-        return ""  # the check of the worker says so
-    return "" if host.supervisor else f"This host has no supervisor of brokers: {host.problem}"
+        return ""  # reported by the check of the worker
+    return "" if host.supervisor else f"This host has no broker supervisor: {host.problem}"
 
 
 def _disk() -> str:
@@ -91,15 +91,20 @@ CHECKS: dict[str, Callable[[], str]] = {
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For Prometheus, from this machine or with a log-in."""
+    """Prometheus metrics, for clients on this machine or authenticated ones."""
     if not (request.user.is_authenticated or ip_address(request.META["REMOTE_ADDR"] or "0.0.0.0").is_loopback):  # noqa: S104
-        return HttpResponse("Metrics are for this machine, or after a log-in.", status=403, content_type="text/plain")
+        return HttpResponse(
+            "Metrics are available from this machine or with authentication.", status=403, content_type="text/plain"
+        )
     registry = CollectorRegistry()
     _states(registry, "waxwing_runs", "Runs by state", Run, RunState.values)
     _states(registry, "waxwing_networks", "Networks by state", Network, NetworkState.values)
     _states(registry, "waxwing_reports", "Reports by state", Report, ReportState.values)
     age = Gauge(
-        "waxwing_worker_heartbeat_age_seconds", "Since a host's worker was heard of", ["host"], registry=registry
+        "waxwing_worker_heartbeat_age_seconds",
+        "Seconds since the last heartbeat of a host's worker",
+        ["host"],
+        registry=registry,
     )
     brokers = Gauge("waxwing_network_brokers", "Brokers of a network by state", ["network", "state"], registry=registry)
     for host in Host.objects.all():

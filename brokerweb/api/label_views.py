@@ -1,4 +1,4 @@
-"""REST's doors to tags and to the views that people saved."""
+"""REST endpoints of tags and saved views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from brokerweb.experiments.models import SavedView, Tag
 from brokerweb.runlist import saved_views
 
 
-@extend_schema_view(list=extend_schema(description="Every tag that a run bears, by name."))
+@extend_schema_view(list=extend_schema(description="All tags in use, sorted by name."))
 class TagViewSet(Resource):
     queryset = Tag.objects.annotate(runs_count=Count("runs")).order_by("name")
     serializer_class = shapes.TagSerializer
@@ -31,21 +31,21 @@ class TagViewSet(Resource):
 
     @extend_schema(request=shapes.TagBody, responses=shapes.TagSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
-        """Another name for it, on every run that bears it."""
+        """Rename the tag on all its runs."""
         renamed = labels.rename(self.get_object(), self.parsed(shapes.TagBody)["name"])
         return self.shown(self.get_queryset().get(pk=renamed.pk))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, name: str) -> Response:
-        """Takes it off every run."""
+        """Remove the tag from all runs."""
         self.get_object().delete()
         return Response(status=204)
 
 
 class OwnViews(OwnToken):
-    """Everybody may save views for themselves, but not by a read-only token."""
+    """Every user may save views of their own, but not with a read-only token."""
 
-    message = "This token is read-only; make a read-write one to save views."
+    message = "This token is read-only. Create a read-write token to save views."
 
 
 @extend_schema_view(list=extend_schema(description="Your own views."))

@@ -1,4 +1,4 @@
-"""Which form an answer has: JSON, or what the address and ``?format=`` say."""
+"""Response format: JSON, unless the URL or ``?format=`` selects another one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rest_framework.request import Request
 
 
 class Negotiation(DefaultContentNegotiation):
-    """Refuses nobody for what ``Accept`` names.
+    """Ignores the ``Accept`` header.
 
-    Tables, reports and files never pass a renderer, so who accepts nothing but ``text/html`` or ``text/csv`` may well
-    be given that; errors are JSON for everybody.
+    Tables, reports and files bypass renderers, so a client that accepts only ``text/html`` or ``text/csv`` can receive
+    them. Errors are always JSON.
     """
 
     def select_renderer(

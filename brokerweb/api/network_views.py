@@ -1,4 +1,4 @@
-"""REST's doors to networks and hosts."""
+"""REST endpoints of networks and hosts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NetworkViewSet(Resource):
 
     @extend_schema(request=shapes.NetworkBody, responses={201: shapes.NetworkSerializer})
     def create(self, request: Request) -> Response:
-        """Deploys a topology as a network that stays up."""
+        """Deploy a topology as a network that runs until it is stopped."""
         body = self.parsed(shapes.NetworkBody)
         topology = chosen(Topology.objects.all(), [body.pop("topology")], "topology")[0]
         return self.shown(networks.deploy(**body, topology=topology, owner=self.user), 201)
@@ -38,24 +38,24 @@ class NetworkViewSet(Resource):
     @extend_schema(request=None, responses=shapes.NetworkSerializer)
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: str) -> Response:
-        """Brings it up again."""
+        """Start the network."""
         return self.shown(networks.start(self.get_object()))
 
     @extend_schema(request=None, responses=shapes.NetworkSerializer)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stops it; its brokers leave and end."""
+        """Stop the network; its brokers leave the overlay and exit."""
         return self.shown(networks.stop(self.get_object()))
 
     @extend_schema(
         operation_id="networks_brokers_list",
-        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 1,000")],
+        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 1,000")],
         responses=RunBrokerListSerializer,
         filters=False,
     )
     @action(detail=True, url_path="brokers")
     def brokers(self, request: Request, pk: str) -> Response:
-        """Each broker's state; its load since the last look, and on the host that runs them its memory."""
+        """State and load of each broker; memory only on the host that runs the brokers."""
         network = self.get_object()
         shown = looking.frame(network)
         rows = looking.rows_of(network, shown)
@@ -64,7 +64,7 @@ class NetworkViewSet(Resource):
     @extend_schema(operation_id="networks_broker_retrieve", responses=NetworkBrokerSerializer, filters=False)
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
     def broker(self, request: Request, pk: str, index: str) -> Response:
-        """One broker: neighbours, counters and its last steps, as it wrote them down."""
+        """One broker: neighbours, counters and latest steps."""
         network = self.get_object()
         return Response(looking.one_of(network, _index(network, index)))
 
@@ -77,10 +77,10 @@ class NetworkViewSet(Resource):
     )
     @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/restart", url_name="restart-broker")
     def restart_broker(self, request: Request, pk: str, index: str) -> Response:
-        """Restarts one broker at its address, within a few seconds; the data that it holds in memory are lost.
+        """Restart one broker at its address within a few seconds. It loses the data in its memory.
 
-        `restarting` of the answer names the brokers whose restart is ordered and has not begun. 409 where it cannot be
-        restarted now.
+        `restarting` in the response lists brokers with a pending restart. Returns 409 if the broker cannot be restarted
+        now.
         """
         network = self.get_object()
         return self.shown(networks.restart_broker(network, _index(network, index), self.user))
@@ -90,21 +90,23 @@ class NetworkViewSet(Resource):
     )
     @action(detail=True, url_path="events", pagination_class=None)
     def events(self, request: Request, pk: str) -> Response:
-        """What happened to it and to its brokers, newest first; at most 50."""
+        """Events of the network and its brokers, newest first; at most 50."""
         return Response(shapes.NetworkEventSerializer(history.newest(self.get_object()), many=True).data)
 
     @extend_schema(
         operation_id="networks_series_retrieve",
         parameters=[
-            OpenApiParameter("broker", int, description="Index of one broker; without it all of them together"),
-            OpenApiParameter("step", int, enum=[tier.step_s for tier in TIERS], description="Seconds; 5 without it"),
+            OpenApiParameter("broker", int, description="Broker index; default: all brokers together"),
+            OpenApiParameter(
+                "step", int, enum=[tier.step_s for tier in TIERS], description="Step in seconds; default: 5"
+            ),
         ],
         responses=shapes.NetworkSeriesSerializer,
         filters=False,
     )
     @action(detail=True, pagination_class=None)
     def series(self, request: Request, pk: str) -> Response:
-        """How it answered its own probes, and its load and memory: half an hour by 5 s, or a day by the minute."""
+        """Time series of probes, load and memory: 30 minutes in steps of 5 s, or one day in steps of 1 min."""
         network = self.get_object()
         broker = _broker(network, request)
         said = request.query_params.get("step", str(TIERS[0].step_s))
@@ -130,13 +132,13 @@ class HostViewSet(Resource):
 
 
 def _broker(network: Network, request: Request) -> int | None:
-    """The broker that is to be asked; ``None`` for any."""
+    """The broker to query; ``None`` for any."""
     return numbers.chosen(network, request.query_params.get("broker", ""))
 
 
 def _index(network: Network, text: str) -> int:
-    """The broker that the path names. Raises ``NotFound``."""
+    """The broker index in the path. Raises ``NotFound``."""
     try:
         return numbers.read(network, text)
     except InvalidSetting:
-        raise NotFound("This network has no broker of this number.") from None
+        raise NotFound("This network has no broker with this index.") from None

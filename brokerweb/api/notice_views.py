@@ -1,4 +1,4 @@
-"""REST's doors to notifications."""
+"""REST endpoints of notifications."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ KIND_CHOICES = [(kind.value, kind.label) for kind in NoticeKind if kind.value in
 class TargetBody(Body):
     name = serializers.CharField(max_length=100)
     channel = serializers.CharField(help_text="email or webhook")
-    address = serializers.CharField(max_length=500, help_text="An e-mail address, or an http or https address")
+    address = serializers.CharField(max_length=500, help_text="An e-mail address, or an HTTP or HTTPS URL")
     kinds = serializers.ListField(
-        child=serializers.CharField(max_length=40), max_length=20, help_text="Of what it is told"
+        child=serializers.CharField(max_length=40), max_length=20, help_text="Event kinds to report"
     )
     secret = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="Webhooks are signed with it, in X-Waxwing-Signature"
+        required=False, default="", allow_blank=True, help_text="Key of the webhook signature in X-Waxwing-Signature"
     )
 
 
@@ -40,8 +40,10 @@ class TargetChange(Body):
 
 
 class TargetSerializer(serializers.ModelSerializer):
-    address = serializers.SerializerMethodField(help_text="Of a webhook its host only: its path is often a password")
-    signed = serializers.SerializerMethodField(help_text="Whether it has a secret")
+    address = serializers.SerializerMethodField(
+        help_text="For webhooks only the host: the path often contains a secret"
+    )
+    signed = serializers.SerializerMethodField(help_text="Whether a secret is set")
     kinds: Any = serializers.ListField(child=serializers.ChoiceField(choices=KIND_CHOICES))
     channel = serializers.ChoiceField(choices=Channel.choices)
     owner: Any = serializers.CharField(source="owner.username", default="")
@@ -93,7 +95,7 @@ class TargetViewSet(Resource):
 
     @extend_schema(request=TargetBody, responses={201: TargetSerializer})
     def create(self, request: Request) -> Response:
-        """Somebody to be told from now on."""
+        """Create a target."""
         return self.shown(services.create(**self.parsed(TargetBody), owner=self.user), 201)
 
     @extend_schema(request=TargetChange, responses=TargetSerializer, parameters=[IF_MATCH])
@@ -108,12 +110,12 @@ class TargetViewSet(Resource):
     @extend_schema(operation_id="notifications_test", request=None, responses={202: DeliverySerializer})
     @action(detail=True, methods=["post"])
     def test(self, request: Request, pk: str) -> Response:
-        """Sends it a test; how it went is among its deliveries a moment later."""
+        """Send a test notice; the result appears in its deliveries."""
         return Response(DeliverySerializer(services.test(self.get_object())).data, status=202)
 
     @extend_schema(operation_id="notifications_deliveries", responses=DeliverySerializer(many=True), filters=False)
     @action(detail=True)
     def deliveries(self, request: Request, pk: str) -> Response:
-        """What it was told, the newest first, and how that went."""
+        """Deliveries of this target with their results, newest first."""
         page = self.paginate_queryset(self.get_object().deliveries.select_related("notice"))
         return self.get_paginated_response(DeliverySerializer(page, many=True).data)

@@ -1,4 +1,4 @@
-"""Lists are paged."""
+"""Pagination of lists."""
 
 from rest_framework.pagination import PageNumberPagination
 

@@ -1,4 +1,4 @@
-"""Pages of lists that are no rows of the database."""
+"""Pagination of lists that do not come from the database."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from overlay.core.errors import InvalidSetting
 
 MOST_DIGITS = 12
-"""Of a number in a query; of all that is allowed none has more."""
+"""Digits of a number in a query string; every allowed number is shorter."""
 
 
 def links(request: Request, query: dict[str, Any], page: int, pages: int) -> dict[str, str | None]:
-    """The addresses of the pages beside this one."""
+    """URLs of the next and the previous page."""
     here = request.build_absolute_uri(request.path)
 
     def link(number: int) -> str | None:
@@ -25,7 +25,7 @@ def links(request: Request, query: dict[str, Any], page: int, pages: int) -> dic
 
 
 def whole(request: Request, name: str, default: int, low: int, high: int) -> int:
-    """A whole number of the query. Raises ``InvalidSetting``."""
+    """An integer query parameter. Raises ``InvalidSetting``."""
     text = request.query_params.get(name, str(default))
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS or not low <= int(text) <= high:
         raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
@@ -33,7 +33,7 @@ def whole(request: Request, name: str, default: int, low: int, high: int) -> int
 
 
 def part_of(request: Request, rows: Sequence[Any]) -> dict[str, Any]:
-    """One page of ``rows``, as the query asks: 100 of them, at most 1,000. Raises ``InvalidSetting``."""
+    """One page of ``rows``: 100 by default, at most 1,000. Raises ``InvalidSetting``."""
     page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
-    beside = links(request, {"page_size": size}, page, -(-len(rows) // size))
-    return {"count": len(rows), **beside, "results": rows[(page - 1) * size : page * size]}
+    page_links = links(request, {"page_size": size}, page, -(-len(rows) // size))
+    return {"count": len(rows), **page_links, "results": rows[(page - 1) * size : page * size]}

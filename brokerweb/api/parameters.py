@@ -1,6 +1,6 @@
-"""REST refuses a parameter that an address does not have: a misspelt filter, which nobody read, returned everything.
+"""Unknown query parameters are refused: a misspelt filter that is silently ignored would return everything.
 
-What an address has is what its OpenAPI document says, so neither can be forgotten.
+The known parameters are those in the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from drf_spectacular.generators import SchemaGenerator
 from brokerweb.kit.error_body import body
 
 MOST_NAMED = 10
-"""Unknown parameters that one answer names."""
+"""Unknown parameters listed in one response."""
 
 
 class KnownParameters:
-    """Middleware: 400 names what is unknown and what is known. ``format=json`` is taken wherever the answer is JSON."""
+    """Middleware: status 400 lists unknown and known parameters. Every JSON response accepts ``format=json``."""
 
     def __init__(self, answer: Callable[[HttpRequest], HttpResponse]) -> None:
         self._answer = answer
@@ -36,13 +36,13 @@ class KnownParameters:
             unknown.remove("format")
         if not unknown:
             return None
-        told = f"it has {', '.join(known)}" if known else "it has none"
-        refused = [(name[:40], "unknown", f"This address has no parameter {name!r:.40}; {told}.") for name in unknown]
+        hint = f"known parameters: {', '.join(known)}" if known else "it has no parameters"
+        refused = [(name[:40], "unknown", f"Unknown parameter {name!r:.40}; {hint}.") for name in unknown]
         return JsonResponse(body(refused[:MOST_NAMED]), status=400)
 
 
 def _known_to(view: Any, method: str) -> list[str] | None:
-    """The parameters of an operation; ``None`` of what the document does not describe, such as itself."""
+    """The parameters of an operation; ``None`` if the OpenAPI document does not describe it."""
     method = method.lower().replace("head", "get")
     action = getattr(view, "actions", {}).get(method, method)
     described = known_parameters()
@@ -52,7 +52,7 @@ def _known_to(view: Any, method: str) -> list[str] | None:
 
 @cache
 def known_parameters() -> dict[tuple[type, str], list[str]]:
-    """By view and action, or method where a view has no actions."""
+    """Known parameters by view and action, or by view and method for views without actions."""
     generator = SchemaGenerator()
     paths = generator.get_schema(public=True)["paths"]
     found = {}

@@ -1,4 +1,4 @@
-"""How a request's body is read."""
+"""Parsers of request bodies."""
 
 from typing import IO, Any
 
@@ -14,14 +14,14 @@ YAML = "application/yaml"
 
 
 class JSONParser(parsers.JSONParser):
-    """JSON within the limits of ``overlay.core.untrusted``. Raises ``ParseError``, or ``InvalidSetting`` of a field."""
+    """JSON within the limits of ``overlay.core.untrusted``. Raises ``ParseError`` or ``InvalidSetting``."""
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         encoding = (parser_context or {}).get("encoding", settings.DEFAULT_CHARSET)
         try:
             return read_json(stream.read().decode(encoding))
         except (UnicodeDecodeError, LookupError):
-            raise ParseError(f"The body is not text in {encoding:.40}.") from None
+            raise ParseError(f"The body is not valid {encoding:.40} text.") from None
         except Unreadable as error:
             if error.field:
                 raise InvalidSetting(error.field, f"The body {error}.") from None
@@ -29,10 +29,10 @@ class JSONParser(parsers.JSONParser):
 
 
 class YAMLParser(parsers.BaseParser):
-    """A document as ``python -m telemetry sweep`` reads it."""
+    """A YAML document, as read by ``python -m telemetry sweep``."""
 
     media_type = YAML
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
-        """Raises ``InvalidSetting`` of the field ``document``, with line and column."""
+        """Raises ``InvalidSetting`` for the field ``document``, with line and column."""
         return documents.read(stream.read(documents.MOST_BYTES + 1))

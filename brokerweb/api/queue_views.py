@@ -1,4 +1,4 @@
-"""REST's doors to the queue: how long it is, and its pause."""
+"""REST endpoints of the queue: state, pause, resume."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from brokerweb.experiments.queue_position import Queue
 
 
 class QueueSerializer(serializers.Serializer):
-    """The runs that wait, and what holds them."""
+    """State of the run queue."""
 
-    paused = serializers.BooleanField(help_text="Nothing that waits is launched; what runs goes on")
+    paused = serializers.BooleanField(help_text="True: queued runs are not launched; active runs continue")
     since = serializers.DateTimeField(allow_null=True)
-    by = serializers.CharField(allow_blank=True, help_text="Who paused it")
-    held = serializers.CharField(allow_blank=True, help_text="What holds it: a pause, or too little space on the disk")
+    by = serializers.CharField(allow_blank=True, help_text="User who paused the queue")
+    held = serializers.CharField(allow_blank=True, help_text="Reason the queue is held: a pause or low disk space")
     queued = serializers.IntegerField()
     active = serializers.IntegerField()
-    ends_s = serializers.FloatField(allow_null=True, help_text="Seconds until the last one ends; null while unknown")
+    ends_s = serializers.FloatField(
+        allow_null=True, help_text="Seconds until the last queued run ends; null if unknown"
+    )
 
 
 def queue_shown() -> Response:
@@ -44,14 +46,14 @@ def queue_shown() -> Response:
 class QueueView(APIView):
     @extend_schema(operation_id="queue_retrieve", responses=QueueSerializer)
     def get(self, request: Request) -> Response:
-        """How many runs wait, until when, and whether they are held."""
+        """Number of queued runs, expected end, and whether the queue is held."""
         return queue_shown()
 
 
 class QueuePauseView(APIView):
     @extend_schema(operation_id="queue_pause", request=None, responses=QueueSerializer)
     def post(self, request: Request) -> Response:
-        """Launches nothing more until it is resumed; what runs goes on. Done twice, the second changes nothing."""
+        """Pause the queue: queued runs are not launched until it is resumed; active runs continue. Idempotent."""
         pause.pause(cast(User, request.user))
         return queue_shown()
 
@@ -59,6 +61,6 @@ class QueuePauseView(APIView):
 class QueueResumeView(APIView):
     @extend_schema(operation_id="queue_resume", request=None, responses=QueueSerializer)
     def post(self, request: Request) -> Response:
-        """Lets it go on."""
+        """Resume the queue."""
         pause.resume()
         return queue_shown()

@@ -1,4 +1,4 @@
-"""REST's doors to reports and schedules."""
+"""REST endpoints of reports and schedules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReportViewSet(Resource):
 
     @extend_schema(request=shapes.ReportBody, responses={201: shapes.ReportSerializer})
     def create(self, request: Request) -> Response:
-        """Orders a report; Spark computes it."""
+        """Create a report; Spark computes it."""
         body = self.parsed(shapes.ReportBody)
         report = reports.create(
             kind=body["kind"],
@@ -55,43 +55,44 @@ class ReportViewSet(Resource):
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Deletes it with its files; 409 while it is queued or computed. The runs that it is about stay."""
+        """Delete a report and its files; 409 while it is queued or computed. Its runs are kept."""
         reports.delete(self.get_object())
         return Response(status=204)
 
     @extend_schema(request=None, responses=shapes.ReportSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Stops it."""
+        """Cancel the report."""
         return self.shown(reports.cancel(self.get_object()))
 
     @extend_schema(
         operation_id="reports_configurations",
-        parameters=[format_parameter("json where it is left out")],
+        parameters=[format_parameter("Default: json")],
         responses=a_table(),
         filters=False,
     )
     @action(detail=True)
     def configurations(self, request: Request, pk: str) -> HttpResponseBase:
-        """What it found of each configuration, a row for each: settings, figures with their intervals, outcomes,
-        memory and published values. The whole result has its charts and its provenance, too."""
+        """Results by configuration, one row each: settings, figures with intervals, outcomes, memory and published
+        values. The complete result also has charts and provenance.
+        """
         form, report = checked(request.query_params.get("format", JSON)), self.get_object()
         if report.state != ReportState.DONE:
-            raise NotFound(f"This report is {report.state}; its table is there once it is done.")
+            raise NotFound(f"This report is {report.state}. Its table is available when it is done.")
         content = written(tables.configurations(report.result), form)
         return taken_away(content, form, f"report-{report.pk}-configurations")
 
     @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR}, filters=False)
     @action(detail=True)
     def html(self, request: Request, pk: str) -> HttpResponseBase:
-        """The whole report as one self-contained file."""
+        """The report as one self-contained HTML file."""
         report = self.get_object()
         path = reports.html_file(report)
         if path is None:
-            raise NotFound(f"This report is {report.state}; its file is there once it is done.")
+            raise NotFound(f"This report is {report.state}. Its file is available when it is done.")
         response = download(request, file_chunks(path), f"report-{report.pk}.html", "text/html; charset=utf-8")
         response["Content-Disposition"] = f'inline; filename="report-{report.pk}.html"'
-        # The file brings its own scripts and reaches nothing: not the network, not this origin's cookies.
+        # The file has its own scripts and needs no access to the network or to this origin's cookies.
         response["Content-Security-Policy"] = f"sandbox allow-scripts allow-downloads; {POLICY}"
         return response
 
@@ -134,7 +135,7 @@ class ScheduleViewSet(Resource):
     @extend_schema(operation_id="schedules_fire", request=None, responses={201: shapes.FiringSerializer})
     @action(detail=True, methods=["post"])
     def fire(self, request: Request, pk: str) -> Response:
-        """Does now what it does by the clock; what came of it."""
+        """Run the schedule now and return the result."""
         firing = schedules.fire(self.get_object().pk, self.user)
         if firing is None:
             raise NotFound("This schedule was deleted.")
@@ -144,14 +145,14 @@ class ScheduleViewSet(Resource):
     @extend_schema(operation_id="schedules_history", responses=shapes.FiringSerializer(many=True), filters=False)
     @action(detail=True)
     def history(self, request: Request, pk: str) -> Response:
-        """What came of its last 200 times, the newest first."""
+        """The last 200 executions, newest first."""
         page = self.paginate_queryset(self.get_object().firings.all())
         firings = schedules.dressed(Firing.objects.filter(pk__in=[one.pk for one in page or []]))
         return self.get_paginated_response(shapes.FiringSerializer(firings, many=True).data)
 
 
 def dress(schedule: Schedule) -> Schedule:
-    """With its times in words, as the serializer shows them."""
+    """Adds its times in words for the serializer."""
     schedule.crontab, schedule.every_s = schedules.words(schedule)  # type: ignore[attr-defined]
     schedule.hours = schedules.in_words(schedule)  # type: ignore[attr-defined]
     schedule.next = schedules.next_times(schedule, timezone.now())  # type: ignore[attr-defined]

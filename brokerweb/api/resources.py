@@ -1,4 +1,4 @@
-"""What the views of all resources share."""
+"""Shared behaviour of resource views."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 
 IF_MATCH = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description="The `mark` of what was read: 409 if it was changed since"
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The `mark` of the version that was read; 409 if it changed since",
 )
-"""Of what several people may change."""
-MARK_HELP = "Of what can be changed here, as it is; sent as If-Match, nobody else's change is written over"
+"""For objects that several users may change."""
+MARK_HELP = "Mark of the current values. Send it as If-Match to avoid overwriting other changes"
 
 
 def seen(request: Request) -> str:
-    """The mark that ``If-Match`` names; empty where it is left out."""
+    """The mark in ``If-Match``; empty if missing."""
     return request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
 
 
 class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
-    """A read-only resource; in lists it may show less."""
+    """A read-only resource; lists may show fewer fields."""
 
     summary_serializer: type[BaseSerializer] | None = None
 
@@ -42,11 +45,11 @@ class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet)
 
     @property
     def user(self) -> User:
-        """Who asks; the permission has made sure that somebody does."""
+        """The authenticated user; the permission guarantees that there is one."""
         return cast(User, self.request.user)
 
     def parsed(self, shape: type[BaseSerializer]) -> dict[str, Any]:
-        """The request's body, checked field by field."""
+        """The validated request body."""
         body = shape(data=self.request.data)
         body.is_valid(raise_exception=True)
         return body.validated_data
@@ -57,14 +60,14 @@ class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet)
 
 
 def chosen(queryset: QuerySet, ids: list[str], field: str) -> list[Any]:
-    """The rows with these ids, all of them. Raises ``InvalidSetting``."""
+    """The rows with these ids; all must exist. Raises ``InvalidSetting``."""
     rows = {row.pk: row for row in queryset.filter(pk__in=ids)}
     if missing := [one for one in ids if one not in rows]:
-        raise InvalidSetting(field, f"there is none with the id {missing[0]!r:.40}")
+        raise InvalidSetting(field, f"unknown id {missing[0]!r:.40}")
     return [rows[one] for one in dict.fromkeys(ids)]
 
 
 def settings_shown(described: Iterable[SettingInfo]) -> list[dict[str, Any]]:
-    """Described settings as JSON."""
+    """Descriptions of settings as JSON."""
     names = ("name", "kind", "default", "unit", "help", "low", "high", "choices")
     return [{name: getattr(info, name) for name in names} for info in described]

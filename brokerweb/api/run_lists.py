@@ -1,4 +1,4 @@
-"""REST's lists of runs: which are chosen, and in what order."""
+"""REST lists of runs: filters and order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from telemetry.filters import Comparison, parse
 
 
 class RunFilter(FilterSet):
-    """``q`` says all; the others are for one thing each, and narrow it further."""
+    """``q`` is a complete filter expression. The other parameters test one field each and narrow it further."""
 
     q = CharFilter(method="by_filter", help_text=FILTER_HELP)
-    tag = CharFilter(method="by_tag", help_text="A tag that it bears; none, any")
-    engine = ChoiceFilter(choices=[(name, name) for name in ENGINES])  # a generated column, of a kind it does not know
+    tag = CharFilter(method="by_tag", help_text="A tag of the run; none, any")
+    engine = ChoiceFilter(
+        choices=[(name, name) for name in ENGINES]
+    )  # a generated column of a type that django-filter does not know
 
     class Meta:
         model = Run
@@ -48,9 +50,9 @@ FIELDS = ("created", "position", "state", "replicate", "launched_at", "ended_at"
 
 
 class RunOrdering(OrderingFilter):
-    """By every column of the list, figures among them; what was not measured comes last."""
+    """By every column of the list, including figures; missing values come last."""
 
-    ordering_description = "`-p95` is the largest p95 first; any column of the list of runs, and several with commas."
+    ordering_description = "Any column of the list of runs, comma-separated; `-p95` sorts by p95, largest first."
 
     def get_valid_fields(self, queryset: Any, view: Any, context: Any = None) -> list[tuple[str, str]]:
         return [(name, name) for name in (*FIELDS, *(one.name for one in COLUMNS.values() if one.sort))]

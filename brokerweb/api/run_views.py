@@ -1,4 +1,4 @@
-"""REST's doors to runs: their course, their samples, what happened to them."""
+"""REST endpoints of runs: series, samples, events."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunViewSet(RunBrokers, Resource):
     filter_backends = [DjangoFilterBackend, RunOrdering]
 
     def get_queryset(self) -> QuerySet[Run]:
-        """In a list without the documents, of some kilobytes each, that it does not show."""
+        """Lists omit the documents of several kilobytes that they do not show."""
         rows = super().get_queryset()
         if self.action != "list":
             return rows
@@ -59,14 +59,14 @@ class RunViewSet(RunBrokers, Resource):
 
     @extend_schema(request=label_shapes.LabelsBody, responses=shapes.RunSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Its note, its tags, and whether retention passes it by."""
+        """Change the note, the tags and whether the run is kept from retention."""
         labels.change(run := self.get_object(), self.parsed(label_shapes.LabelsBody), seen=seen(request))
         return self.shown(Run.objects.get(pk=run.pk))
 
     @extend_schema(request=label_shapes.BulkBody, responses=label_shapes.BulkSerializer)
     @action(detail=False, methods=["post"])
     def bulk(self, request: Request) -> Response:
-        """One thing done with many runs; with `dry_run` it is only said what would be done."""
+        """Apply an action to many runs; `dry_run` only reports the effect."""
         body = self.parsed(label_shapes.BulkBody)
         planned = bulk.plan(body["action"], self._chosen(body), body.get("tag", ""))
         if not body["dry_run"]:
@@ -77,58 +77,58 @@ class RunViewSet(RunBrokers, Resource):
     @staticmethod
     def _chosen(body: dict[str, Any]) -> QuerySet[Run]:
         if ("q" in body) == ("runs" in body):
-            raise InvalidSetting("runs", "say which runs by one of the two: their ids in runs, or a filter in q")
+            raise InvalidSetting("runs", "select runs by either runs (ids) or q (a filter)")
         if "q" in body:
             return runs_matching(body["q"], timezone.now())
         rows = Run.objects.filter(pk__in=body["runs"])
         if missing := set(body["runs"]).difference(rows.values_list("pk", flat=True)):
-            raise InvalidSetting("runs", f"there is none with the id {min(missing)!r:.40}")
+            raise InvalidSetting("runs", f"unknown id {min(missing)!r:.40}")
         return rows
 
     @extend_schema(responses=label_shapes.FieldSerializer(many=True), filters=False)
     @action(detail=False, pagination_class=None)
     def fields(self, request: Request) -> Response:
-        """What a filter may name: every field with its unit and an example."""
+        """Fields of the filter language, with unit and example."""
         named = {**RUN_FIELDS, **FIGURES, **SETTINGS}
         return Response(label_shapes.FieldSerializer(named.values(), many=True).data)
 
     @extend_schema(
         parameters=[
             OpenApiParameter("q", str, description=FILTER_HELP),
-            OpenApiParameter("columns", str, description="With commas; see the list's page"),
-            OpenApiParameter("sort", str, description="One column; -p95 is the largest first"),
+            OpenApiParameter("columns", str, description="Comma-separated column names; see the list's page"),
+            OpenApiParameter("sort", str, description="One column; a leading - sorts the largest first"),
             *(OpenApiParameter(old, str, description=f"As `{name} = …` in `q`") for old, name in listing.OLD.items()),
-            OpenApiParameter("size", str, description="Of the list's page; a file has all rows"),
-            format_parameter("csv where it is left out"),
+            OpenApiParameter("size", str, description="Page size of the list's page; no effect on the file"),
+            format_parameter("Default: csv"),
         ],
         responses=a_table(),
         filters=False,
     )
     @action(detail=False)
     def export(self, request: Request) -> HttpResponseBase:
-        """The list of runs as a file: its columns in its order, units in their names, at most 10,000 rows."""
+        """The list of runs as a file: same columns and order, units in the column names, at most 10,000 rows."""
         asked = listing.of_address(request.query_params)
         return exported(asked, request.query_params.get("format", CSV))
 
     @extend_schema(request=None, responses=shapes.RunSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Stops it now, keeping what was measured."""
+        """Cancel the run. Data measured so far is kept."""
         return self.shown(experiments.cancel(self.get_object()))
 
     @extend_schema(request=None, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"])
     def rerun(self, request: Request, pk: str) -> Response:
-        """The same configuration with the same seed again, as a new run."""
+        """Run the same configuration with the same seed again, as a new run."""
         return self.shown(experiments.rerun(self.get_object(), self.user), 201)
 
     @extend_schema(responses={200: OpenApiTypes.OBJECT}, filters=False)
     @action(detail=True)
     def series(self, request: Request, pk: str) -> Response:
-        """The run's course as its page shows it: the snapshot that the websocket sends.
+        """Time series of the run: the snapshot that the websocket sends.
 
-        `marks` are what its charts mark, each with `at_s`, `until_s` (null for an instant), a `label` and its `kind`:
-        phase, fault or membership (brokers that go and come). Of many changes neighbouring ones are one mark.
+        `marks` are the event markers of the charts, each with `at_s`, `until_s` (null for an instant), `label` and
+        `kind`: phase, fault or membership (brokers that leave and join). Close events are merged into one marker.
         """
         return Response(snapshots.current(self.get_object()))
 
@@ -136,23 +136,23 @@ class RunViewSet(RunBrokers, Resource):
         parameters=[
             PAGED_AS_JSON,
             OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 10,000"),
+            OpenApiParameter("page_size", int, description="Maximum 10,000"),
         ],
         responses=a_table(PAGE_OF_OBJECTS),
         filters=False,
     )
     @action(detail=True)
     def samples(self, request: Request, pk: str) -> HttpResponseBase:
-        """Every request and update, as the clients wrote them down.
+        """All requests and updates, as recorded by the clients.
 
-        Of a request also its `truth`, held against what had been provided: fresh, stale, expired, false_not_found,
-        proved_not_found, lost or refused; by how much an answer was behind the newest value (`stale_ms`); and whether
-        there was something to be found (`existed`). Runs that were collected before that was known lack these three.
+        A request has a `truth`, judged against the data provided before it: fresh, stale, expired, false_not_found,
+        proved_not_found, lost or refused; `stale_ms`, the age of the answer relative to the newest value; and
+        `existed`, whether valid data existed. Runs collected by earlier versions lack these three.
         """
         run = self.get_object()
         path = samples.parquet_path(run)
         if path is None:
-            raise NotFound(removed_sentence(run) or "This run has no samples; they are there once it was collected.")
+            raise NotFound(removed_sentence(run) or "This run has no samples. They are available once it is collected.")
         name = f"samples-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"
         form = request.query_params.get("format", "json")
         if form == "csv":
@@ -168,15 +168,16 @@ class RunViewSet(RunBrokers, Resource):
         page = whole(request, "page", 1, 1, 10**9)
         size = whole(request, "page_size", 1_000, 1, 10_000)
         total = samples.count(path)
-        beside = links(request, {"format": "json", "page_size": size}, page, -(-total // size))
+        page_links = links(request, {"format": "json", "page_size": size}, page, -(-total // size))
         results = list(samples.rows(path, (page - 1) * size, size))
-        return Response({"count": total, **beside, "results": results})
+        return Response({"count": total, **page_links, "results": results})
 
     @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"], url_path="what-if")
     def what_if(self, request: Request, pk: str) -> Response:
-        """One thing changed, as a new run with the same seed and arrivals; on demand in every replicate of its
-        configuration that was not changed so before, so that the difference has an interval over seeds."""
+        """Repeat the run with one change, as a new run with the same seed and arrivals. Optionally repeat every
+        replicate that does not have this change yet, so that the difference has an interval over seeds.
+        """
         run, change = self.get_object(), request.data
         which = change.get("replicates", "one") if isinstance(change, Mapping) else "one"
         if which not in ("one", "all"):
@@ -190,11 +191,13 @@ class RunViewSet(RunBrokers, Resource):
     @extend_schema(responses=replay_shapes.DifferenceSerializer, filters=False)
     @action(detail=True)
     def difference(self, request: Request, pk: str) -> Response:
-        """What changed from the run that this one varies or repeats, request by request."""
+        """Difference to the run that this one varies or repeats, request by request."""
         run = self.get_object()
         before, found = whatif.baseline(run), whatif.difference(run)
         if before is None or found is None:
-            raise NotFound("There is no difference: it is held against no run, or one of the two is not done.")
+            raise NotFound(
+                "No difference available: the run is not compared with another run, or one of the two is not done."
+            )
         outcomes = [dict(zip(("before", "after", "requests"), row, strict=True)) for row in found.whole.outcomes]
         by_seed = replay_shapes.SeedSerializer(found.seeds, many=True).data
         whole = {**asdict(found.whole), "outcomes": outcomes, "by_seed": by_seed}
@@ -203,6 +206,6 @@ class RunViewSet(RunBrokers, Resource):
     @extend_schema(responses=shapes.RunEventSerializer(many=True), filters=False)
     @action(detail=True)
     def events(self, request: Request, pk: str) -> Response:
-        """What happened to it, oldest first: its changes of state and what its processes reported."""
+        """Events of the run, oldest first: state changes and reports of its processes."""
         page = self.paginate_queryset(history.of_run(self.get_object()))
         return self.get_paginated_response(shapes.RunEventSerializer(page, many=True).data)

@@ -1,4 +1,4 @@
-"""What OpenAPI says of every operation without its view saying it: the one shape of an error, and the throttles."""
+"""Parts of the OpenAPI document common to all operations: the error body and throttling."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
-    """How the documentation describes our tokens."""
+    """Describes token authentication in the OpenAPI document."""
 
     target_class = "brokerweb.accounts.bearer.BearerAuthentication"
     name = "token"
@@ -18,25 +18,25 @@ class BearerScheme(OpenApiAuthenticationExtension):
 
 
 class ErrorEntry(serializers.Serializer):
-    field = serializers.CharField(help_text="The field at fault, dotted when nested; empty if none")
+    field = serializers.CharField(help_text="The invalid field, dotted if nested; empty if none")
     code = serializers.CharField()
     sentence = serializers.CharField()
 
 
 class Error(ErrorEntry):
-    """The first error on top, all of them in ``errors``."""
+    """The first error at the top level, all errors in ``errors``."""
 
     errors: Any = ErrorEntry(many=True)
 
 
 RETRY_AFTER = {
     "schema": {"type": "integer", "minimum": 0},
-    "description": "Seconds after which requests are taken again",
+    "description": "Seconds until requests are accepted again",
 }
 
 
 class Schema(AutoSchema):
-    """Adds the error response as the default one, and that of throttles with its header."""
+    """Adds the default error response, and that of throttling with its header."""
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)

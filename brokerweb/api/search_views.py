@@ -1,4 +1,4 @@
-"""REST's door to the search by name."""
+"""REST endpoint of the search by name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from brokerweb.finder.services import KINDS, LONGEST, find
 class FoundSerializer(serializers.Serializer):
     kind = serializers.CharField(help_text=f"One of page, {', '.join(kind.name for kind in KINDS)}")
     name = serializers.CharField()
-    about = serializers.CharField(help_text="State, size or purpose, in a few words")
-    address = serializers.CharField(help_text="Path of its page")
+    about = serializers.CharField(help_text="State, size or purpose")
+    address = serializers.CharField(help_text="Path of the page")
 
 
 class SearchSerializer(serializers.Serializer):
@@ -34,16 +34,16 @@ class SearchView(APIView):
             OpenApiParameter(
                 "q",
                 str,
-                description=f"Words, each part of a name; at most {LONGEST} characters. The name of a kind narrows to "
-                "it: `run 3 ring`. Empty: the first few of each kind",
+                description=f"Words that a name must contain; at most {LONGEST} characters. A kind narrows "
+                "the search: `run 3 ring`. Empty: the first rows of each kind",
             )
         ],
         responses=SearchSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Everything with a page by its name: experiments, runs, topologies, networks, reports, schedules, hosts, tags,
-        the caller's saved views, pages and actions. The best fit first, a few of each kind. Pages on which something
-        is changed are listed for operators only.
+        """Search experiments, runs, topologies, networks, reports, schedules, hosts, tags, the caller's saved views,
+        pages and actions by name. Best match first, a few of each kind. Pages that make changes are listed for
+        operators only.
         """
         text = request.query_params.get("q", "")
         found = find(text, cast(User, request.user))

@@ -1,4 +1,4 @@
-"""REST's doors to what lies on the disk."""
+"""REST endpoints of disk usage and retention."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from brokerweb.retention.removal import Plan
 
 class PolicySerializer(serializers.Serializer):
     max_days = serializers.IntegerField(
-        allow_null=True, help_text="Files of runs that ended earlier go; null: no limit"
+        allow_null=True, help_text="Delete files of runs that ended earlier; null: no limit"
     )
     max_gb = serializers.FloatField(
-        allow_null=True, help_text="Of all files of ended runs; the oldest go; null: no limit"
+        allow_null=True,
+        help_text="Maximum size of all files of ended runs; the oldest are deleted first; null: no limit",
     )
-    least_free_gb = serializers.FloatField(help_text="With less free on the disk nothing is launched")
-    include_simulated = serializers.BooleanField(help_text="Also what is kept to simulate the same again")
-    include_reports = serializers.BooleanField(help_text="Also the files of reports; their pages stay")
+    least_free_gb = serializers.FloatField(help_text="Minimum free space to launch")
+    include_simulated = serializers.BooleanField(help_text="Also delete cached simulations")
+    include_reports = serializers.BooleanField(help_text="Also delete files of reports; their pages are kept")
     mark = serializers.CharField(help_text=MARK_HELP)
 
 
@@ -42,22 +43,22 @@ class PolicyBody(Body):
 class StoragePartsSerializer(serializers.Serializer):
     runs = serializers.IntegerField(help_text="Journals, traces and messages of ended runs")
     lake = serializers.IntegerField(help_text="Their samples, ticks and events as Parquet")
-    simulated = serializers.IntegerField(help_text="Kept so that the same is not simulated twice")
+    simulated = serializers.IntegerField(help_text="Cached simulations")
     reports = serializers.IntegerField()
     database = serializers.IntegerField()
     logs = serializers.IntegerField()
 
 
 class StorageSerializer(serializers.Serializer):
-    """How full the disk is, in bytes, and what is removed when."""
+    """Disk usage in bytes, and the retention policy."""
 
     total_bytes = serializers.IntegerField()
     free_bytes = serializers.IntegerField()
     used_share = serializers.FloatField(help_text="0 to 1")
-    run_bytes = serializers.IntegerField(allow_null=True, help_text="What a run takes: the mean of the last ones")
+    run_bytes = serializers.IntegerField(allow_null=True, help_text="Mean size of recent runs")
     parts = StoragePartsSerializer()
-    kept_runs = serializers.IntegerField(help_text="Runs that retention passes by")
-    removed_runs = serializers.IntegerField(help_text="Runs whose files were removed")
+    kept_runs = serializers.IntegerField(help_text="Runs exempt from retention")
+    removed_runs = serializers.IntegerField(help_text="Runs whose files were deleted")
     policy = PolicySerializer()
 
 
@@ -69,15 +70,15 @@ class RemovalPlanSerializer(serializers.Serializer):
 
 
 def _shown() -> Response:
-    told, policy = services.told(), services.policy()
+    usage, policy = services.usage(), services.policy()
     shown: dict[str, Any] = {
-        "total_bytes": told.disk.total,
-        "free_bytes": told.disk.free,
-        "used_share": round(told.disk.used_share, 4),
-        "run_bytes": told.run_bytes,
-        "parts": told.parts,
-        "kept_runs": told.kept_runs,
-        "removed_runs": told.removed_runs,
+        "total_bytes": usage.disk.total,
+        "free_bytes": usage.disk.free,
+        "used_share": round(usage.disk.used_share, 4),
+        "run_bytes": usage.run_bytes,
+        "parts": usage.parts,
+        "kept_runs": usage.kept_runs,
+        "removed_runs": usage.removed_runs,
         "policy": {
             "max_days": policy.max_days,
             "max_gb": None if policy.max_bytes is None else policy.max_bytes / services.GB,
@@ -103,14 +104,14 @@ def _body(request: Request) -> dict[str, Any]:
 class StorageView(APIView):
     @extend_schema(operation_id="storage_retrieve", responses=StorageSerializer)
     def get(self, request: Request) -> Response:
-        """How full the disk is and with what; what is kept how long."""
+        """Disk usage and retention policy."""
         return _shown()
 
     @extend_schema(
         operation_id="storage_partial_update", request=PolicyBody, responses=StorageSerializer, parameters=[IF_MATCH]
     )
     def patch(self, request: Request) -> Response:
-        """Changes what is kept how long; what is due goes within minutes."""
+        """Change the retention policy. Expired files are deleted within minutes."""
         services.change(_body(request), cast(User, request.user), seen=seen(request))
         return _shown()
 
@@ -118,12 +119,12 @@ class StorageView(APIView):
 class StoragePreviewView(APIView):
     @extend_schema(operation_id="storage_preview", request=PolicyBody, responses=RemovalPlanSerializer)
     def post(self, request: Request) -> Response:
-        """What would be removed now if the policy were changed like that. Nothing is changed."""
+        """Effect of a policy change. Nothing is changed."""
         return _plan(services.preview(_body(request)))
 
 
 class StorageApplyView(APIView):
     @extend_schema(operation_id="storage_apply", request=None, responses=RemovalPlanSerializer)
     def post(self, request: Request) -> Response:
-        """Removes what is due now, a hundred things at most; the rest goes by itself."""
+        """Delete expired files now, at most a hundred items; the rest follows automatically."""
         return _plan(services.apply_now(cast(User, request.user)))

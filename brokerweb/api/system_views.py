@@ -1,4 +1,4 @@
-"""The registry of systems, read only."""
+"""The registry of systems, read-only."""
 
 from __future__ import annotations
 
@@ -52,14 +52,12 @@ class SystemSerializer(serializers.Serializer):
 
     name = serializers.CharField()
     title = serializers.CharField()
-    seed = serializers.CharField(help_text="Number of the paper that it builds")
+    seed = serializers.CharField(help_text="Number of the paper it implements")
     summary = serializers.CharField()
     engines = serializers.ListField(child=serializers.CharField())
     settings = SettingSerializer(many=True)
     workload = SettingSerializer(many=True)
-    profiles = serializers.DictField(
-        child=serializers.DictField(), help_text="What each choice of the setting profile sets"
-    )
+    profiles = serializers.DictField(child=serializers.DictField(), help_text="Settings of each profile")
     measures = MeasureSerializer(many=True)
     studies = SystemStudySerializer(many=True)
 
@@ -92,7 +90,7 @@ ORDERS = ("name", "-name")
 
 
 def _chosen(query: Mapping[str, str]) -> list[System]:
-    """The systems that a list's parameters ask for; as everywhere, an order that there is not changes nothing."""
+    """The systems selected by the query; an unknown order has no effect, as in other lists."""
     name, part, order = query.get("name"), query.get("name__icontains", "").lower(), query.get("ordering")
     found = [one for one in SYSTEMS.values() if name in (None, "", one.name) and part in one.name.lower()]
     return sorted(found, key=lambda one: one.name, reverse=order == "-name") if order in ORDERS else found
@@ -119,5 +117,5 @@ class SystemViewSet(ViewSet):
     @extend_schema(responses=SystemSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
         if pk not in SYSTEMS:
-            raise NotFound(f"There is no system called {pk!r:.40}.")
+            raise NotFound(f"No system is named {pk!r:.40}.")
         return Response(_shown(SYSTEMS[pk]))

@@ -1,4 +1,4 @@
-"""What OpenAPI says of an answer that is a table in one of several forms. Counterpart: ``brokerweb.kit.tables``."""
+"""OpenAPI description of tables in several formats. Counterpart: ``brokerweb.kit.tables``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE_OF_OBJECTS = {
 
 
 def a_table(as_json: Any = LIST_OF_OBJECTS) -> dict[tuple[int, str], Any]:
-    """The answers that ``format`` may ask for; as JSON an object for each row, or ``as_json``."""
+    """The responses selected by ``format``; in JSON one object per row, or ``as_json``."""
     return {
         (200, "application/json"): as_json,
         (200, "text/csv"): OpenApiTypes.STR,
@@ -32,4 +32,4 @@ def format_parameter(description: str) -> OpenApiParameter:
     return OpenApiParameter("format", str, enum=list(FORMS), description=description)
 
 
-PAGED_AS_JSON = format_parameter("json, where it is left out, is paged; the others are whole")
+PAGED_AS_JSON = format_parameter("Default: json, paged; the other formats are complete")

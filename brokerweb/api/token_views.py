@@ -1,4 +1,4 @@
-"""Tokens: made with a name and a password, shown once, listed and revoked by their owner."""
+"""Tokens: created with user name and password, shown once, listed and revoked by their owner."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from brokerweb.api.shapes import tokens as shapes
 
 
 class OwnToken(BasePermission):
-    """Everybody may see and revoke their own tokens, but not by a read-only one."""
+    """Users list and revoke their own tokens, but not with a read-only token."""
 
-    message = "This token is read-only; revoke tokens with a read-write one or on the account page."
+    message = "This token is read-only. Revoke tokens with a read-write token or on the account page."
 
     def has_permission(self, request: Request, view: object) -> bool:
         read_only = isinstance(request.auth, Token) and request.auth.scope == Scope.READ
@@ -39,7 +39,7 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
         return [AllowAny()] if self.action == "create" else [IsAuthenticated(), OwnToken()]
 
     def get_authenticators(self) -> list[Any]:
-        """Making one needs no log-in but the password in the body, so nothing that a browser sends along counts."""
+        """Creating a token needs only the password in the body, so cookies and headers are ignored."""
         request = self.request
         return [] if request is not None and request.method == "POST" else super().get_authenticators()
 
@@ -55,10 +55,10 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
         body = shapes.TokenBody(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
-        # The plain request goes along: the lock-out counts failures by name and address.
+        # Pass Django's request: the lock-out counts failures by name and address.
         user = authenticate(request._request, username=given["username"], password=given["password"])
         if user is None:
-            raise AuthenticationFailed("No account has this name and password.")
+            raise AuthenticationFailed("Wrong user name or password.")
         token, text = services.make_token(user, name=given["name"], scope=given["scope"])
         token.token = text
         return Response(shapes.MadeTokenSerializer(token).data, status=201)

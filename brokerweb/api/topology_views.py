@@ -1,4 +1,4 @@
-"""REST's doors to topologies."""
+"""REST endpoints of topologies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from overlay.systems.registry import walk_policies
 from overlay.topologies.advice import LARGEST
 from overlay.topologies.difference import difference
 
-IF_MATCH = OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version that was read, as ETag")
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="The version that was read, from ETag"
+)
 
 
 class TopologyViewSet(Resource):
@@ -49,7 +51,7 @@ class TopologyViewSet(Resource):
 
     @extend_schema(request=shapes.TopologyBody, responses=shapes.TopologySerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Other fields. With If-Match 409 if the topology has another version by now."""
+        """Change fields. With If-Match, 409 if the topology has a newer version."""
         body = shapes.TopologyBody(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         since, topology = _read_version(request), self.get_object()
@@ -61,9 +63,9 @@ class TopologyViewSet(Resource):
         parameters=[IF_MATCH],
     )
     def update(self, request: Request, pk: str) -> Response:
-        """An edited topology as a new version; 409 if somebody saved another one meanwhile.
+        """Save an edited topology as a new version; 409 if another version was saved meanwhile.
 
-        What changes nothing makes no version. One whose brokers or links are others than before becomes kind custom.
+        Without changes no version is created. A change of brokers or links turns the kind into custom.
         """
         topology = self.get_object()
         body = self.parsed(shapes.EditedBody)
@@ -75,7 +77,7 @@ class TopologyViewSet(Resource):
         return self._tagged(self.get_object())
 
     def _saved(self, topology: Topology) -> Response:
-        """As it is now; what was fetched before the change is not."""
+        """The current state, read again after the change."""
         return self._tagged(self.get_queryset().get(pk=topology.pk))
 
     def _tagged(self, topology: Topology) -> Response:
@@ -98,7 +100,7 @@ class TopologyViewSet(Resource):
     @extend_schema(request=None, responses={201: shapes.TopologySerializer})
     @action(detail=True, methods=["post"])
     def clone(self, request: Request, pk: str) -> Response:
-        """A copy under a name of its own."""
+        """Copy the topology under a new name."""
         return self.shown(studio.clone(self.get_object(), self.user), 201)
 
     @extend_schema(
@@ -112,7 +114,7 @@ class TopologyViewSet(Resource):
     )
     @action(detail=True)
     def export(self, request: Request, pk: str) -> HttpResponse:
-        """As a file that can be imported again: GraphML and JSON are exact, an edge list leaves out the places."""
+        """Export as a file that can be imported again: GraphML and JSON are exact, an edge list omits positions."""
         topology, form = self.get_object(), request.query_params.get("format", topologies.GRAPHML)
         text, media = topologies.export_text(topologies.to_graph(topology), form)
         name = topologies.file_name(topology, form)
@@ -121,14 +123,14 @@ class TopologyViewSet(Resource):
     @extend_schema(responses=shapes.VersionSerializer(many=True), filters=False)
     @action(detail=True)
     def versions(self, request: Request, pk: str) -> Response:
-        """What was saved, the newest first."""
+        """Saved versions, newest first."""
         page = self.paginate_queryset(self.get_object().versions.select_related("by").defer("document"))
         return self.get_paginated_response(shapes.VersionSerializer(page, many=True).data)
 
     @extend_schema(operation_id="topologies_version", responses={200: OpenApiTypes.OBJECT}, filters=False)
     @action(detail=True, url_path=r"versions/(?P<number>[0-9]{1,9})")
     def version(self, request: Request, pk: str, number: str) -> Response:
-        """One version: `nodes` and `links` as PUT takes them, with `kind`, `params` and `seed`."""
+        """One version: `nodes` and `links` as accepted by PUT, with `kind`, `params` and `seed`."""
         version = _version(self.get_object(), number)
         made = {name: version.document[name] for name in ("kind", "params", "seed")}
         return Response({"number": version.number, **made, **studio.drawn(versions.graph_of(version.document))})
@@ -136,20 +138,20 @@ class TopologyViewSet(Resource):
     @extend_schema(operation_id="topologies_restore", request=None, responses=shapes.TopologySerializer)
     @action(detail=True, methods=["post"], url_path=r"versions/(?P<number>[0-9]{1,9})/restore")
     def restore(self, request: Request, pk: str, number: str) -> Response:
-        """An earlier version as the newest one."""
+        """Restore an earlier version as the newest one."""
         return self._saved(studio.restore(_version(self.get_object(), number), self.user))
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("from", int, description="A version; the one before `to` where it is left out"),
-            OpenApiParameter("to", int, description="A version; the newest where it is left out"),
+            OpenApiParameter("from", int, description="Version number; default: the one before `to`"),
+            OpenApiParameter("to", int, description="Version number; default: the newest"),
         ],
         responses=shapes.TopologyDifferenceSerializer,
         filters=False,
     )
     @action(detail=True)
     def difference(self, request: Request, pk: str) -> Response:
-        """What came, went and changed from one version to another."""
+        """Differences between two versions."""
         topology, asked = self.get_object(), request.query_params
         new = _version(topology, asked.get("to", str(topology.version)), "to")
         before = asked.get("from", str(versions.neighbours(topology, new.number)[0] or new.number))
@@ -164,28 +166,28 @@ class TopologyViewSet(Resource):
     )
     @action(detail=True, url_path="measures")
     def measured(self, request: Request, pk: str) -> Response:
-        """Its measures, and an estimate of how far walks go on it."""
+        """Graph measures, and an estimate of the walk length."""
         graph = topologies.to_graph(self.get_object())
         return Response(studio.examine(graph, request.query_params.get("policy", studio.usual_policy())))
 
     @extend_schema(operation_id="topologies_examine", request=shapes.ExaminedBody, responses=shapes.ExaminedSerializer)
     @action(detail=False, methods=["post"], url_path="measures")
     def examine(self, request: Request) -> Response:
-        """The same of a drawing that is not saved."""
+        """The same for an unsaved topology."""
         body = self.parsed(shapes.ExaminedBody)
         return Response(studio.examine(studio.read_graph(body["nodes"], body["links"]), body["policy"]))
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("k", int, description="How many links, 1 to 10; 3 where it is left out"),
-            OpenApiParameter("goal", str, enum=list(LARGEST), description="What to shorten: walks or shortest paths"),
+            OpenApiParameter("k", int, description="Number of links, 1 to 10; default: 3"),
+            OpenApiParameter("goal", str, enum=list(LARGEST), description="Objective: shorter walks or shorter paths"),
         ],
         responses=shapes.AdviceSerializer,
         filters=False,
     )
     @action(detail=True)
     def advice(self, request: Request, pk: str) -> Response:
-        """The links to add that shorten walks most, one after the other."""
+        """Suggested links that shorten walks or paths most, chosen one by one."""
         asked = request.query_params
         k = asked.get("k", "3")
         graph = topologies.to_graph(self.get_object())
@@ -194,14 +196,14 @@ class TopologyViewSet(Resource):
     @extend_schema(operation_id="topologies_advise", request=shapes.AdvisedBody, responses=shapes.AdviceSerializer)
     @action(detail=False, methods=["post"], url_path="advice")
     def advise(self, request: Request) -> Response:
-        """The same for a drawing that is not saved."""
+        """The same for an unsaved topology."""
         body = self.parsed(shapes.AdvisedBody)
         return Response(studio.advise(studio.read_graph(body["nodes"], body["links"]), body["k"], body["goal"]))
 
     @extend_schema(responses={200: OpenApiTypes.OBJECT}, filters=False)
     @action(detail=False, pagination_class=None)
     def kinds(self, request: Request) -> Response:
-        """The kinds there are, and the parameters of each."""
+        """Kinds of topologies with their parameters."""
         return Response(
             {
                 name: {"title": kind.title, "summary": kind.summary, "params": settings_shown(describe(kind.params))}
@@ -216,24 +218,24 @@ def _edited(request: Request, body: dict[str, Any]) -> int:
         return int(body["version"])
     version = _read_version(request)
     if version is None:
-        raise InvalidSetting("version", "is required: the version that was edited, so that nobody's work is lost")
+        raise InvalidSetting("version", "is required: the version that was edited, to avoid overwriting other changes")
     return version
 
 
 def _read_version(request: Request) -> int | None:
-    """The version that If-Match names; ``None`` without the header or for ``*``. Raises ``InvalidSetting``."""
+    """The version in If-Match; ``None`` without the header or for ``*``. Raises ``InvalidSetting``."""
     tag = seen(request)
     if tag in ("", "*"):
         return None
     if not (tag.isascii() and tag.isdigit() and len(tag) < 10):
-        raise InvalidSetting("If-Match", f"must be the number of a version, as ETag has it, not {tag!r:.40}")
+        raise InvalidSetting("If-Match", f"must be a version number from ETag, not {tag!r:.40}")
     return int(tag)
 
 
 def _version(topology: Topology, number: str, field: str = "number") -> TopologyVersion:
     if not (number.isascii() and number.isdigit() and len(number) < 10):
-        raise InvalidSetting(field, f"must be the number of a version, not {number!r:.40}")
+        raise InvalidSetting(field, f"must be a version number, not {number!r:.40}")
     version = topology.versions.filter(number=int(number)).first()
     if version is None:
-        raise NotFound(f"There is no version {int(number)} of this topology, or no longer.")
+        raise NotFound(f"Version {int(number)} of this topology does not exist or was thinned out.")
     return version

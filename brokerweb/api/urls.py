@@ -1,4 +1,4 @@
-"""Addresses below ``/api/``."""
+"""URLs below ``/api/``."""
 
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView

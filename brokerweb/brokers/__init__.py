@@ -1,5 +1,5 @@
-"""Brokers as pages show them, of a run and of a network alike: rows of all, and a panel of one.
+"""Brokers of runs and networks on pages: rows of all brokers, and the panel of one.
 
-- ``rows``    what several sources say of each broker, as one row
-- ``panel``   one broker in words: what it holds, its last messages, and where each line leads
+- ``rows``    merges several sources into one row per broker
+- ``panel``   the panel of one broker
 """

@@ -1,6 +1,6 @@
-"""The panel of one server beside an overlay: its state, load and memory, and what its system adds.
+"""The panel of one server next to the overlay: state, load, memory and the parts that its system adds.
 
-Counterparts: ``runpage.panel`` and ``networks.looking`` say what is known of it, ``templates/brokers/`` shows this.
+Counterparts: ``runpage.panel`` and ``networks.looking`` provide the data, ``templates/brokers/`` renders it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from brokerweb.systems.contract import ServerDetail
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a server is looked at."""
+    """The page on which a server is shown."""
 
     part: str
-    """The address of the panel's moving part."""
+    """URL of the panel's live part."""
     json: str
     asks_again: bool
     since: str
-    """What its seconds count from."""
+    """The event that its seconds count from."""
     silent: str
-    """Said of one of which nothing is known."""
+    """Text for a server without data."""
 
 
 def shown(place: Place, found: Mapping[str, Any], detail: ServerDetail | None) -> dict[str, Any]:
-    """The context of the panel's template; ``found`` is what is known of the server."""
+    """Template context of the panel; ``found`` is the data of the server."""
     more = {} if detail is None else {"detail": detail.template, **detail.context}
     return {"broker": found, "panel": {"place": place, **more}}

@@ -1,4 +1,4 @@
-"""A row for each broker, from what several sources say of it. Pure."""
+"""One row per broker, merged from several sources. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes", "over_idle_bytes", "table_bytes
 def merged(
     states: list[dict[str, Any]], memories: list[dict[str, Any]], loads: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """A row for each broker of which any of the three lists tells something, by index."""
+    """One row for each broker in any of the three lists, by index."""
     rows: dict[int, dict[str, Any]] = {row["index"]: dict(row) for row in states}
     for row in memories:
         rows.setdefault(row["index"], {"index": row["index"]}).update({name: row.get(name) for name in MEMORY})

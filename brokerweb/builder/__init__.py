@@ -1,13 +1,13 @@
-"""The page on which an experiment is set up.
+"""The page that creates an experiment.
 
 ::
 
     a preset, an experiment, a run ── origins ──> a definition <── forms ──> inputs
                                                       │
-                                      experiments.estimates: what it would make, take and need
+                                      experiments.estimates: runs, duration, resources
 
-- ``views``        the doors: the form, the document, and what is said beside them while one types
-- ``forms``        inputs to a definition and back; ``fault_forms``: of its faults
-- ``form_shape``   whether a definition can be shown as a form without leaving anything out
-- ``origins``      what a new one begins as
+- ``views``        the form, the document and the live estimate
+- ``forms``        converts between inputs and a definition; ``fault_forms``: the same for faults
+- ``form_shape``   checks that the form can show a definition completely
+- ``origins``      initial contents of a new experiment
 """

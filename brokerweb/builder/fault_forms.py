@@ -1,4 +1,4 @@
-"""Faults as rows of a form: what, where, how much, from when until when. Counterpart: ``overlay.faults.faults``."""
+"""Faults as form rows: kind, target, amount, start and end. Counterpart: ``overlay.faults.faults``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from overlay.faults.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RE
 from telemetry.formatting import words
 
 AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
-"""By kind, the field that says how much."""
+"""The amount field of each kind."""
 SAID = {
     KILL: "Kill brokers",
     RESTART: "Restart brokers",
@@ -33,14 +33,14 @@ SAID = {
 EXAMPLES = {
     "brokers": "brokers: 3, 5-8",
     "islands": "islands: 0-4 | 5-9",
-    "links": "links: 0-1, 1-2 or all; one way: 0>1",
+    "links": "links: 0-1, 1-2 or all; one-way: 0>1",
 }
-AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss, share"}
+AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss rate"}
 COLUMNS = ("what", "where", "amount", "at_s", "until_s")
 SHAPE = tuple(describe(LinkShape))
-"""What impaired links may be said to do."""
+"""Conditions that impaired links may have."""
 UNITS = {info.name: info.unit.removesuffix("/s") for info in SHAPE}
-"""In which amounts may be typed: a rate as "20kB"."""
+"""Units in which amounts may be entered, such as "20kB" for a rate."""
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _PAIR = re.compile(r"(\d{1,6})\s*([-–>→])\s*(\d{1,6})")
 _ONE_WAY = (">", "→")
@@ -48,7 +48,7 @@ _ONE_WAY = (">", "→")
 
 @dataclass
 class FaultRow:
-    """One fault as it is typed."""
+    """One fault as entered."""
 
     what: str = KILL
     where: str = ""
@@ -57,7 +57,7 @@ class FaultRow:
     at_s: str = ""
     until_s: str = ""
     shape: Mapping[str, str] = field(default_factory=dict)
-    """Of impaired links, what they do, by setting; empty is not said."""
+    """Conditions of impaired links by setting; empty values are omitted."""
     wrong: str = ""
 
     @property
@@ -75,11 +75,13 @@ class FaultRow:
 
     @property
     def shapes(self) -> list[Input]:
-        """Of what impaired links may do."""
+        """The condition inputs of impaired links."""
         return [Input(info, f"fault-{info.name}", [self.shape.get(info.name, "")], sweeps=False) for info in SHAPE]
 
     def document(self, index: int) -> dict[str, Any]:
-        """Raises ``InvalidSetting`` naming the field that cannot be read; whether it fits is checked with the rest."""
+        """Raises ``InvalidSetting`` naming a field that cannot be parsed. Other checks apply to the complete
+        definition.
+        """
         name = f"faults.{index}"
         if self.what not in SAID:
             raise InvalidSetting(f"{name}.what", f"must be one of {', '.join(SAID)}, not {self.what[:40]!r}")
@@ -117,7 +119,7 @@ class FaultRows:
 
     @property
     def empty(self) -> FaultRow:
-        """What a new row looks like."""
+        """A new row."""
         return FaultRow()
 
     def documents(self) -> list[dict[str, Any]]:
@@ -125,19 +127,19 @@ class FaultRows:
         return [row.document(index) for index, row in enumerate(self.rows)]
 
     def blame(self, field_name: str, sentence: str) -> None:
-        """Puts a sentence beside the row that ``faults.2.brokers`` names."""
+        """Attaches an error to the row that ``faults.2.brokers`` names."""
         parts = field_name.split(".")
         if len(parts) > 1 and parts[0] == "faults" and parts[1].isdigit() and int(parts[1]) < len(self.rows):
-            self.rows[int(parts[1])].wrong = f"{words(parts[2]).lower() if len(parts) > 2 else 'this'} {sentence}"
+            self.rows[int(parts[1])].wrong = f"{words(parts[2]).lower() if len(parts) > 2 else 'the fault'} {sentence}"
 
 
 def shown(documents: list[Mapping[str, Any]]) -> FaultRows:
-    """Rows that show ``documents``."""
+    """Rows for ``documents``."""
     return FaultRows([_row(document) for document in documents])
 
 
 def sent(data: QueryDict) -> FaultRows:
-    """Rows as they were sent."""
+    """Rows from a submitted form."""
     columns = [data.getlist(f"fault-{name}") for name in COLUMNS]
     rows = [FaultRow(*(text.strip() for text in row)) for row in zip(*columns, strict=False)]
     shapes = zip_longest(*(data.getlist(f"fault-{info.name}") for info in SHAPE), fillvalue="")
@@ -171,7 +173,7 @@ def _text(number: bool | float | None) -> str:
 
 
 def _setting(name: str, info: SettingInfo, text: str) -> Any:
-    """Whole numbers as such: whether one fits is checked with the rest."""
+    """Integers stay integers; ranges are checked with the complete definition."""
     if info.kind == "boolean":
         return {"true": True, "false": False}.get(text, text)
     number = _number(name, text, UNITS[info.name])
@@ -197,7 +199,7 @@ def _islands(name: str, text: str) -> list[list[int]]:
 
 
 def _brokers(name: str, text: str, most: int) -> list[int]:
-    """At most so many: a range takes a few letters to type and stands for as many brokers as it likes."""
+    """Limited in number: a short range can stand for any number of brokers."""
     found: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -206,7 +208,7 @@ def _brokers(name: str, text: str, most: int) -> list[int]:
             raise InvalidSetting(name, sentence if text else "is required")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise InvalidSetting(name, f"{part.strip()!r} is no range of brokers")
+            raise InvalidSetting(name, f"{part.strip()!r} is not a range of brokers")
         if len(found) + last - first >= most:
             raise InvalidSetting(name, f"must name at most {settings.MAX_BROKERS:,} brokers")
         found += range(first, last + 1)
@@ -219,10 +221,10 @@ def _links(name: str, text: str) -> list[list[int]]:
     for part in text.split(","):
         match = _PAIR.fullmatch(part.strip())
         if match is None:
-            sentence = f"must be “all” or links such as “0-1, 1-2”, one way “0>1, 1>2”, not {text[:40]!r}"
+            sentence = f"must be “all” or links such as “0-1, 1-2” (one-way: “0>1, 1>2”), not {text[:40]!r}"
             raise InvalidSetting(name, sentence if text else "is required")
         found.append([int(match[1]), int(match[3])])
         signs.add(match[2] in _ONE_WAY)
     if len(signs) > 1:
-        raise InvalidSetting(name, "cannot go one way and both ways in one fault; make two of them")
+        raise InvalidSetting(name, "cannot mix one-way and two-way links in one fault; add a second fault")
     return found

@@ -1,7 +1,7 @@
-"""Whether a definition can be shown as a form without leaving anything out. Counterpart: ``forms`` shows it.
+"""Checks that the form can show a definition completely. Counterpart: ``forms`` shows it.
 
-What a definition may mean is checked elsewhere (``overlay.experiment.definition``): this is about its shape alone, so
-that one half written in the document can be gone on with in the form.
+Only the structure is checked here, so that a half-finished document can be continued in the form.
+``overlay.experiment.definition`` checks the contents.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SIMULATION = describe(Simulation)
 
 
 def check_shape(definition: Mapping[str, Any]) -> None:
-    """Raises ``InvalidSetting`` for what the form could only show by leaving something out."""
+    """Raises ``InvalidSetting`` for anything the form cannot show."""
     for name in definition:
         if name not in FIELDS:
-            raise InvalidSetting(str(name)[:60], f"is not known; an experiment has {', '.join(FIELDS)}")
+            raise InvalidSetting(str(name)[:60], f"is unknown; fields of an experiment: {', '.join(FIELDS)}")
     system = definition.get("system", next(iter(SYSTEMS)))
     if not isinstance(system, str) or system not in SYSTEMS:
         raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {system!r:.60}")
@@ -42,15 +42,15 @@ def check_shape(definition: Mapping[str, Any]) -> None:
         if not isinstance(definition.get(name) or [], list):
             raise InvalidSetting(name, "must be a list")
     if not all(isinstance(one, str) for one in definition.get("thresholds") or []):
-        raise InvalidSetting("thresholds", "must be a list of texts such as p95 < 2ms")
+        raise InvalidSetting("thresholds", "must be a list of strings such as p95 < 2ms")
     for index, block in enumerate(definition.get("blocks") or []):
         if not is_block(block):
-            sentence = "must be an object of topology, settings and workload, in which each is a value or a list"
+            sentence = "must be an object with topology, settings and workload; each is a value or a list"
             raise InvalidSetting(f"blocks.{index}", sentence)
     try:
         fault_forms.shown(definition.get("faults") or [])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InvalidSetting("faults", "must be a list of faults, each with what, where and at_s") from None
+        raise InvalidSetting("faults", "must be a list of faults, each with kind, target and at_s") from None
 
 
 def _check_group(group: str, values: Any, known: set[str]) -> None:
@@ -58,7 +58,7 @@ def _check_group(group: str, values: Any, known: set[str]) -> None:
         raise InvalidSetting(group, "must be an object of names and values")
     for name, value in values.items():
         if name not in known:
-            raise InvalidSetting(f"{group}.{str(name)[:60]}", f"is not known; known are {', '.join(sorted(known))}")
+            raise InvalidSetting(f"{group}.{str(name)[:60]}", f"is unknown; known names: {', '.join(sorted(known))}")
         if not _is_swept(value):
             raise InvalidSetting(f"{group}.{name}", "must be a value or a list of values")
 
@@ -81,7 +81,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def read_topology(text: str) -> Any:
-    """An id, or the object of one that is yet to be made."""
+    """An id, or the definition of a new topology."""
     if not text.startswith("{"):
         return text
     try:
@@ -92,7 +92,7 @@ def read_topology(text: str) -> Any:
 
 
 def read_blocks(text: str) -> list[dict[str, Any]]:
-    """Blocks as the form carries them; none where the text is none of its own."""
+    """Blocks from the form's hidden field; empty for any other text."""
     try:
         found = read_json(text) if text else []
     except Unreadable:

@@ -1,6 +1,6 @@
-"""The form of a new experiment: from inputs to the body of ``POST /api/experiments/`` and back.
+"""The form of a new experiment: converts inputs to the body of ``POST /api/experiments/`` and back.
 
-What it does not show, it keeps: blocks, and the values of settings that nothing chosen uses.
+Parts that it does not show are kept: blocks, and values of unused settings.
 """
 
 from __future__ import annotations
@@ -36,51 +36,51 @@ CHURN = {
     "churn_brokers_kept": "drawn",
     "churn_schedule": "file",
 }
-"""What says how brokers come and go, folded away by itself, and the kind of churn with which each is shown."""
+"""The churn fields, in a section of their own, with the kind of churn for which each is shown."""
 ENGINE_WORDS = {
     LIVE: (
         "Live",
-        "Real processes and real UDP on this machine: what is measured happened, and takes as long as it says.",
+        "Real processes and UDP on this machine, in real time.",
     ),
     SIMULATED: (
         "Simulated",
-        "The same brokers in virtual time: many times faster and the same with every launch of a seed; how long a "
-        "message takes is a model, and every figure says so.",
+        "The same brokers in virtual time: faster, and reproducible for a seed. Service times are modelled; figures "
+        "are marked as simulated.",
     ),
 }
-"""By engine, its label and what it is, in one sentence."""
+"""Label and description by engine."""
 REPLICATES = 5
-"""Where nobody said: with fewer, an interval says little."""
+"""Default; with fewer, intervals are wide."""
 FORM, DOCUMENT = "form", "document"
-"""The two ways in which an experiment is shown."""
+"""The two editors of an experiment."""
 
 
 @dataclass
 class ExperimentForm:
-    """What was chosen and typed, and what is wrong with it."""
+    """The submitted values and their errors."""
 
     name: str
     system_name: str
     engine: str
     topologies: list[Any]
-    """Ids, and objects that make one."""
+    """Ids, or definitions of new topologies."""
     replicates: str
     seed: str
     record_mb: str
     report_when_done: bool
     thresholds: str
-    """One a line."""
+    """One per line."""
     workload: Inputs
     settings: Inputs
     simulation: Inputs
     faults: FaultRows
     blocks: list[dict[str, Any]] = field(default_factory=list)
-    """Parts that are laid over the rest, as they were given: shown, and changed in the document."""
+    """Blocks that override the other fields; editable in the document only."""
     mode: str = FORM
     document: str = ""
-    """What stands in the document while that is shown."""
+    """Text of the document editor."""
     token: str = ""
-    """Names this form, so that sent twice it makes one experiment."""
+    """Identifies this form, so that submitting it twice creates one experiment."""
     errors: list[InvalidSetting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class ExperimentForm:
 
     @property
     def engines(self) -> list[tuple[str, str, str, bool]]:
-        """(value, label, what it is, chosen)."""
+        """(value, label, description, chosen)."""
         return [(name, *ENGINE_WORDS[name], name == self.engine) for name in self.system.engines]
 
     @property
@@ -118,22 +118,22 @@ class ExperimentForm:
 
     @property
     def churn(self) -> list[tuple[str, Input]]:
-        """The kind of churn with which it is shown, and the input."""
+        """The kind of churn for which an input is shown, and the input."""
         return [(CHURN[one.info.name], one) for one in self.workload.inputs if one.info.name in CHURN]
 
     @property
     def has_churn(self) -> bool:
-        """Whether there is churn, or something wrong with it."""
+        """Whether churn is set or has an error."""
         return any(one.wrong or (one.info.name == "churn" and one.texts != ["none"]) for _, one in self.churn)
 
     @property
     def broker_settings(self) -> list[Input]:
-        """All but the profile, which stands before them."""
+        """All except the profile, which is shown before them."""
         return [one for one in self.settings.inputs if not one.is_profile]
 
     @property
     def hidden(self) -> list[Input]:
-        """The inputs that nothing chosen uses."""
+        """Inputs that the current choices do not use."""
         return [one for one in (*self.workload.inputs, *self.settings.inputs) if one.is_hidden]
 
     @property
@@ -142,18 +142,18 @@ class ExperimentForm:
 
     @property
     def to_make(self) -> list[tuple[str, str, str, Any]]:
-        """Of each topology that is made with the experiment (value of its input, name, kind, brokers)."""
+        """New topologies of the experiment: (value of its input, name, kind, brokers)."""
         made = [one for one in self.topologies if isinstance(one, dict)]
         return [(json.dumps(one), name_of(one), str(one.get("kind", "")), one.get("brokers", "")) for one in made]
 
     @property
     def blocks_text(self) -> str:
-        """As the form carries them."""
+        """As stored in the form's hidden field."""
         return json.dumps(self.blocks) if self.blocks else ""
 
     @property
     def blocks_said(self) -> list[dict[str, Any]]:
-        """Of each block what it sets, as ``[(name, values)]``, and how many configurations it makes."""
+        """The values of each block as ``[(name, values)]``, and its number of configurations."""
         found = []
         for block in self.blocks:
             said = [("topology", _named(block["topology"]))] if "topology" in block else []
@@ -163,7 +163,7 @@ class ExperimentForm:
         return found
 
     def _count(self, block: Mapping[str, Any]) -> int:
-        """How many configurations a block makes; 0 where it has a list without values."""
+        """Number of configurations of a block; 0 if it has a list without values."""
         topology = _named(block.get("topology", self.topologies))
         try:
             return sweeps.count({**self._frame(), "blocks": [{**block, "topology": topology}]})
@@ -172,23 +172,23 @@ class ExperimentForm:
 
     @property
     def changed_settings(self) -> int:
-        """How many of the brokers' settings say something else than their defaults."""
+        """Number of broker settings that differ from their defaults."""
         return sum(one.is_changed for one in self.broker_settings)
 
     @property
     def wrong(self) -> dict[str, str]:
-        """By field that is no setting, what is wrong with it."""
+        """Errors by field, for fields that are not settings."""
         return {error.field.split(".")[0]: error.sentence for error in self.errors}
 
     def body(self) -> dict[str, Any]:
-        """The definition that it stands for. Raises ``InvalidSetting`` naming the first field that is wrong."""
+        """The definition. Raises ``InvalidSetting`` for the first invalid field."""
         body = self.draft()
         if self.mode == FORM and not self.topologies and not _all_name_topologies(self.blocks):
-            raise InvalidSetting("topology", "choose at least one")
+            raise InvalidSetting("topology", "select at least one")
         return body
 
     def draft(self) -> dict[str, Any]:
-        """The same, as far as it is filled in. Raises ``InvalidSetting``."""
+        """The definition as far as it is filled in. Raises ``InvalidSetting``."""
         if self.mode == DOCUMENT:
             return documents.read(self.document)
         is_simulated = self.engine == SIMULATED
@@ -213,12 +213,12 @@ class ExperimentForm:
         }
 
     def _frame(self) -> dict[str, Any]:
-        """What blocks are laid over."""
+        """The values that blocks override."""
         some = self.topologies if len(self.topologies) > 1 else self.topologies[0] if self.topologies else None
         return {"topology": some, "settings": self.settings.changed(), "workload": self.workload.values}
 
     def blame(self, error: InvalidSetting) -> None:
-        """Shows the sentence beside its field where there is one, and above the form."""
+        """Attaches an error to its field, or to the form if there is no such field."""
         group, _, name = error.field.rpartition(".")
         if error.field.startswith("faults."):
             self.faults.blame(error.field, error.sentence)
@@ -229,7 +229,7 @@ class ExperimentForm:
         self.errors.append(error)
 
     def _mark_unused(self) -> None:
-        """Says of each input what would use it, where no block does."""
+        """Marks unused inputs with the choice that would use them."""
         infos = (*self.system.settings, *self.system.workload)
         chosen = {ENGINE: self.engine, **self.settings.values, **self.workload.values}
         layers = [{**(block.get("settings") or {}), **(block.get("workload") or {})} for block in self.blocks] or [{}]
@@ -240,7 +240,7 @@ class ExperimentForm:
 
 
 def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token: str = "") -> ExperimentForm:
-    """The form filled from a definition, or part of one. Raises ``InvalidSetting`` for what it has no input for."""
+    """The form filled from a definition or a part of one. Raises ``InvalidSetting`` for values without an input."""
     check_shape(definition)
     system_name = definition.get("system", next(iter(SYSTEMS)))
     system = SYSTEMS[system_name]
@@ -267,7 +267,7 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
 
 
 def sent(data: QueryDict) -> ExperimentForm:
-    """The form as it was sent."""
+    """The submitted form."""
     system_name = data.get("system", "")
     system_name = system_name if system_name in SYSTEMS else next(iter(SYSTEMS))
     system = SYSTEMS[system_name]

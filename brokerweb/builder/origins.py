@@ -1,4 +1,4 @@
-"""What a new experiment begins as: a preset, an experiment, a run, a topology, or nothing."""
+"""Initial contents of a new experiment: a preset, an experiment, a run, a topology, or nothing."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from telemetry.systems.registry import studies
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a form's values are from."""
+    """The source of a form's values."""
 
     definition: Mapping[str, Any] = field(default_factory=dict)
     said: str = ""
-    """In words: "the preset Rare data"; empty for a form that begins with nothing."""
+    """As text: "the preset Rare data"; empty if the form starts empty."""
     report_when_done: bool = True
     is_new: bool = False
-    """Whether nothing was named: presets are offered then."""
+    """Whether no source was given; presets are then offered."""
 
 
 def find(asked: Mapping[str, str]) -> Origin:
     """What ``?preset=``, ``?study=`` (with ``?scale=``), ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name,
     else a new one of ``?system=``.
 
-    What there is not is nothing.
+    Unknown names are ignored.
     """
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
@@ -52,7 +52,7 @@ def find(asked: Mapping[str, str]) -> Origin:
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """A definition of the one configuration that a run had, on its topology as it was."""
+    """A definition with the configuration of one run, on its topology at that time."""
     configuration = run.configuration
     system = SYSTEMS[configuration["system"]]
     whole = system.whole({"profile": configuration["settings"].get("profile", "plain")})

@@ -1,4 +1,4 @@
-"""The page on which an experiment is set up, as a form or as a document: parse, call one service, show."""
+"""Views of the page that creates an experiment, as a form or as a YAML document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from overlay.core.errors import InvalidSetting
 from telemetry.formatting import counted
 
 MOST_TOPOLOGIES = 100
-"""In the list that is picked from, beside those that are chosen."""
+"""Rows of the selection list in addition to the selected ones."""
 
 
 @form_page
@@ -53,11 +53,11 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _started(request: HttpRequest) -> HttpResponse:
-    """The form as it is opened: empty, or filled from a preset, an experiment, a run or a topology."""
+    """The initial form: empty, or filled from a preset, an experiment, a run or a topology."""
     origin = origins.find(request.GET)
     try:
         form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
-    except InvalidSetting as error:  # it has a setting that has gone since, which a document can show
+    except InvalidSetting as error:  # it has a setting that no longer exists; the document can show it
         form = forms.shown({}, report_when_done=origin.report_when_done, token=new_id())
         form.mode, form.document = DOCUMENT, documents.text(origin.definition)
         form.blame(error)
@@ -67,7 +67,7 @@ def _started(request: HttpRequest) -> HttpResponse:
 
 
 def _as_document(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
-    """From the form to the document; what cannot be read stays where it was typed."""
+    """Switch from the form to the document; with unreadable input, the form stays."""
     if form.mode == DOCUMENT:
         return form
     try:
@@ -79,7 +79,7 @@ def _as_document(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
 
 
 def _as_form(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
-    """From the document to the form; what it could not show stays in the document, with the reason."""
+    """Switch from the document to the form; the document stays, with the reason, if the form cannot show it."""
     if form.mode == FORM:
         return form
     try:
@@ -92,7 +92,7 @@ def _as_form(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
 
 
 def _read_file(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
-    """What a file says in place of the document; a file that cannot be read changes nothing."""
+    """Replace the document with an uploaded file; an unreadable file changes nothing."""
     file = request.FILES.get("file")
     try:
         form.document, form.mode = _text_of(file), DOCUMENT
@@ -104,15 +104,15 @@ def _read_file(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
 
 def _text_of(file: Any) -> str:
     if not isinstance(file, UploadedFile):
-        raise InvalidSetting("document", "no file was chosen")
+        raise InvalidSetting("document", "no file was selected")
     if (file.size or 0) > documents.MOST_BYTES:
         raise InvalidSetting(
-            "document", f"{file.name!r:.60} has {file.size:,} bytes; at most {documents.MOST_BYTES:,} are read"
+            "document", f"{file.name!r:.60} has {file.size:,} bytes; the limit is {documents.MOST_BYTES:,}"
         )
     try:
         return file.read().decode()
     except UnicodeDecodeError:
-        raise InvalidSetting("document", f"{file.name!r:.60} is not text in UTF-8") from None
+        raise InvalidSetting("document", f"{file.name!r:.60} is not UTF-8 text") from None
 
 
 def _as_it_is(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
@@ -120,7 +120,7 @@ def _as_it_is(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
 
 
 _TURNS = {DOCUMENT: _as_document, FORM: _as_form, "upload": _read_file, "look": _as_it_is}
-"""What a button does that neither saves nor launches."""
+"""Actions of buttons that neither save nor launch."""
 
 
 def _page(
@@ -139,21 +139,21 @@ def _page(
 
 
 def _topologies(request: HttpRequest, form: ExperimentForm) -> Picks:
-    """Those to pick from, by name."""
+    """Topologies to select from, by name."""
     rows = Topology.objects.only("id", "name", "kind", "brokers", "measures")
     return picks.by_name(rows, form.chosen_ids, request.POST.get(picks.FIND, ""), MOST_TOPOLOGIES)
 
 
 @changes
 def topologies(request: HttpRequest) -> HttpResponse:
-    """The list of topologies, while somebody types what it is to show."""
+    """The list of topologies, filtered by the search field."""
     form = forms.sent(request.POST)
     return render(request, "experiments/pick_topologies.html", {"form": form, "topologies": _topologies(request, form)})
 
 
 @changes
 def estimate(request: HttpRequest) -> HttpResponse:
-    """How many runs the form stands for and how long they take, and which of its settings nothing uses."""
+    """Run count and duration of the form, and its unused settings."""
     form = forms.sent(request.POST)
     return render(request, "experiments/launch_bar.html", {"form": form, "is_part": True, **_estimate(form)})
 

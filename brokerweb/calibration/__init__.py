@@ -1,4 +1,4 @@
-"""How far simulated figures may be believed: one page, and one address of REST. Nothing is stored.
+"""Accuracy of simulated figures: one page and one REST endpoint. Nothing is stored.
 
-Counterpart: ``telemetry.calibration`` measures a machine (``make calibrate``), and ``trust`` there reads what it wrote.
+Counterpart: ``telemetry.calibration`` measures a machine (``make calibrate``); its module ``trust`` reads the results.
 """

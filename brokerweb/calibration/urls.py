@@ -1,4 +1,4 @@
-"""Address of the page of the calibration."""
+"""URL of the calibration page."""
 
 from django.urls import path
 

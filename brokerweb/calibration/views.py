@@ -1,4 +1,4 @@
-"""The page of the calibration: live medians beside simulated ones, how old they are, and of which machine."""
+"""The calibration page: live and simulated medians, their age and their machine."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "is_elsewhere": found.differs_from(here),
         "drawn": {"calibration": chart_of(found.anchors)},
         "tables": [
-            ("Configurations that nothing was calibrated on", found.anchors),
-            ("A central broker that gets more providers", found.growth),
+            ("Configurations not used for calibration", found.anchors),
+            ("Central broker with an increasing number of providers", found.growth),
         ],
     }
     return render(request, "calibration/page.html", context)

@@ -1,1 +1,1 @@
-"""Runs held against each other: which, grouped how, by which figure, and against what. Nothing here is stored."""
+"""Comparison of runs: selection, grouping, figures and baseline. Nothing is stored."""

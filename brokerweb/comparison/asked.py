@@ -1,4 +1,4 @@
-"""What a comparison was asked for, as its address says it: the same on the page, in REST and on the command line."""
+"""The parameters of a comparison, read from its URL: the same on the page, in REST and on the command line."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ CHARTS = {
 }
 DEFAULT_METRIC = "p95"
 ANSWERED = "answer_ratio"
-"""Without it a response time says nothing of the requests that got no answer."""
+"""Shown with response times, which do not cover unanswered requests."""
 MOST_METRICS = 6
 """The first is drawn; all are columns of the table."""
 MOST_BY = 2
 MOST_RUN_IDS = 500
-"""Of runs named one by one: as many as fit into an address."""
+"""Maximum number of run ids: as many as fit into a URL."""
 MOST_DISTRIBUTIONS = 12
 LONGEST_FILTER = 2_000
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One comparison."""
+    """The parameters of one comparison."""
 
     q: str | None = None
-    """Which runs, in the filter language; ``None`` where nothing was asked for."""
+    """Filter expression; ``None`` if missing."""
     runs: tuple[str, ...] = ()
     metrics: tuple[str, ...] = (DEFAULT_METRIC,)
     x: str = ""
-    """The parameter along the axis; empty for the one that suits."""
+    """Parameter of the x axis; empty: automatic."""
     y: str = ""
-    """The parameter down the heat map; empty for the one that suits."""
+    """Parameter of the heat map's y axis; empty: automatic."""
     by: tuple[str, ...] = ()
-    """Parameters to group by; none: all but the seed."""
+    """Parameters to group by; none: by configuration."""
     aggregate: str = "mean"
     baseline: str = ""
-    """The hash of a configuration, or a filter of the baseline's runs."""
+    """Configuration hash, or filter expression of the baseline's runs."""
     chart: str = ""
     log: bool | None = None
     raw: bool = True
     sort: str = ""
     configurations: tuple[str, ...] = ()
-    """Whose distributions are drawn; none: the first of the table."""
+    """Groups whose distributions are drawn; none: the first of the table."""
 
     @property
     def is_anything(self) -> bool:
@@ -61,12 +61,12 @@ class Asked:
 
     @property
     def measure(self) -> Measure:
-        """The one that is drawn and held against the baseline."""
+        """The measure that is drawn and compared with the baseline."""
         return measures()[self.metrics[0]]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the table has of each group: the figures, and behind the first response time the share that has one."""
+        """The table's columns: the figures, and the answered share after the first response time."""
         times = [at for at, name in enumerate(self.metrics) if measures()[name].is_response]
         if not times or ANSWERED in self.metrics[: times[0]]:
             return self.metrics
@@ -79,12 +79,12 @@ class Asked:
 
     @property
     def middle(self) -> str:
-        """What is shown of the replicates, in words: of the measure that is drawn."""
+        """Name of the aggregate over the replicates, for the measure that is drawn."""
         return self._middle(self.measure)
 
     @property
     def middles(self) -> str:
-        """Of all that stand in the table."""
+        """The same for all measures in the table."""
         return " or ".join(dict.fromkeys(self._middle(measure) for measure in self.measures))
 
     def _middle(self, measure: Measure) -> str:
@@ -92,7 +92,7 @@ class Asked:
 
 
 def read(query: QueryDict) -> Asked:
-    """What an address asks for. Raises ``InvalidSetting`` that names the parameter."""
+    """Parse the parameters of a URL. Raises ``InvalidSetting`` that names the parameter."""
     return Asked(
         q=_filter("q", query.get("q", "")) if "q" in query else None,
         runs=_listed(query, "runs", MOST_RUN_IDS, "runs"),
@@ -118,11 +118,11 @@ def _metrics(query: QueryDict) -> tuple[str, ...]:
 
 
 def _listed(query: QueryDict, name: str, most: int, things: str) -> tuple[str, ...]:
-    """``name=a&name=b`` and ``name=a,b`` alike, each once."""
+    """Values of ``name=a&name=b`` or ``name=a,b`` without duplicates."""
     words = [word.strip() for text in query.getlist(name) for word in text.split(",")]
     found = tuple(dict.fromkeys(word for word in words if word))
     if len(found) > most:
-        raise InvalidSetting(name, f"takes at most {most} {things}, not {len(found)}")
+        raise InvalidSetting(name, f"accepts at most {most} {things}, not {len(found)}")
     return found
 
 
@@ -141,5 +141,5 @@ def _switch(name: str, word: str) -> bool | None:
 
 def _filter(name: str, text: str) -> str:
     if len(text) > LONGEST_FILTER:
-        raise InvalidSetting(name, f"takes at most {LONGEST_FILTER:,} characters, not {len(text):,}")
+        raise InvalidSetting(name, f"accepts at most {LONGEST_FILTER:,} characters, not {len(text):,}")
     return text.strip()

@@ -1,4 +1,4 @@
-"""What the charts of a comparison share: which parameter lies along the axis, units, titles, what is averaged."""
+"""Shared parts of a comparison's charts: choice of the x axis, units, titles, averaging."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from telemetry.measures import Measure
 
 X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
 UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}
-"""A measure's unit as an axis says it, and what it is multiplied with for that."""
+"""Axis unit of a measure's unit, and the factor to convert to it."""
 SAID_IN_TITLE = ("providers", "consumers", "request_interval_s", "duration_s")
 
 
 BROKERS = "brokers"
 LAST = (BROKERS, "links", "engine")
-"""Parameters that tell little along an axis: chosen where there is nothing else."""
+"""Parameters that are rarely useful on an axis: chosen only if there are no others."""
 
 
 def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
-    """The parameter along the axis: the one that was asked for, else the one that people ask about first: a number
-    before a word unless all lines would stand over one another there, and none that is grouped by while there is
-    another. ``None`` where nothing differs."""
+    """The parameter of the x axis: the requested one, otherwise the most useful one. Numbers come before words, unless
+    all lines would overlap; parameters that are grouped by come last. ``None`` if nothing differs.
+    """
     known = {one.name: one for one in found.differing if one.name not in but}
     if found.asked.x in known:
         return known[found.asked.x]
@@ -41,15 +41,17 @@ def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
 
 
 def _are_swept(found: Comparison) -> bool:
-    """Whether some kind of topology has several sizes; otherwise how many brokers there are says which topology it is,
-    and the topology says it better."""
+    """Whether a kind of topology has several sizes. Otherwise the number of brokers only identifies the topology, and
+    the topology's name is clearer.
+    """
     configurations = found.configurations.values()
     return len({one.factors["topology"] for one in configurations}) > len({one.kind for one in configurations})
 
 
 def _is_spread(found: Comparison, number: str) -> bool:
-    """Whether lines of topologies run along a number, or have each a place of their own there. Of experiments that have
-    little in common each may have one value of it, and all their topologies stand over one another."""
+    """Whether topologies have several values along a number. If each has only one value, as in unrelated experiments,
+    its points do not form lines.
+    """
     at: dict[tuple[Any, Any], set[Any]] = {}
     for one in found.configurations.values():
         at.setdefault((one.factors["topology"], one.factors["engine"]), set()).add(one.factors.get(number))
@@ -57,12 +59,12 @@ def _is_spread(found: Comparison, number: str) -> bool:
 
 
 def places(x: Parameter, groups: Iterable[Group]) -> list[Any]:
-    """The values of a parameter that groups have, in order: the categories of an axis of words."""
+    """The ordered values of a parameter: categories of a categorical axis."""
     return sorted({group.factors[x.name] for group in groups}, key=order)
 
 
 def over_groups(found: Comparison) -> str:
-    """What the rows of the table stand for."""
+    """Description of the table's rows."""
     return listed([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"
 
 
@@ -90,13 +92,13 @@ def scaled(one: Mapping[str, Any], times: float) -> dict[str, Any]:
 
 
 def regrouped(found: Comparison, by: Sequence[str]) -> list[Group]:
-    """The groups by other parameters than the table's, with the measure that is drawn alone."""
+    """Groups by other parameters than the table's, with the drawn measure only."""
     asked = replace(found.asked, metrics=found.asked.metrics[:1])
     return grouped(asked, found.selection.runs, found.configurations, found.differing, by)
 
 
 def pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
-    """In what a chart's points are averages over several configurations."""
+    """Parameters that a chart's points average over."""
     several = [group.configurations for group in groups if len(group.configurations) > 1]
     said = [one for one in found.differing if one.name not in ("kind", "links", "engine")]
     if "topology" in {one.name for one in said}:
@@ -105,8 +107,8 @@ def pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
     if not others:
         return []
     return [
-        f"Each point is averaged over {listed(others)}, seed by seed, and n counts the seeds. "
-        "Group by these to see them apart."
+        f"Each point is averaged over {listed(others)} for each seed; n counts the seeds. "
+        "Group by these parameters to separate them."
     ]
 
 
@@ -120,7 +122,9 @@ def listed(words: Sequence[str]) -> str:
 
 def left_out(count: int, most: int, things: str) -> list[str]:
     return (
-        [f"The first {most} of {count} {things}; a narrower filter or a grouping shows others."] if count > most else []
+        [f"The first {most} of {count} {things}. Narrow the filter or change the grouping to see others."]
+        if count > most
+        else []
     )
 
 
@@ -129,7 +133,7 @@ def titled(found: Comparison, over: str) -> str:
 
 
 def title(what: str, found: Comparison, over: str) -> str:
-    """ "Response time against consumers, 50 providers, 30 s measured": what is compared and over what."""
+    """ "Response time against consumers, 50 providers, 30 s measured": the measure and what it is drawn over."""
     shared = [in_words(name, found.shared[name]) for name in SAID_IN_TITLE if name in found.shared]
     return ", ".join(
         [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]

@@ -1,10 +1,9 @@
-"""How response times are distributed, exactly: from the samples of the runs, all replicates of a group together.
+"""Exact distributions of response times from the samples of the runs, replicates of a group pooled.
 
-Beside the curve of all stands a band: at each share, from the fastest to the slowest of the replicates' own curves. The
-curve of all is the mean of these, weighted by answers, and so lies in it. The band says by how much runs differed, not
-how sure their mean is: that is the interval of the other charts. An interval at each share was rejected, as it is about
-the mean of the replicates' quantiles, which is not the curve that is drawn, and as that of two replicates would fill
-the picture.
+The curve of the pooled samples has a band: at each share, the range over the replicates' own curves. The pooled curve
+is their mean weighted by answers and lies inside the band. The band shows the spread of the runs, not the uncertainty
+of their mean, which other charts show as intervals. Rejected: an interval at each share, because it belongs to the mean
+of the replicates' quantiles, which is not the drawn curve, and would fill the chart with two replicates.
 """
 
 from __future__ import annotations
@@ -31,34 +30,34 @@ from telemetry.reports.comparison import CURVE
 from telemetry.statistics.metrics import Numbers
 
 MOST_SAMPLES = 3_000_000
-"""Read for one picture; where runs have more, fewer of their replicates are read, and it is said."""
+"""Samples read for one chart; beyond, fewer replicates are read, and a note says so."""
 SHARES = tuple(sorted({*CURVE, *(at / 100 for at in range(101))}))
-"""At which the curve is drawn; each value there is exact."""
+"""Shares at which the curve is drawn; the values there are exact."""
 BAND = "their range"
-"""What the area beside a curve is, as the legend says it behind their number."""
+"""Legend of the area around a curve, after the number of replicates."""
 _COLUMNS = ["role", "phase", "outcome", "intended_us", "ended_us"]
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Of one group. Microseconds, from the intended sending; answered requests alone."""
+    """Distribution of one group: answered requests, microseconds from the intended send time."""
 
     group: Group
     curve: list[float]
-    """A value for each of ``SHARES``; empty where no samples are left."""
+    """One value for each of ``SHARES``; empty without samples."""
     low: list[float]
-    """The least that a replicate has at each of ``SHARES``; empty with fewer than two replicates."""
+    """Minimum over replicates at each of ``SHARES``; empty with fewer than two replicates."""
     high: list[float]
-    """And the most."""
+    """Maximum over replicates."""
     n: int
-    """Replicates that the band is of: runs of one configuration; of several, seeds that all of them ran with."""
+    """Replicates of the band: runs of one configuration, or seeds common to several configurations."""
     answers: int
     read: int
-    """Runs whose samples are in it."""
+    """Runs with samples."""
     missing: int
-    """Runs whose samples are not there, as retention removes them."""
+    """Runs without samples, for example deleted by retention."""
     skipped: int
-    """Runs that are there and were left out, as they would be too many."""
+    """Runs skipped to limit the number of samples."""
 
     @property
     def median(self) -> float | None:
@@ -66,7 +65,7 @@ class Distribution:
 
 
 def chosen(found: Comparison, groups: Sequence[Group]) -> list[Group]:
-    """The groups that are drawn: those asked for by a configuration, else the first of the table."""
+    """The groups to draw: those requested by configuration, otherwise the first of the table."""
     asked = set(found.asked.configurations)
     if not asked:
         return list(groups[:MOST_DISTRIBUTIONS])
@@ -74,7 +73,7 @@ def chosen(found: Comparison, groups: Sequence[Group]) -> list[Group]:
 
 
 def distributions(groups: Iterable[Group]) -> list[Distribution]:
-    """One for each group, in turn; what is read is bounded for all of them together."""
+    """One distribution per group; the total number of samples is bounded."""
     wanted = list(groups)
     room = MOST_SAMPLES // max(len(wanted), 1)
     return [_distribution(group, room) for group in wanted]
@@ -100,8 +99,9 @@ def _distribution(group: Group, room: int) -> Distribution:
 
 
 def replicates(parts: Sequence[tuple[Figures, Numbers]]) -> list[Numbers]:
-    """The samples of each replicate: of one configuration those of a run, of several those of all with one seed. Seeds
-    that not all of them ran with would differ by which configurations they have."""
+    """Samples by replicate: one run of a configuration, or all runs of several configurations with the same seed. Seeds
+    that some configurations lack would mix different sets of configurations.
+    """
     configurations = {one.configuration for one, _ in parts}
     if len(configurations) < 2:
         return [some for _, some in parts]
@@ -120,8 +120,7 @@ def _answered(path: Path) -> Numbers:
 
 
 def drawn(found: Comparison, some: Sequence[Distribution]) -> Chart:
-    """As a chart of ``telemetry.charts.charts``: which share of the answers, in per cent (y), took at most so long
-    (x)."""
+    """As a chart of ``telemetry.charts.charts``: percentage of answers (y) within a response time (x)."""
     lines = [series(one.group.label, one.group.role, one.group.kind, _points(one)) for one in some if one.curve]
     across, up = axis("Response time", "µs", log=True), axis("Share of the answers", "%", zero=True)
     title = axes.title("Share of the answers", found, "response time")
@@ -138,21 +137,21 @@ def _points(one: Distribution) -> list[dict[str, Any]]:
 
 def _notes(some: Sequence[Distribution]) -> list[str]:
     notes = [
-        "Exact, from the samples: answered requests of all replicates together, from the intended sending; "
+        "Exact, from the pooled samples of all replicates: answered requests, from the intended send time; "
         f"drawn at {len(SHARES)} shares."
     ]
     if any(one.low for one in some):
         notes.append(
-            "Band: at each share, from the fastest to the slowest of the n replicates' own distributions; more "
+            "Band: at each share, the range over the n replicates' own distributions. More "
             "replicates make it wider, not narrower."
         )
     if single := [one.group.label for one in some if one.curve and not one.low]:
-        notes.append(f"No band, as there are not two replicates to hold against each other: {'; '.join(single)}.")
+        notes.append(f"No band with fewer than two replicates: {'; '.join(single)}.")
     if any(len(one.group.configurations) > 1 for one in some):
-        notes.append("Where configurations are taken together, a replicate is all of them with one seed.")
+        notes.append("Where configurations are aggregated, a replicate is all of them with one seed.")
     missing, skipped = sum(one.missing for one in some), sum(one.skipped for one in some)
     if missing:
-        notes.append(f"{missing} of the runs have no samples any more, or none yet, and are not in it.")
+        notes.append(f"{missing} runs without samples are not included.")
     if skipped:
-        notes.append(f"{skipped} replicates are left out, as the samples of all would be more than {MOST_SAMPLES:,}.")
+        notes.append(f"{skipped} replicates are skipped: all together have more than {MOST_SAMPLES:,} samples.")
     return notes

@@ -1,6 +1,6 @@
-"""A comparison as charts: plain JSON of bounded size, in the shape of ``telemetry.charts.charts`` where that is enough.
+"""A comparison as charts: plain JSON of bounded size, in the format of ``telemetry.charts.charts`` where possible.
 
-Counterparts: ``static/js/compare*.js`` draw it. Boxes and differences, and the heat map, have shapes of their own::
+Counterparts: ``static/js/compare*.js`` draw it. Box plots, differences and the heat map have their own formats::
 
     {id, title, kind: box|difference, axis: {label, unit, log, zero}, legend, notes,
      rows: [{number, label, short, topology, role, n, y, low, high, box?, replicates?, verdict?}]}
@@ -26,21 +26,21 @@ from telemetry.statistics.intervals import LOG
 
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000
-"""Single replicates drawn, of a series and of a chart."""
+"""Maximum number of individual replicates drawn, per series and per chart."""
 MOST_NUMBERS = 8
-"""Values of a number that tells lines apart over an axis of words."""
+"""Maximum number of values of a number that distinguishes lines over a categorical axis."""
 WITHIN_NOISE = (
-    "Differences are within noise: the intervals of the least and of the most overlap, so that all cells have one tint."
+    "Differences are within noise: the intervals of the minimum and the maximum overlap, so all cells have one tint."
 )
 DECADE = 10.0
-"""What a logarithmic scale spans at least: of less, a few per cent would be as dark as a factor."""
+"""Minimum span of a logarithmic colour scale; otherwise a few per cent would look like a large factor."""
 STRATEGY = "search"
 TOPOLOGIES = ("topology", "kind")
-"""Parameters of which one says the other."""
+"""Pairs of parameters where one implies the other."""
 
 
 def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
-    """Every chart that these runs have; ``groups`` in the order of the table."""
+    """All charts of these runs; ``groups`` in the order of the table."""
     if not groups:
         return {}
     made = {"lines": _lines(found), "box": _boxes(found, groups), "heat": _heat(found)}
@@ -50,7 +50,9 @@ def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
-    """The parameters that tell lines apart; of an axis of words with nothing beside it, its own, for its colours."""
+    """The parameters that distinguish lines; with a categorical axis and no others, the axis parameter itself, for its
+    colours.
+    """
     if found.asked.by:
         return tuple(name for name in found.asked.by if name != x.name)
     own = TOPOLOGIES if x.name in TOPOLOGIES else (x.name,)
@@ -84,11 +86,9 @@ def _lines(found: Comparison) -> Chart | None:
         *axes.left_out(len(along.places), MOST_CATEGORIES, f"values of {x.title.lower()}"),
     ]
     if any(one["role"] == "published" and one["points"] for one in made):
-        notes.append(
-            "Published values: Table B.1, each measured once; rows that are damaged in the source are in none."
-        )
+        notes.append("Published values: Table B.1, each measured once; rows damaged in the source are omitted.")
     if found.asked.raw and not raw:
-        notes.append("Single replicates are too many to be drawn here.")
+        notes.append("Individual replicates are hidden: there are too many.")
     return chart(
         "lines",
         axes.titled(found, x.title.lower()),
@@ -100,7 +100,7 @@ def _lines(found: Comparison) -> Chart | None:
 
 
 class _Along:
-    """Where groups lie along the axis: at their number, or at the place of their word."""
+    """Positions of groups on the x axis: the number, or the index of the category."""
 
     def __init__(self, x: Parameter, groups: Sequence[Group]) -> None:
         self._x = x
@@ -115,7 +115,7 @@ class _Along:
 
     @property
     def is_line(self) -> bool:
-        """Between words there is nothing that a line could be of."""
+        """Categories are not joined by lines."""
         return self._x.is_number
 
     def has(self, group: Group) -> bool:
@@ -145,7 +145,9 @@ def _published(
 
 
 def _colour(key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group]) -> str:
-    """What a line's colour stands for: its strategy where lines are told apart by that, else its kind of topology."""
+    """The value that determines a line's colour: its strategy if lines differ by strategy, otherwise its kind of
+    topology.
+    """
     if STRATEGY in names:
         return str(key[names.index(STRATEGY)])
     kinds = {group.kind for group in groups}
@@ -163,7 +165,7 @@ def _name(key: tuple[Any, ...], names: Sequence[str], measure: Measure) -> str:
 
 
 def _raw(is_asked: bool, groups: Sequence[Group], measure: Measure) -> bool:
-    """Whether the single replicates have room."""
+    """Whether individual replicates are drawn."""
     counts = [len(group.estimates[measure.name].replicates) for group in groups]
     return is_asked and sum(counts) <= MOST_RAW_IN_ALL
 
@@ -185,8 +187,8 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
             {**_about(found, group), **row, "replicates": row["replicates"][:MOST_RAW] if found.asked.raw else []}
         )
     notes = [
-        "Whiskers from the least to the most of the n replicates; from three on a box from their lower to their upper "
-        f"quartile, the median in it. Below, the {found.asked.middle} as a dot{_with_interval(found.asked)}."
+        "Whiskers: minimum and maximum of the n replicates. With three or more, a box shows the quartiles "
+        f"and the median. Below: the {found.asked.middle} as a dot{_with_interval(found.asked)}."
     ]
     notes += axes.left_out(len(groups), MOST_ROWS, "rows")
     return {
@@ -201,7 +203,7 @@ def _boxes(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def _with_interval(asked: Asked) -> str:
-    return ", an extreme without an interval" if asked.aggregate in ("min", "max") else " with its 95 % interval"
+    return ", without interval" if asked.aggregate in ("min", "max") else " with its 95 % interval"
 
 
 def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
@@ -217,13 +219,13 @@ def _differences(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
         scaled = {name: None if value is None else value * times for name, value in numbers.items()}
         rows.append({**_about(found, group), **scaled, "n": told.n, "verdict": told.verdict, "share": told.share})
     unit = axes.UNITS.get(measure.unit, (measure.unit, 1.0))[0]
-    of = "the interval is that of their ratio" if measure.scale == LOG else "with its 95 % interval"
+    of = "the interval is that of their ratio" if measure.scale == LOG else " with its 95 % interval"
     mean = measure.mean[:1].upper() + measure.mean[1:]
-    notes = [f"{mean} minus that of {baseline.label}; {of}. Grey where it holds zero."]
+    notes = [f"{mean} minus that of {baseline.label}; {of}. Grey: the interval includes zero."]
     if len(held) > 19:
         notes.append(
-            f"Each is a comparison of its own: of {len(held)} without any difference "
-            f"about {round(len(held) / 20)} would still be shown to differ."
+            f"Not corrected for multiple testing: of {len(held)} comparisons without a real difference, "
+            f"about {round(len(held) / 20)} are still shown to differ."
         )
     return {
         "id": "difference",
@@ -278,7 +280,7 @@ def _heat(found: Comparison) -> dict[str, Any] | None:
 
 
 def _shades(cells: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """What values colours go between, and whether they tell anything. A scale begins at nothing."""
+    """The range of the colour scale, and whether differences exceed noise. A linear scale starts at zero."""
     ordered = sorted(cells, key=lambda cell: cell[2])
     least, most = (ordered[0], ordered[-1]) if ordered else ([0.0] * 3, [0.0] * 3)
     is_known = len(ordered) > 1 and least[4] is not None and most[3] is not None
@@ -290,17 +292,16 @@ def _shades(cells: Sequence[Sequence[Any]]) -> dict[str, Any]:
 
 
 def _in_cells(asked: Asked) -> str:
-    return f"A cell is the {asked.middle} of its n replicates{_with_interval(asked)}; the table has all of them."
+    return f"Each cell is the {asked.middle} of its n replicates{_with_interval(asked)}; the table lists all values."
 
 
 def second(found: Comparison, x: Parameter | None) -> Parameter | None:
-    """The other parameter of the heat map: the one that was asked for, else what is grouped by, else a number, else
-    any."""
+    """The y parameter of the heat map: the requested one, otherwise a grouped one, a number, or any."""
     own = TOPOLOGIES if x and x.name in TOPOLOGIES else (x.name,) if x else ()
     others = [one for one in found.differing if one.name not in own]
     asked_for = [one for one in found.differing if one.name == found.asked.y]
     by = [one for one in others if one.name in found.asked.by]
-    # How many brokers there are the topology says; it tells more.
+    # The topology implies the number of brokers and says more.
     numbers = [one for one in others if one.is_number and len(one.values) > 1 and one.name != axes.BROKERS]
     words = [one for one in others if one.name not in axes.LAST]
     return next(iter([*asked_for, *by, *numbers, *words, *others]), None)

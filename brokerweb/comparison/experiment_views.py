@@ -1,4 +1,4 @@
-"""The chart on the page of an experiment: one figure of its runs against what varies, as a comparison draws it."""
+"""The chart on an experiment's page: one figure against a varied parameter, drawn as a comparison."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from telemetry.systems.registry import measures_of
 
 @login_required
 def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """A part of its page. A figure or an axis that there is not falls back to the usual one: it stood in an address."""
+    """A fragment of the page. An unknown figure or axis falls back to the default, because it comes from a URL."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     metric, known = request.GET.get("metric", ""), measures_of(experiment.definition["system"])
     asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in known else DEFAULT_METRIC,))
@@ -35,7 +35,7 @@ def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
     try:
         found = _found(asked, request.GET.get("x", ""))
     except InvalidSetting as error:
-        context["empty"] = f"Not drawn: {asked.q} {error.sentence}."
+        context["empty"] = f"No chart: {asked.q} {error.sentence}."
     else:
         shown |= {"x": found.asked.x} if found.asked.x else {}
         context |= {"drawn": _drawn(found), "axes": found.differing, "x": axes.x_of(found)}
@@ -44,7 +44,7 @@ def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 
 def _found(asked: Asked, x: str) -> services.Comparison:
-    """Raises ``InvalidSetting`` where there are more runs than are compared at once."""
+    """Raises ``InvalidSetting`` if there are more runs than can be compared."""
     now = timezone.now()
     try:
         return services.compare(Asked(q=asked.q, metrics=asked.metrics, x=x), now)
@@ -53,7 +53,7 @@ def _found(asked: Asked, x: str) -> services.Comparison:
 
 
 def _drawn(found: services.Comparison) -> dict[str, Any] | None:
-    """Over what varies; the boxes of the replicates where nothing does. ``None`` where nothing was measured."""
+    """The figure over a varied parameter, or box plots of replicates if nothing varies. ``None`` without data."""
     charts = drawing.drawn(found, services.ordered(found))
     drawn = charts.get("lines") or charts.get("box")
     has_any = drawn and (drawn.get("series") or any(row["y"] is not None for row in drawn.get("rows", ())))

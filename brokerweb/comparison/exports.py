@@ -1,4 +1,4 @@
-"""The table of a comparison as rows of plain values: what REST returns, and what is taken away as CSV or Parquet."""
+"""The table of a comparison as rows of plain values, for REST, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from telemetry.measures import Measure
 
 
 def entry(found: Comparison, group: Group) -> dict[str, Any]:
-    """One group with everything that is known of it."""
+    """One group with all its data."""
     return {
         "number": group.number,
         "configuration": group.id,
@@ -34,7 +34,7 @@ def entry(found: Comparison, group: Group) -> dict[str, Any]:
 
 
 def flat(found: Comparison, groups: Iterable[Group]) -> Table:
-    """A row for each group."""
+    """One row per group."""
     told = list(found.asked.by) or [one.name for one in found.differing]
     names = ["number", "configuration", "label", "engine", "runs", *told]
     for measure in found.asked.measures:
@@ -66,7 +66,7 @@ def _row(found: Comparison, group: Group, told: Sequence[str], compared: bool) -
 
 
 def summary(found: Comparison) -> dict[str, Any]:
-    """What is said of the comparison as a whole, beside its rows."""
+    """Totals of the comparison."""
     chosen = found.selection
     return {
         "runs": len(chosen.runs),

@@ -1,4 +1,4 @@
-"""What configurations differ in. Each is read once, however many runs have it, and kept: it never changes."""
+"""The parameters in which configurations differ. Configurations never change, so each is read once and cached."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 
 MOST_KEPT = 5_000
-"""Configurations, of about 3 kB each."""
+"""Cached configurations, about 3 kB each."""
 _TITLES = {RECORD.name: "Recording of a broker"}
-"""Of names that do not read as words."""
+"""Titles of names that are not readable."""
 _PLAIN_UNITS = ("fraction", "hops", "brokers", "walks", "requests", "entries", "questions", "pings", "rounds", "tries")
-"""Those that the name of the parameter says already."""
+"""Units that the parameter's name already contains."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is told of one configuration; its links are not kept."""
+    """The compared values of one configuration, without its links."""
 
     hash: str
     factors: Mapping[str, Any]
-    """By name; each value is a text, a number or a truth value."""
+    """By name; each value is a string, a number or a boolean."""
     said_by_profile: frozenset[str]
-    """Settings that are as its profile has them."""
+    """Settings with the values of its profile."""
     published: Mapping[str, float] | None
-    """By measure, what was published of it; ``None`` where it was not published."""
+    """Published value by measure; ``None`` if not published."""
 
     @property
     def kind(self) -> str:
@@ -40,7 +40,7 @@ class Configuration:
 
     @property
     def role(self) -> str:
-        """As ``telemetry.charts.charts`` has it."""
+        """As in ``telemetry.charts.charts``."""
         if self.factors["engine"] == SIMULATED:
             return "simulated"
         return "shaped" if self.factors["links"] else "measured"
@@ -48,13 +48,13 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something in which configurations may differ."""
+    """A parameter in which configurations may differ."""
 
     name: str
     title: str
     unit: str
     values: tuple[Any, ...]
-    """In order, each once; ``None`` where a configuration lacks it."""
+    """Sorted and unique; ``None`` for configurations without it."""
     is_number: bool = field(default=False)
 
     @property
@@ -66,11 +66,11 @@ _kept: dict[str, Configuration] = {}
 
 
 def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
-    """Configurations by hash; ``representatives`` names, for each hash, a run that has it."""
+    """Configurations by hash; ``representatives`` gives one run for each hash."""
     if len(_kept) > MOST_KEPT:
         _kept.clear()
-    # By run and not by hash: topologies that are alike may have other names. Asked once of each: another request, in
-    # another thread, may forget them in between.
+    # Cached by run, not by hash: equal topologies may have different names. Looked up once each, because another thread
+    # may evict entries in between.
     asked = {run: _kept.get(run) for run in representatives.values()}
     found = {run: one for run, one in asked.items() if one is not None}
     missing = [run for run in asked if run not in found]
@@ -89,7 +89,7 @@ def _read(name: str, document: Mapping[str, Any]) -> Configuration:
 
 
 def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
-    """One parameter over some configurations."""
+    """One parameter over a set of configurations."""
     values = {one.factors.get(name) for one in configurations}
     told = [value for value in values if value is not None]
     is_number = bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
@@ -101,22 +101,23 @@ def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
 
 
 def order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, then texts, what is missing last."""
+    """Numbers by size, then strings; missing values last."""
     if isinstance(value, int | float):
         return False, float(value), ""
     return value is None, float("inf"), str(value)
 
 
 def said(value: Any) -> str:
-    """A value of a parameter in words."""
+    """A parameter's value as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
-    """The parameters in which they differ. Of profiles that differ not each of their settings; a topology's kind only
-    where several topologies are of one kind."""
+    """The parameters that differ. If profiles differ, the settings that they imply are omitted; a topology's kind is
+    listed only if several topologies have the same kind.
+    """
     names = dict.fromkeys(name for one in configurations for name in one.factors)
     swept = [name for name in names if _differs(name, configurations)]
     found = {
@@ -130,7 +131,7 @@ def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
 
 
 def _differs(name: str, configurations: Sequence[Configuration]) -> bool:
-    """What one engine does not have is no difference between its configurations and the other's."""
+    """Values that only one engine has are not differences between engines."""
     by_engine: dict[str, set[Any]] = {}
     for one in configurations:
         by_engine.setdefault(str(one.factors["engine"]), set()).add(one.factors.get(name))
@@ -139,7 +140,7 @@ def _differs(name: str, configurations: Sequence[Configuration]) -> bool:
 
 
 def shared(configurations: Sequence[Configuration], but: Iterable[Parameter]) -> dict[str, Any]:
-    """What all have alike, by name; empty values left out."""
+    """Values shared by all configurations, by name; empty values are omitted."""
     if not configurations:
         return {}
     left_out = {parameter.name for parameter in but}

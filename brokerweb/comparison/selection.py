@@ -1,4 +1,4 @@
-"""Which runs a comparison is of, and the figures of each: a few columns of each run, however much is known of it."""
+"""The runs of a comparison and their figures: only the columns needed are read."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from telemetry.systems.registry import measures
 MOST_RUNS = 20_000
 _TOLD = ("pk", "configuration_hash", "seed", "engine", "verdict")
 ASKING_FOR_CHANGED = {"changed", "id", "configuration"}
-"""Fields of a filter that choose single runs or single configurations, or changed runs themselves."""
+"""Filter fields that select individual runs or configurations, or what-if runs."""
 
 
 class Figures(NamedTuple):
-    """One run and what it measured."""
+    """One run and its figures."""
 
     run: str
     configuration: str
     seed: str
     engine: str
     verdict: str
-    """valid or suspect, as the run judged itself."""
+    """The run's verdict: valid or suspect."""
     values: tuple[float | None, ...]
-    """In the order in which they were asked for."""
+    """In the requested order."""
     requests: tuple[float | None, ...] = ()
-    """Of how many requests each of them is, where it is a share."""
+    """Number of requests behind each figure that is a share."""
 
     def value(self, at: int) -> Value | None:
         found = self.values[at]
@@ -45,18 +45,18 @@ class Figures(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs that are compared, oldest first."""
+    """The compared runs, oldest first."""
 
     runs: list[Figures]
     not_done: int
-    """Runs that the filter fits and that have no result."""
+    """Matching runs without a result."""
     repeats: int
-    """Simulated runs of which there is a later one with the same configuration and seed: it follows from these."""
+    """Simulated runs excluded because a later run has the same configuration and seed, and thus the same result."""
     changed: int = 0
-    """Finished runs that repeat another with one thing changed, left out since nothing asks for them."""
+    """Finished what-if runs, excluded unless the query selects them."""
 
     def representatives(self) -> dict[str, str]:
-        """Of each configuration, the first run that has it."""
+        """The first run of each configuration."""
         found: dict[str, str] = {}
         for one in self.runs:
             found.setdefault(one.configuration, one.run)
@@ -64,9 +64,9 @@ class Selection:
 
 
 def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], now: datetime) -> Selection:
-    """The runs that ``text`` fits, of those named by ``runs`` if there are any. Raises ``InvalidSetting``.
+    """The runs that match ``text``, limited to the ids in ``runs`` if given. Raises ``InvalidSetting``.
 
-    Runs that repeat another with one thing changed are left out, unless ``runs`` or the filter asks for them.
+    What-if runs are excluded unless ``runs`` or the filter selects them.
     """
     found, asks_for_changed = _matching(field, text, now)
     changed = 0
@@ -79,8 +79,8 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
     if counted["done"] > MOST_RUNS:
         raise InvalidSetting(
             field,
-            f"fits {counted['done']:,} finished runs, and at most {MOST_RUNS:,} are compared at once; "
-            "name an experiment, a tag or a time, as in “created > 7d ago”",
+            f"matches {counted['done']:,} finished runs; at most {MOST_RUNS:,} can be compared; "
+            "narrow it by experiment, tag or time, as in “created > 7d ago”",
         )
     rows = _figures(found.filter(state=RunState.DONE), metrics)
     kept = without_repeats(rows)
@@ -88,7 +88,7 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
-    """All finished runs of one configuration, whatever else is compared; changed ones where it has no others."""
+    """All finished runs of one configuration, regardless of the selection; what-if runs only if there are no others."""
     found = Run.objects.filter(configuration_hash=name, state=RunState.DONE)
     rows = _figures(found.unchanged(), metrics) or _figures(found, metrics)
     kept = without_repeats(rows)
@@ -96,11 +96,11 @@ def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
 
 
 def _matching(field: str, text: str, now: datetime) -> tuple[RunQuerySet, bool]:
-    """The runs that fit, and whether ``text`` asks for changed ones: by ``changed``, or by naming runs."""
+    """The matching runs, and whether ``text`` selects what-if runs, by ``changed`` or by naming runs."""
     try:
         return runs_matching(text, now), bool(named_fields(parse(text)) & ASKING_FOR_CHANGED)
     except InvalidSetting as error:
-        error.field = field  # a filter knows not which of two it is
+        error.field = field  # the filter cannot distinguish the two
         raise
 
 
@@ -110,7 +110,7 @@ def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
 
 
 def columns_of(metrics: Sequence[str]) -> list[str]:
-    """What is read of a run for these measures: their figures, and then of how many requests each share is."""
+    """Columns read for these measures: the figures, then the request counts behind shares."""
     known = measures()
     stored = {measure.path: f"figures__{measure.key}" for measure in known.values()}
     of = [known[name].of_path for name in metrics]
@@ -119,7 +119,7 @@ def columns_of(metrics: Sequence[str]) -> list[str]:
 
 
 def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
-    """A run of which ``columns_of`` these measures were read."""
+    """A run's figures, from the values of ``columns_of`` these measures."""
     run, configuration, seed, engine, verdict = row[: len(_TOLD)]
     values, made = row[len(_TOLD) : len(_TOLD) + len(metrics)], iter(row[len(_TOLD) + len(metrics) :])
     requests = tuple(next(made) if measures()[name].of_path else None for name in metrics)
@@ -127,6 +127,6 @@ def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
 
 
 def without_repeats(rows: Sequence[Figures]) -> list[Figures]:
-    """As ``telemetry.lake.configurations.without_repeats`` has it: a simulated run is no replicate of itself."""
+    """See ``telemetry.lake.configurations.without_repeats``: a repeated simulation is not another replicate."""
     last = {(one.configuration, one.seed): one.run for one in rows if one.engine == SIMULATED}
     return [one for one in rows if one.engine != SIMULATED or last[one.configuration, one.seed] == one.run]

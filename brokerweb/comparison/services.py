@@ -1,7 +1,7 @@
-"""A comparison: runs as groups of replicates, each figure with its interval, each group held against the baseline.
+"""Compares groups of replicates: figures with intervals, and differences to a baseline.
 
-The page, REST, the exports and the command all show what ``compare`` returns; the numbers are
-``telemetry.reports.grouping``'s.
+The page, REST, exports and the command all show the result of ``compare``. The statistics are in
+``telemetry.reports.grouping``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Group:
-    """Runs whose replicates are taken together: one configuration, or several that agree in what is grouped by."""
+    """Runs aggregated as replicates: one configuration, or several that agree in the grouping parameters."""
 
     key: Key
     label: str
@@ -38,29 +38,29 @@ class Group:
     role: str
     """As ``telemetry.charts.charts`` has it."""
     kind: str
-    """Of its topology, for its colour; empty where it has several."""
+    """Kind of its topology, for the colour; empty if it has several."""
     factors: Mapping[str, Any]
-    """What tells it from the others, by the parameter's name."""
+    """Values that distinguish it from other groups, by parameter name."""
     configurations: tuple[str, ...]
     runs: tuple[Figures, ...]
     estimates: Mapping[str, Estimate]
     """By measure."""
     published: float | None
-    """What Table B.1 has of the first measure for these very configurations."""
+    """Published values (Table B.1) of the first measure for the same configurations."""
     number: int = 0
-    """Its place in the order of the parameters, from 1; the charts and the table name it by this."""
+    """Position in the order of the parameters, from 1; charts and table refer to the group by it."""
     difference: Difference | None = None
     is_baseline: bool = False
 
     @property
     def id(self) -> str:
-        """By which it is pinned."""
+        """Identifies the group when it is pinned as baseline."""
         return self.configurations[0]
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the groups are held against."""
+    """The baseline."""
 
     text: str
     label: str
@@ -70,7 +70,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that is shown."""
+    """The complete result."""
 
     asked: Asked
     groups: list[Group]
@@ -80,16 +80,16 @@ class Comparison:
     selection: Selection
     baseline: Baseline | None = None
     verdicts: Mapping[str, int] = field(default_factory=dict)
-    """How often each was given; empty without a baseline."""
+    """Count by verdict; empty without a baseline."""
 
     @property
     def numbers(self) -> list[Parameter]:
-        """Those that have a place on an axis of numbers."""
+        """Parameters with numeric values."""
         return [one for one in self.differing if one.is_number and len(one.values) > 1]
 
 
 def compare(asked: Asked, now: datetime) -> Comparison:
-    """Raises ``InvalidSetting`` that names what cannot be asked for."""
+    """Raises ``InvalidSetting`` that names the invalid parameter."""
     chosen = selection.select("q", asked.q or "", asked.runs, asked.columns, now)
     held, text, configuration = _baseline(asked, chosen, now)
     if held is not None:
@@ -115,10 +115,10 @@ def _check(asked: Asked, differing: Sequence[Parameter]) -> None:
     for where, asked_for in (*single, ("by", asked.by)):
         for name in asked_for:
             if name not in names:
-                known = f"they differ in {', '.join(names)}" if names else "they differ in nothing but the seed"
+                known = f"varied parameters: {', '.join(names)}" if names else "only the seed differs"
                 raise InvalidSetting(where, f"these runs do not differ in {name!r:.40}; {known}")
     if asked.x and asked.x == asked.y:
-        raise InvalidSetting("y", f"{asked.y} lies along the axis already; the heat map is over two parameters")
+        raise InvalidSetting("y", f"{asked.y} is already the x axis; the heat map needs two different parameters")
 
 
 def grouped(
@@ -128,8 +128,9 @@ def grouped(
     differing: Sequence[Parameter],
     by: Sequence[str] | None = None,
 ) -> list[Group]:
-    """The groups in the order of their parameters. Live and simulated runs are never in one; ``by`` instead of what was
-    asked for."""
+    """The groups in the order of their parameters. Live and simulated runs are never in one group. ``by`` overrides the
+    requested grouping.
+    """
     names = asked.by if by is None else by
     found: dict[Key, list[Figures]] = {}
     for one in runs:
@@ -158,7 +159,7 @@ def _group(
         key=key,
         label=_label(factors, runs[0].engine) if is_by else label_of(members[0].factors, names),
         engine=runs[0].engine,
-        role=roles.pop() if len(roles) == 1 else "shaped",  # of live ones only: an engine is never mixed
+        role=roles.pop() if len(roles) == 1 else "shaped",  # for live groups only; engines are never mixed
         kind=kinds.pop() if len(kinds) == 1 else "",
         factors=factors,
         configurations=hashes,
@@ -172,8 +173,9 @@ def _group(
 
 
 def ordered(found: Comparison) -> list[Group]:
-    """The groups as the table is sorted: ``sort`` is a column, with ``-`` before it from the other end. What was not
-    measured comes last either way. Raises ``InvalidSetting``."""
+    """The groups in the table's order: ``sort`` is a column, reversed by a leading ``-``. Missing values come last in
+    both orders. Raises ``InvalidSetting``.
+    """
     name = found.asked.sort.removeprefix("-")
     if not name:
         return found.groups
@@ -200,13 +202,13 @@ def _factor(name: str) -> Callable[[Group], Any]:
 
 
 def short(found: Comparison, group: Group) -> str:
-    """A group by the values alone of what tells it from the others: "Ring of 10 · 50 · 500"; ``legend`` names them."""
+    """A short label of a group from its distinguishing values: "Ring of 10 · 50 · 500"; ``legend`` names them."""
     told = [parameters.said(group.factors.get(name)) for name in _told(found)]
     return " · ".join([*told, *([SIMULATED] if group.engine == SIMULATED else [])]) or group.label
 
 
 def legend(found: Comparison) -> str:
-    """What the values of ``short`` are: "topology · providers · consumers"."""
+    """Names of the values in ``short``: "topology · providers · consumers"."""
     titles = {one.name: one.axis for one in found.differing}
     return " · ".join(titles[name] for name in _told(found))
 
@@ -231,25 +233,25 @@ def _label(factors: Mapping[str, Any], engine: str) -> str:
 
 
 def values(runs: Sequence[Figures], at: int = 0) -> list[Value]:
-    """What the runs have of the measure at ``at``; those that have not measured it are left out."""
+    """The runs' values of the measure at ``at``, without missing ones."""
     return [value for one in runs if (value := one.value(at)) is not None]
 
 
 def published(members: Sequence[Configuration], measure: Measure) -> float | None:
-    """The mean of the published figures of these configurations; ``None`` unless each of them was published."""
+    """Mean of the published figures of these configurations; ``None`` unless all of them were published."""
     rows = [one.published for one in members]
     found = [row[measure.name] for row in rows if row is not None and measure.name in row]
     return fmean(found) if found and None not in rows else None
 
 
 def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection | None, str, str]:
-    """The baseline's runs where a filter names them, the filter, and else the configuration that is pinned."""
+    """The baseline: its runs and the filter if a filter selects them, otherwise the pinned configuration."""
     if not asked.baseline:
         return None, "", ""
     if not _HASH.fullmatch(asked.baseline):
         held = selection.select("baseline", asked.baseline, (), asked.columns, now)
         if not held.runs:
-            raise InvalidSetting("baseline", "fits no finished run")
+            raise InvalidSetting("baseline", "matches no finished run")
         return held, asked.baseline, ""
     if any(one.configuration == asked.baseline for one in chosen.runs):
         return None, "", asked.baseline
@@ -260,7 +262,7 @@ def _baseline(asked: Asked, chosen: Selection, now: datetime) -> tuple[Selection
 
 
 def _against(found: Comparison, held: Sequence[Group], text: str) -> Comparison:
-    """Each group against the baseline's runs of the same parameters; where the baseline has one group, against that."""
+    """Compare each group with the baseline's runs of the same parameters; with a single baseline group, with that."""
     by_key = {group.key: group for group in held}
     alone = held[0] if len(held) == 1 else None
     groups = [_held(group, by_key.get(group.key) or alone, found.asked.measure) for group in found.groups]
@@ -270,7 +272,7 @@ def _against(found: Comparison, held: Sequence[Group], text: str) -> Comparison:
 
 
 def _against_one(found: Comparison, configuration: str) -> Comparison:
-    """Each group against the one that holds a configuration."""
+    """Compare each group with the group that contains a configuration."""
     pinned = next(group for group in found.groups if configuration in group.configurations)
     groups = [
         replace(group, is_baseline=True) if group is pinned else _held(group, pinned, found.asked.measure)

@@ -1,4 +1,4 @@
-"""Addresses of the comparison."""
+"""URLs of the comparison."""
 
 from django.urls import path
 

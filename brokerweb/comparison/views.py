@@ -1,4 +1,4 @@
-"""The page of the comparison: reads what its address asks for, calls one service, shows it."""
+"""The comparison page: parses the URL, calls one service, renders the result."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from telemetry.reports.grouping import AGGREGATES
 from telemetry.systems.registry import measures
 
 ROWS = 100
-"""Groups on a page of the table."""
+"""Groups per page of the table."""
 VALUES_SHOWN = 10
-"""Of a parameter; how many more there are is said."""
+"""Values shown per parameter; the rest is counted."""
 IN_TITLE = ("topology", "kind", "links", "engine")
-"""Parameters that the first column of the table tells."""
+"""Parameters named in the first column of the table."""
 DROPPED: dict[str, Any] = {"x": "", "y": "", "by": (), "sort": "", "baseline": ""}
-"""What a comparison is shown without where it does not fit the runs, and what stands for nothing of it."""
+"""Parameters that are dropped if they do not fit the runs, with their neutral values."""
 SUSPECT = "suspect"
 MODULES = [f"js/{name}.js" for name in ("compare-heat", "compare-rows", "estimates", "echart", "format")]
-"""What the page's script imports, asked for at once with it."""
+"""Modules imported by the page's script, preloaded."""
 MOST_LINKED = 20
-"""Configurations that the link to a group's runs names."""
+"""Maximum number of configurations in the link to a group's runs."""
 
 
 @login_required
@@ -60,7 +60,7 @@ def index(request: HttpRequest) -> HttpResponse:
         except InvalidSetting as error:
             if error.field not in DROPPED or not getattr(asked, error.field):
                 return _page(request, asked, error=error)
-            # Of other runs it may not hold any more: what is left is shown, and what was left out is said.
+            # Parameters of a saved URL may no longer fit the runs: show the rest, and report what was ignored.
             dropped.append(error)
             asked = replace(asked, **{error.field: DROPPED[error.field]})
         else:
@@ -97,7 +97,7 @@ def _page(
 
 
 def _without(request: HttpRequest, *names: str) -> str:
-    """The address without some of its parameters."""
+    """The URL without some of its parameters."""
     query = request.GET.copy()
     for name in names:
         query.pop(name, None)
@@ -138,7 +138,7 @@ def _without_axes(found: Comparison) -> Comparison:
 
 
 def _heat_axes(found: Comparison) -> dict[str, Any]:
-    """What may lie down the heat map, what lies there, and what would if nobody had chosen."""
+    """Possible parameters of the heat map's y axis, the current one, and the default."""
     x = axes.x_of(found, but=(found.asked.y,))
     usual = drawing.second(replace(found, asked=replace(found.asked, y="")), axes.x_of(found))
     return {"y": drawing.second(found, x), "usual": usual, "x": axes.x_of(found)}
@@ -146,7 +146,7 @@ def _heat_axes(found: Comparison) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Chip:
-    """A parameter in which the runs differ, as the page shows it."""
+    """A varied parameter as shown on the page."""
 
     parameter: Parameter
     values: tuple[Any, ...]
@@ -154,7 +154,7 @@ class _Chip:
     is_x: bool
     is_by: bool
     by: str
-    """What ``by`` becomes when this is pressed."""
+    """The value of ``by`` after a click."""
 
 
 def _chip(found: Comparison, one: Parameter, x: Parameter | None) -> _Chip:
@@ -182,7 +182,7 @@ def _row(found: Comparison, group: Group) -> dict[str, Any]:
 
 
 def _runs_of(asked: Asked, group: Group) -> str:
-    """The query of the list of runs that shows this group's; empty where an address would not hold it."""
+    """Query of the list of runs for this group; empty if it would be too long for a URL."""
     if len(group.configurations) > MOST_LINKED:
         return ""
     names = ", ".join(group.configurations)
@@ -192,22 +192,22 @@ def _runs_of(asked: Asked, group: Group) -> str:
 
 
 def _examples() -> list[dict[str, str]]:
-    """Three comparisons to begin with."""
+    """Three example comparisons."""
     done = Experiment.objects.filter(runs__state=RunState.DONE).order_by("-created")
     newest = done.values_list("pk", "name").first()
     found = [
-        ("created > 7d ago", "Everything of the last seven days", "one row for each configuration"),
-        ("engine = live", "All runs of real brokers", "virtual time left out"),
-        ("verdict = valid", "All runs that judged themselves valid", "live ones beside simulated ones"),
+        ("created > 7d ago", "Runs of the last seven days", "one row per configuration"),
+        ("engine = live", "All live runs", "without simulated runs"),
+        ("verdict = valid", "All valid runs", "live and simulated"),
     ]
     if newest:
-        found.insert(0, (f"experiment.id = {newest[0]}", f"The runs of {newest[1]}", "the newest that has results"))
+        found.insert(0, (f"experiment.id = {newest[0]}", f"Runs of {newest[1]}", "the latest experiment with results"))
     return [{"query": urlencode({"q": q}), "q": q, "title": title, "why": why} for q, title, why in found[:3]]
 
 
 @login_required
 def distribution(request: HttpRequest) -> HttpResponse:
-    """The chart of distributions, which is read from samples and so asked for once it is looked at."""
+    """The chart of distributions, loaded on demand because it reads samples."""
     try:
         asked = read(request.GET)
         found = services.compare(asked, timezone.now())
@@ -219,7 +219,7 @@ def distribution(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def export(request: HttpRequest, form: str) -> HttpResponse:
-    """The whole table as it is filtered, grouped and sorted, to take away."""
+    """Export of the complete table with the current filter, grouping and order."""
     if form not in FORMS:
         raise Http404
     try:

@@ -1,7 +1,6 @@
-"""What tasks do on this host: launch and stop runs and networks at once, as the next round of the reconciler would.
+"""Steps that tasks take at once on this host: launch and stop runs and networks, as the reconciler's next round would.
 
-Each does one step of the reconciler with one row, so doing it twice, or late, does nothing more. What it could not do
-is left to the next round.
+Each is one step of the reconciler for one row, so it is idempotent. Failures are left to the next round.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavai
 log = logging.getLogger(__name__)
 
 SUPERVISOR_S = 5.0
-"""For one answer of the supervisor."""
+"""Timeout of one response of the supervisor."""
 TURN_S = 15.0
-"""So long a task waits for the round, or the task, that is at work."""
+"""Maximum time a task waits for a running round or another task."""
 
 _at_work = threading.Lock()
 
 
 def owner() -> str:
-    """As whom this process holds leases."""
+    """The lease owner name of this process."""
     return f"{settings.HOST_NAME}:{os.getpid()}"
 
 
@@ -44,7 +43,7 @@ def supervisor() -> SupervisorClient:
 
 @contextmanager
 def turn(patience_s: float = -1) -> Iterator[bool]:
-    """One at a time in this process; other processes are fenced off by epochs. Whether the turn was had in time."""
+    """Serialises steps in this process; epochs fence off others. Yields whether the lock was acquired in time."""
     is_had = _at_work.acquire(timeout=patience_s)
     try:
         yield is_had
@@ -54,7 +53,7 @@ def turn(patience_s: float = -1) -> Iterator[bool]:
 
 
 def _act(what: str, step: Callable[[SupervisorClient, set[str]], str]) -> str:
-    """Does ``step`` with the supervisor and what it knows of; the worker's log says what came of it."""
+    """Run ``step`` with the supervisor and its known deployments; returns the line for the worker's log."""
     done = _done(step)
     log.info("%s: %s", what, done)
     return done
@@ -63,7 +62,7 @@ def _act(what: str, step: Callable[[SupervisorClient, set[str]], str]) -> str:
 def _done(step: Callable[[SupervisorClient, set[str]], str]) -> str:
     with turn(TURN_S) as is_had:
         if not is_had:
-            return "left to the reconciler: it is at work"
+            return "left to the reconciler: it is busy"
         try:
             client = supervisor()
             return step(client, set(client.hello()["deployments"]))
@@ -72,20 +71,20 @@ def _done(step: Callable[[SupervisorClient, set[str]], str]) -> str:
 
 
 def launch_run(run_id: str) -> str:
-    """Launches a run if it is its turn; what was done."""
+    """Launch a run if it is next in the queue; returns the action taken."""
     return _act(f"launch run {run_id}", lambda client, known: _launch(run_id, client, known))
 
 
 def _launch(run_id: str, client: SupervisorClient, known: set[str]) -> str:
     run = claim(settings.HOST_NAME, owner(), only=run_id)
     if run is None:
-        return "nothing: it is not its turn"
+        return "nothing: it is not next in the queue"
     reconcile_run(run, client, known)
     return run.state
 
 
 def stop_run(run_id: str) -> str:
-    """Stops a run of this host whose cancel was requested; what was done."""
+    """Stop a run of this host whose cancellation was requested; returns the action taken."""
     return _act(f"stop run {run_id}", lambda client, known: _stop(run_id, client, known))
 
 
@@ -99,14 +98,14 @@ def _stop(run_id: str, client: SupervisorClient, known: set[str]) -> str:
 
 
 def deploy_network(network_id: str) -> str:
-    """Deploys a network that is desired to run; what was done."""
+    """Deploy a network that should run; returns the action taken."""
     return _act(
         f"deploy network {network_id}", lambda client, known: _settle(network_id, Desired.RUNNING, client, known)
     )
 
 
 def stop_network(network_id: str) -> str:
-    """Stops a network that is desired to be stopped; what was done."""
+    """Stop a network that should be stopped; returns the action taken."""
     return _act(f"stop network {network_id}", lambda client, known: _settle(network_id, Desired.STOPPED, client, known))
 
 
@@ -116,7 +115,7 @@ def _settle(network_id: str, desired: str, client: SupervisorClient, known: set[
         wanted.filter(host="").update(host=settings.HOST_NAME)
     network = wanted.filter(host=settings.HOST_NAME).first()
     if network is None:
-        return "nothing: that is no longer desired, or not of this host"
+        return "nothing: no longer desired, or not on this host"
     reconcile_network(network, client, known)
     network.refresh_from_db(fields=["state"])
     return network.state

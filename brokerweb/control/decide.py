@@ -1,4 +1,4 @@
-"""What to do next with a run or a network, given its row and what the supervisor says of it. Pure."""
+"""The next step of a run or a network, from its row and the supervisor's state. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN_STATES = {
     phases.MEASURING: RunState.MEASURING,
     phases.DRAINING: RunState.MEASURING,
 }
-"""The supervisor's phases of a live run in a run's words."""
+"""Maps the supervisor's phases of a live run to run states."""
 
 NETWORK_STATES = {
     phases.LAUNCHING: NetworkState.STARTING,
@@ -30,13 +30,13 @@ NETWORK_STATES = {
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do. ``verb`` tells the supervisor: deploy, renew, stop or none; ``to`` is the row's next state."""
+    """One step. ``verb`` is the supervisor's command: deploy, renew, stop or none; ``to`` is the row's next state."""
 
     verb: str = "none"
     to: str = ""
     reason: str = ""
     ends_in: str = field(default="")
-    """For ``to="collecting"``: the state to end in, if not ``done``."""
+    """For ``to="collecting"``: the final state, if not ``done``."""
 
 
 def run_step(state: str, *, was_deployed: bool, cancel_requested: bool, status: Status | None, host: str) -> Step:
@@ -63,7 +63,7 @@ def _absent_run_step(was_deployed: bool, cancel_requested: bool, host: str) -> S
     if was_deployed:
         return Step(to=RunState.FAILED, reason=f"The supervisor of host {host} ended, and this run's brokers with it.")
     if cancel_requested:
-        return Step(to=RunState.CANCELLED, reason="Cancelled before its brokers were started.")
+        return Step(to=RunState.CANCELLED, reason="Cancelled before its brokers started.")
     return Step(verb="deploy")
 
 
@@ -79,7 +79,7 @@ def network_step(desired: str, state: str, epoch: int, status: Status | None) ->
         return Step(
             verb="none" if status["phase"] == phases.STOPPING else "stop",
             to=NetworkState.STOPPING,
-            reason="stopped by hand",
+            reason="stopped by a user",
         )
     if status is None:
         return Step() if state == NetworkState.FAILED else Step(verb="deploy", to=NetworkState.STARTING)
@@ -91,7 +91,7 @@ def network_step(desired: str, state: str, epoch: int, status: Status | None) ->
 
 
 def run_progress(status: Status, now_ms: float) -> float:
-    """How far a live run is, 0 to 0.99: launching to 0.05, the rest by the clock."""
+    """Progress of a live run, 0 to 0.99: launching up to 0.05, then by elapsed time."""
     begun, ends = status.get("warming_unix_ms"), status.get("ends_unix_ms")
     if not begun or not ends or ends <= begun:
         return 0.02

@@ -1,4 +1,4 @@
-"""This host: its heartbeat for everybody to see, and its supervisor's start."""
+"""This host: writes its heartbeat and starts its supervisor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from overlay.runtime.lifeline import LIFELINE_FD, inherited_lifeline
 
 
 def beat(supervisor: dict[str, Any], problem: str = "") -> None:
-    """Writes that this host's worker lives, and what it knows of its supervisor."""
+    """Write the heartbeat of this host's worker, with the state of its supervisor."""
     Host.objects.update_or_create(
         name=settings.HOST_NAME,
         defaults={
@@ -34,7 +34,7 @@ def beat(supervisor: dict[str, Any], problem: str = "") -> None:
 
 
 def _log() -> IO[bytes]:
-    """Where the supervisor's words go; nowhere while the disk is full."""
+    """The supervisor's log file; none while the disk is full."""
     path = Path(settings.VAR) / "log" / "supervisor.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,10 +44,10 @@ def _log() -> IO[bytes]:
 
 
 def start_supervisor() -> None:
-    """Starts the host's supervisor, detached, so that brokers outlive this worker. Raises ``OSError``.
+    """Start the host's supervisor as a detached process, so that brokers outlive this worker. Raises ``OSError``.
 
-    It inherits the lifeline of ``make up``: when the whole house ends, so do the supervisor and its brokers. Two that
-    are started at once settle it by a lock; the second ends.
+    It inherits the lifeline of ``make up``: when the installation stops, the supervisor and its brokers exit too. If
+    two are started at once, a lock decides and the second exits.
     """
     lifeline = inherited_lifeline()
     command = [sys.executable, "-m", "overlay", "supervise", "--socket", str(settings.SUPERVISOR_SOCKET)]

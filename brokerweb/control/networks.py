@@ -1,4 +1,4 @@
-"""Networks of this host: deployed, followed, stopped. Counterpart: ``decide`` says what to do next with one."""
+"""Deploys, observes and stops networks of this host. Counterpart: ``decide`` chooses the next step."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 
 
 def networks_of(host: str) -> list[Network]:
-    """The networks this host is to look after; one that is nobody's yet becomes its own."""
+    """The networks of this host; a network without a host is assigned to it."""
     Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
     settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
     return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders"))
 
 
 def network_deployment(network: Network) -> dict[str, Any]:
-    """What is wanted of the supervisor for a network."""
+    """The deployment document of a network for the supervisor."""
     return {
         "id": network.id,
         "kind": "network",
@@ -41,7 +41,7 @@ def network_deployment(network: Network) -> dict[str, Any]:
 
 
 def reconcile_network(network: Network, supervisor: SupervisorClient, known: set[str]) -> None:
-    """A step with one network; ``known`` is what the supervisor knows of."""
+    """One step for one network; ``known`` are the supervisor's deployments."""
     status: Status | None = supervisor.status(network.id) if network.id in known else None
     step = network_step(network.desired, network.state, network.epoch, status)
     try:
@@ -57,7 +57,7 @@ def reconcile_network(network: Network, supervisor: SupervisorClient, known: set
 
 
 def _restart_brokers(network: Network, supervisor: SupervisorClient, status: Status) -> Status:
-    """Passes on each order to restart a broker until another process runs in its place; of older brokers, drops it."""
+    """Forwards each restart order until a new process runs; drops orders for older brokers."""
     for order in network.restart_orders.all():
         is_open = status["epoch"] == network.epoch and status["brokers"][order.broker]["restarts"] == order.restarts
         try:
@@ -66,7 +66,7 @@ def _restart_brokers(network: Network, supervisor: SupervisorClient, status: Sta
                 status = supervisor.restart(network.id, network.epoch, order.broker, order.restarts, by)
                 continue
         except SupervisorRefused as error:
-            log.warning("broker %s of network %s is not restarted: %s", order.broker, network.id, error.sentence)
+            log.warning("restart of broker %s of network %s failed: %s", order.broker, network.id, error.sentence)
         order.delete()
     return status
 
@@ -87,6 +87,6 @@ def _write_network(network: Network, step: Step, status: Status | None) -> None:
 
 
 def _are_others(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all brokers were replaced: the network came back with another supervisor, between two looks at it."""
+    """Whether all brokers were replaced, because another supervisor restarted the network between two rounds."""
     pids = {broker["pid"] for broker in before if broker.get("pid")}
     return bool(pids) and pids.isdisjoint(broker.get("pid") for broker in now)

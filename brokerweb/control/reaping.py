@@ -1,4 +1,4 @@
-"""Fails the runs that nobody looks after any more, so that none shows "measuring" for ever."""
+"""Fails runs whose lease has expired, so that none stays "measuring" for ever."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from overlay.core.engines import LIVE
 
 
 class Reaper:
-    """One who looks at the leases every few seconds. Of several, in whatever processes, the first one ends a run.
+    """Checks leases every few seconds. If several processes do, the first one ends a run.
 
-    An expired lease says nothing to one who was away itself: after a start of the whole house, or when the machine woke
-    up, everybody was, and the worker that renews it may be a moment behind. So it is believed only by a reaper that has
-    looked for longer than a worker takes to be heard of, without a gap of that length; and where the reaper can write,
-    since on a full disk no worker could have renewed it.
+    An expired lease proves nothing to a reaper that was not running itself: after a start of the installation or a
+    resume of the machine, the worker that renews it may be a moment late. A reaper ignores an expired lease until it
+    has itself been up, without a gap, for longer than a worker needs to send its heartbeat. It must also be able to
+    write, because on a full disk no worker could have renewed its lease.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Reaper:
         self._since: datetime | None = None
 
     def look(self, now: datetime) -> None:
-        """Fails what has lost its worker, once this reaper can know."""
+        """Fail runs that lost their worker, once this reaper has been up long enough."""
         if self._looked is None or now - self._looked >= self._enough:
             self._since = now
         self._looked = now
@@ -42,9 +42,9 @@ class Reaper:
 
 
 def reap_lost() -> None:
-    """Fails the live runs whose lease has expired; simulated ones are queued again (``brokerweb.simulations``)."""
+    """Fail live runs with an expired lease; simulated ones are queued again (``brokerweb.simulations``)."""
     for run in Run.objects.filter(engine=LIVE, state__in=states.ACTIVE, lease_expires__lt=timezone.now()):
         sentence = worker_missing(run.host) or (
-            f"Host {run.host} lost its supervisor and could not start another; log/supervisor.log there says why."
+            f"Host {run.host} lost its supervisor and could not start another. See log/supervisor.log on that host."
         )
         states.move(run, RunState.FAILED, sentence)

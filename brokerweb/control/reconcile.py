@@ -1,6 +1,7 @@
-"""One round for one host: what rows desire and what its supervisor runs are brought a step closer.
+"""One round for one host: brings the supervisor's deployments closer to the desired state in the rows.
 
-Every write names the epoch it was decided under, so that a worker that was given up on changes nothing.
+Every write is conditional on the epoch it was decided under, so that a worker whose lease was taken over changes
+nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def reconcile_host(host: str, owner: str, supervisor: SupervisorClient) -> bool:
-    """One round; whether live runs are under way. Raises ``SupervisorUnavailable``; what was done until then stands."""
+    """Run one round; returns whether live runs are active. Raises ``SupervisorUnavailable``; completed steps stay."""
     known = set(supervisor.hello()["deployments"])
     for run in Run.objects.filter(engine=LIVE, host=host, state__in=states.ON_BROKERS).select_related("experiment"):
         reconcile_run(run, supervisor, known)
@@ -42,7 +43,7 @@ def reconcile_host(host: str, owner: str, supervisor: SupervisorClient) -> bool:
 
 
 def _end_unwanted(host: str, supervisor: SupervisorClient, known: set[str]) -> None:
-    """Stops and forgets deployments that no row wants: of ended runs, deleted networks, older databases."""
+    """Stop and remove deployments without a row: of ended runs, deleted networks, older databases."""
     wanted = {
         *Run.objects.filter(engine=LIVE, host=host, state__in=states.ON_BROKERS).values_list("pk", flat=True),
         *Network.objects.filter(host=host, desired=Desired.RUNNING).values_list("pk", flat=True),

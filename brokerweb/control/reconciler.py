@@ -1,7 +1,7 @@
-"""The reconciler: the thread that looks after this host once a second, and the Celery bootstep that carries it.
+"""The reconciler: a thread that runs a round for this host once a second, and its Celery bootstep.
 
-It lives in the worker's main process, needs no queue and never gives up: what goes wrong in one round is written down
-and tried again in the next.
+It runs in the worker's main process, needs no queue and never gives up: errors of a round are logged, and the next
+round tries again.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from overlay.runtime.supervisor_client import SupervisorUnavailable
 log = logging.getLogger(__name__)
 
 BUSY_SHARE = 0.25
-"""Of ``RECONCILE_SECONDS``, while runs are queued or live: a second between two states is a tenth of a short run."""
+"""Fraction of ``RECONCILE_SECONDS`` while runs are queued or live: a second between two states is a tenth of a short
+run.
+"""
 RESERVE_S = 60.0
-"""How often it sees to it that the database has room to itself."""
+"""Interval at which the database's reserve is refilled."""
 START_PATIENCE_S = 5.0
-"""A supervisor that was started gets this long to listen before another is started."""
+"""Time for a new supervisor to listen before another one is started."""
 
 
 class Reconciler(threading.Thread):
-    """Looks after one host. Of several workers on it the one that holds the lock does; the others wait for the lock."""
+    """Reconciles one host. Of several workers on a host, the one that holds the lock works; the others wait for it."""
 
     def __init__(self) -> None:
         super().__init__(name="reconciler", daemon=True)
@@ -54,13 +56,13 @@ class Reconciler(threading.Thread):
             connections.close_all()
 
     def step(self) -> None:
-        """One round, if this is the one to look after the host, and the pause after it."""
+        """Run one round if this worker holds the lock; returns the pause after it."""
         if self._lock is not None or self._take_lock():
             self._round()
         self._ending.wait(settings.RECONCILE_SECONDS * (BUSY_SHARE if self._busy else 1))
 
     def end(self) -> None:
-        """Ends after the round it is in. The supervisor goes on; a worker that comes back adopts what it runs."""
+        """Stop after the current round. The supervisor continues; a worker that returns adopts its deployments."""
         self._ending.set()
         if self.is_alive():
             self.join(timeout=10)
@@ -68,8 +70,10 @@ class Reconciler(threading.Thread):
     def _take_lock(self) -> bool:
         try:
             lock = (Path(settings.VAR) / "reconciler.lock").open("w")
-        except OSError as error:  # a full disk has no room for another file, even an empty one
-            log.warning("this host is looked after once its lock can be made: %s", describe_os_error(error))
+        except OSError as error:  # a full disk cannot hold even an empty file
+            log.warning(
+                "cannot create the lock; reconciling starts when it can be created: %s", describe_os_error(error)
+            )
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,28 +88,28 @@ class Reconciler(threading.Thread):
         try:
             with acting.turn():
                 self._look_after()
-        except Exception:  # a locked database or a bug must not end the only one who looks
-            log.exception("a round went wrong; the next one is in a second")
+        except Exception:  # a locked database or a bug must not end the only reconciler
+            log.exception("a round failed; the next one follows in a second")
         finally:
             close_old_connections()
 
     def _look_after(self) -> None:
-        hello, problem = self._greet()  # first: a supervisor is started whether or not rows can be written
-        runs.adopt(settings.HOST_NAME, acting.owner())  # before anything else: a lease would expire meanwhile
+        hello, problem = self._greet()  # first: start the supervisor even if rows cannot be written
+        runs.adopt(settings.HOST_NAME, acting.owner())  # first: leases would expire meanwhile
         if hello is None:
             host.beat({}, problem)
             return
         if not self._busy or time.monotonic() - self._beat_at > settings.RECONCILE_SECONDS:
             self._beat_at = time.monotonic()
             host.beat(hello)
-            aside("how busy this host is", hosting.tell)
+            aside("measuring the load of this host", hosting.tell)
         self._busy = reconcile.reconcile_host(settings.HOST_NAME, acting.owner(), self._supervisor)
         if time.monotonic() - self._reserve_at > RESERVE_S:
             self._reserve_at = time.monotonic()
             reserve.refill()
 
     def _greet(self) -> tuple[dict[str, Any] | None, str]:
-        """What the supervisor says of itself, or what is wrong with it; one that does not answer is started."""
+        """The supervisor's description of itself, or its problem; a supervisor that does not answer is started."""
         try:
             return self._supervisor.hello(), ""
         except SupervisorUnavailable as error:
@@ -116,13 +120,13 @@ class Reconciler(threading.Thread):
         if time.monotonic() - self._started_at < START_PATIENCE_S:
             return
         self._started_at = time.monotonic()
-        died = settings.SUPERVISOR_SOCKET.exists()  # none at a house's start: nothing to warn of
+        died = settings.SUPERVISOR_SOCKET.exists()  # there is none at start-up, so no warning
         log.log(logging.WARNING if died else logging.INFO, "starting a supervisor: %s", problem)
         host.start_supervisor()
 
 
 class ReconcilerStep(bootsteps.StartStopStep):
-    """Runs a reconciler in the worker that consumes this host's queue, and in no other."""
+    """Runs a reconciler in the worker of this host's queue only."""
 
     requires = ("celery.worker.components:Pool",)
 

@@ -1,4 +1,4 @@
-"""Runs on this host: claimed, adopted, deployed, followed. Counterpart: ``decide`` says what to do next with one."""
+"""Claims, adopts, deploys and observes runs of this host. Counterpart: ``decide`` chooses the next step."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from telemetry.lake.runs import RunFiles
 
 
 def claim(host: str, owner: str, only: str | None = None) -> Run | None:
-    """The next queued live run, launching from now on, if nothing measures, computes or simulates on this host.
+    """Claim the next queued live run, if nothing measures, computes or simulates on this host.
 
-    None while the queue is held: by a pause, or for want of space. A task claims the ``only`` run that it was asked to
-    launch; the reconciler any, but one whose task was asked for a moment ago.
+    Returns None while the queue is held by a pause or low disk space. A task claims only the run that it was queued for
+    (``only``); the reconciler claims any run, except one whose task was queued a moment ago.
     """
     if not Run.objects.filter(engine=LIVE, state=RunState.QUEUED).exists():
         return None
-    with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
+    with transaction.atomic():  # IMMEDIATE: no other process decides between these statements
         if Run.objects.filter(engine=LIVE, host=host, state__in=states.ACTIVE).exists():
             return None
         if report_queue.holds_up_runs() or simulation_queue.holds_up_runs():
@@ -62,7 +62,7 @@ def claim(host: str, owner: str, only: str | None = None) -> Run | None:
 
 
 def adopt(host: str, owner: str) -> None:
-    """Takes over what an earlier worker of this host left, under a new epoch. Its supervisor may still be measuring."""
+    """Take over runs of an earlier worker of this host under a new epoch. Its supervisor may still be measuring."""
     for run in Run.objects.filter(engine=LIVE, host=host, state__in=states.ACTIVE).exclude(lease_owner=owner):
         adopted = Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch, state=run.state).update(
             lease_owner=owner, lease_epoch=F("lease_epoch") + 1, lease_expires=_lease_end(), asked_at=None
@@ -72,7 +72,7 @@ def adopt(host: str, owner: str) -> None:
 
 
 def renew_lease(run: Run) -> None:
-    """Of a run that is collected: no supervisor answers for it any more."""
+    """Renew the lease of a run that is being collected, which no supervisor reports any more."""
     Run.objects.filter(pk=run.pk, lease_epoch=run.lease_epoch).update(lease_expires=_lease_end())
 
 
@@ -81,7 +81,7 @@ def _lease_end() -> datetime:
 
 
 def deployment_of(run: Run) -> dict[str, Any]:
-    """What is wanted of the supervisor for a run."""
+    """The deployment document of a run for the supervisor."""
     return run_document(
         run.configuration,
         run=run.id,
@@ -93,7 +93,7 @@ def deployment_of(run: Run) -> dict[str, Any]:
 
 
 def write_manifest(run: Run) -> None:
-    """Writes under which conditions the run runs, as it starts. Raises ``telemetry.errors.StorageError``."""
+    """Write the run's manifest: its conditions at launch. Raises ``telemetry.errors.StorageError``."""
     configuration = run.configuration
     files = RunFiles(settings.RUNS / run.id)
     files.journal_directory.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def write_manifest(run: Run) -> None:
 
 
 def reconcile_run(run: Run, supervisor: SupervisorClient, known: set[str]) -> None:
-    """A step with one run that is on brokers; ``known`` is what the supervisor knows of."""
+    """One step for one run that has brokers; ``known`` are the supervisor's deployments."""
     status: Status | None = supervisor.status(run.id) if run.id in known else None
     step = run_step(
         run.state,
@@ -134,7 +134,7 @@ def reconcile_run(run: Run, supervisor: SupervisorClient, known: set[str]) -> No
 
 
 def _tell(run: Run, step: Step, status: Status | None, supervisor: SupervisorClient) -> Status | None:
-    """Carries a step out at the supervisor; its newest word on the run."""
+    """Send a step to the supervisor; returns its latest report on the run."""
     if step.verb == "deploy":
         write_manifest(run)
         return supervisor.deploy(deployment_of(run))
@@ -147,12 +147,12 @@ def _tell(run: Run, step: Step, status: Status | None, supervisor: SupervisorCli
 
 def _refused(run: Run, error: Exception) -> None:
     if isinstance(error, SupervisorRefused) and error.code == "busy":
-        return  # what it still runs is being ended; the next round asks again
+        return  # its old deployment is still ending; the next round tries again
     states.move(run, RunState.FAILED, in_words(error))
 
 
 def _observe(run: Run, status: Status) -> None:
-    """Copies what the supervisor says to the row, with the lease it was told."""
+    """Copy the supervisor's report and the renewed lease to the row."""
     seen: dict[str, Any] = {
         "observed": dict(status),
         "progress": run_progress(status, time.time() * 1000),
@@ -170,7 +170,7 @@ def _moment(unix_ms: float | None) -> datetime | None:
 
 
 def _advance(run: Run, step: Step) -> None:
-    """Moves the row to ``step.to``, through the states between that a round was too slow to see."""
+    """Move the row to ``step.to``, through intermediate states that a round was too slow to observe."""
     if step.to in states.ON_BROKERS:
         order = states.ON_BROKERS
         for state in order[order.index(RunState(run.state)) + 1 : order.index(RunState(step.to)) + 1]:

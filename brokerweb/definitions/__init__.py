@@ -1,10 +1,10 @@
-"""What an experiment's definition says, apart from any row: read, written, and known of it beforehand.
+"""Definitions of experiments, independent of the database.
 
-- ``documents``   a definition as YAML and back, its topologies with it
-- ``references``  what it says of its topologies: an id, a name, or what makes one
-- ``spelling``    numbers in one way, so that like ones are one
+- ``documents``   converts a definition with its topologies to YAML and back
+- ``references``  resolves topologies given by id, name or definition
+- ``spelling``    normalises numbers, so that equal values are written equally
 - ``relevance``   which settings a choice uses
-- ``presets``     definitions to begin with, from ``docs/examples``
+- ``presets``     predefined experiments, from ``docs/examples``
 
-What may be said at all is ``overlay.experiment.definition``; nothing here knows of ``brokerweb.experiments``.
+``overlay.experiment.definition`` validates definitions; nothing here depends on ``brokerweb.experiments``.
 """

@@ -1,6 +1,6 @@
-"""An experiment as a document in YAML: the one that pages show, REST takes and ``python -m telemetry sweep`` reads.
+"""Experiments as YAML documents, for pages, REST and ``python -m telemetry sweep``.
 
-It carries its topologies with it and says nothing that is a default, so that it means the same on any machine.
+A document includes its topologies and omits defaults, so that it means the same on any machine.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from overlay.experiment.files import parse_definition
 from overlay.systems.registry import SYSTEMS
 
 MOST_BYTES = 1_000_000
-"""Of an upload, or of what is typed."""
+"""Maximum size of an upload or of entered text."""
 WIDTH = 110
 
 _ORDER = ("name", "system", "engine", "topology", "settings", "workload", "faults", "simulation", "blocks")
-"""What stands first; the rest follows as ``FIELDS`` has it."""
+"""First fields of a document; the rest follows in the order of ``FIELDS``."""
 
 
 def read(data: bytes | str) -> dict[str, Any]:
-    """The body that a document says. Raises ``InvalidSetting`` of the field ``document``."""
+    """Parse a document. Raises ``InvalidSetting`` for the field ``document``."""
     encoded = data.encode() if isinstance(data, str) else data
     if len(encoded) > MOST_BYTES:
-        raise InvalidSetting("document", f"has {len(encoded):,} bytes; at most {MOST_BYTES:,} are read")
+        raise InvalidSetting("document", f"has {len(encoded):,} bytes; the limit is {MOST_BYTES:,}")
     if not encoded.strip():
         raise InvalidSetting("document", "is empty")
     try:
@@ -38,7 +38,7 @@ def read(data: bytes | str) -> dict[str, Any]:
 
 
 def text(definition: Mapping[str, Any]) -> str:
-    """``definition`` as YAML, with what makes its topologies in place of their ids."""
+    """``definition`` as YAML, with inline topologies instead of their ids."""
     return yaml.dump(
         _said(definition),
         Dumper=_Dumper,
@@ -70,12 +70,12 @@ def _said(definition: Mapping[str, Any]) -> dict[str, Any]:
     names = dict.fromkeys((*_ORDER, *FIELDS))
     kept = {name: whole[name] for name in names if name in whole and whole[name] != FIELDS.get(name)}
     kept |= {group: _Block(kept[group]) for group in ("workload", "settings", "simulation") if group in kept}
-    kept["engine"] = whole["engine"]  # the command line takes another one where it is left out
+    kept["engine"] = whole["engine"]  # the command line has a different default
     return {name: _tidy(kept[name]) for name in names if name in kept and kept[name] not in ([], {}, "")}
 
 
 def _changed(infos: Any, values: Any) -> Any:
-    """What differs from its default: what it says besides would only be the same again."""
+    """Only the values that differ from their defaults."""
     if not isinstance(values, Mapping):
         return values
     defaults = {info.name: info.default for info in infos}
@@ -83,7 +83,7 @@ def _changed(infos: Any, values: Any) -> Any:
 
 
 def _tidy(value: Any) -> Any:
-    """30 for 30.0, as a person writes it."""
+    """30 instead of 30.0."""
     if isinstance(value, dict):
         return type(value)({name: _tidy(one) for name, one in value.items()})
     if isinstance(value, list):
@@ -92,11 +92,11 @@ def _tidy(value: Any) -> Any:
 
 
 class _Block(dict[str, Any]):
-    """Names and values, one a line."""
+    """A mapping with one entry per line."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no anchors: the reader refuses them, and two like values are two values."""
+    """Writes no anchors: the parser refuses them, and equal values stay independent."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,7 +1,7 @@
-"""What a definition says of its topologies: the id of one that is kept, its name, or what makes one.
+"""Topology references of a definition: the id or the name of a stored topology, or a definition of one.
 
-What makes one is an object as ``overlay.experiment.inline`` has it (``{kind: ring, brokers: 10}``). One that is like a
-topology that is kept means that one; one that is like none is made when the experiment is, and not before.
+An inline definition is an object of ``overlay.experiment.inline`` (``{kind: ring, brokers: 10}``). If an equal topology
+is stored, it refers to that one; otherwise the topology is created together with the experiment.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from overlay.experiment.definition import MAX_NAME, MAX_SEED, checked_name
 from overlay.topologies import Graph, Limits, generate
 
 MADE = "made:"
-"""What the name of one that is yet to be made begins with; no id does."""
+"""Prefix of names of new topologies; ids never have it."""
 MOST_MADE, MOST_NAMED = 50, 1_000
-"""Topologies that one definition may bring along, and that one list may name."""
+"""Maximum number of new topologies in a definition, and of topologies in a list."""
 LOOKED_AT = 20
-"""Kept topologies of the same kind, size and seed that are compared link by link."""
+"""Maximum number of stored topologies of the same kind, size and seed compared link by link."""
 
 
 class References:
-    """The ids that a definition means, and the documents behind them."""
+    """Resolves the topologies of a definition to ids and documents."""
 
     def __init__(self, engine: Any = LIVE) -> None:
         self._engine = engine if isinstance(engine, str) else LIVE
@@ -41,27 +41,27 @@ class References:
 
     @property
     def to_make(self) -> list[str]:
-        """Names of the topologies that are yet to be made."""
+        """Names of topologies to create."""
         return [_name(value) for value in self._objects.values()]
 
     def resolved(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """``body`` with an id, or a word in place of one, wherever it names a topology. Raises ``InvalidSetting``."""
+        """``body`` with an id, or a placeholder, for every topology. Raises ``InvalidSetting``."""
         return _replaced(body, self._id)
 
     def kept(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """``body`` with ids of those that are kept, and objects for those that are not. Raises ``InvalidSetting``."""
+        """``body`` with ids of stored topologies and objects for new ones. Raises ``InvalidSetting``."""
         resolved = self.resolved(body)
         return _replaced(resolved, lambda field, value: self._objects.get(value, value) if _is_word(value) else value)
 
     def find(self, topology_id: str) -> dict[str, Any] | None:
-        """The document of a topology, read once."""
+        """The document of a topology, cached."""
         if topology_id not in self._documents:
             kept = Topology.objects.filter(pk=topology_id).first()
             self._documents[topology_id] = topologies.document(kept) if kept else None
         return self._documents[topology_id]
 
     def made(self, body: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
-        """What ``resolved`` gave, with the ids of topologies that were made now. Raises ``InvalidSetting``."""
+        """The result of ``resolved`` with ids of the topologies created now. Raises ``InvalidSetting``."""
         ids = {word: _make(value, owner).pk for word, value in self._objects.items()}
         return _replaced(body, lambda field, value: ids.get(value, value) if _is_word(value) else value)
 
@@ -79,7 +79,7 @@ class References:
             return str(kept.pk)
         word = MADE + _canonical(value)
         if word not in self._objects and len(self._objects) >= MOST_MADE:
-            raise InvalidSetting(field, f"is one too many: at most {MOST_MADE} new topologies come with a definition")
+            raise InvalidSetting(field, f"exceeds the limit of {MOST_MADE} new topologies per definition")
         self._objects[word] = value
         self._documents[word] = document
         return word
@@ -90,12 +90,12 @@ def _is_word(value: Any) -> bool:
 
 
 def _replaced(body: Mapping[str, Any], instead: Callable[[str, Any], Any]) -> dict[str, Any]:
-    """``body`` with ``instead(field, value)`` for every topology in it."""
+    """``body`` with every topology replaced by ``instead(field, value)``."""
 
     def of(field: str, value: Any) -> Any:
         if isinstance(value, list):
             if len(value) > MOST_NAMED:
-                raise InvalidSetting(field, f"has {len(value):,} topologies; at most {MOST_NAMED:,} can be named")
+                raise InvalidSetting(field, f"has {len(value):,} topologies; the limit is {MOST_NAMED:,}")
             return [instead(f"{field}.{index}", one) for index, one in enumerate(value)]
         return instead(field, value)
 
@@ -113,7 +113,7 @@ def _replaced(body: Mapping[str, Any], instead: Callable[[str, Any], Any]) -> di
 
 
 def missing(definition: Mapping[str, Any]) -> list[str]:
-    """The ids of topologies in a definition of which there is none any more."""
+    """Ids of deleted topologies in a definition."""
     ids: list[str] = []
 
     def note(field: str, value: str) -> str:
@@ -126,12 +126,12 @@ def missing(definition: Mapping[str, Any]) -> list[str]:
 
 
 def drawn(field: str, value: Mapping[str, Any], engine: str = LIVE) -> dict[str, Any]:
-    """The document of what an object makes. Raises ``InvalidSetting`` of ``field``."""
+    """The document of an inline topology. Raises ``InvalidSetting`` for ``field``."""
     brokers = value.get("brokers")
     if isinstance(brokers, int) and brokers > settings.MAX_BROKERS:
         raise InvalidSetting(
             f"{field}.brokers",
-            f"has {brokers:,} brokers; here a topology has at most {settings.MAX_BROKERS:,}. "
+            f"has {brokers:,} brokers; the limit here is {settings.MAX_BROKERS:,}. "
             "“python -m telemetry sweep” simulates larger ones",
         )
     seed = value.get("seed", 0)
@@ -145,7 +145,7 @@ def drawn(field: str, value: Mapping[str, Any], engine: str = LIVE) -> dict[str,
 
 @lru_cache(maxsize=32)
 def _drawn(value: str, engine: str) -> dict[str, Any]:
-    """A form asks with every key that is typed, and a large Waxman graph takes seconds."""
+    """Cached: the form requests it on every keystroke, and a large Waxman graph takes seconds."""
     body, find = inline.separated({"topology": json.loads(value), "engine": engine})
     document = find(body["topology"])
     assert document is not None
@@ -153,7 +153,7 @@ def _drawn(value: str, engine: str) -> dict[str, Any]:
 
 
 def _like(value: Mapping[str, Any], document: Mapping[str, Any]) -> Topology | None:
-    """A kept topology with the same links, the one of the same name first."""
+    """A stored topology with the same links, preferring the same name."""
     rows = Topology.objects.filter(kind=document["kind"], brokers=document["brokers"], seed=value.get("seed", 0))
     named = rows.filter(name=_name(value)).first()
     rest = list(rows.order_by("created")[:LOOKED_AT])
@@ -175,7 +175,7 @@ def _make(value: Mapping[str, Any], owner: User | None) -> Topology:
 
 
 def _name(value: Mapping[str, Any]) -> str:
-    """As it is called, or "Waxman of 100"."""
+    """Its name, or "Waxman of 100"."""
     row = topologies.kinds().get(value["kind"])
     title = row.title if row else str(value["kind"])
     made = title if value["brokers"] == 1 else f"{title} of {value['brokers']}"
@@ -183,15 +183,15 @@ def _name(value: Mapping[str, Any]) -> str:
 
 
 def name_of(value: Any) -> str:
-    """What a form calls a topology that is yet to be made."""
+    """The form's value for a new topology."""
     can_be_said = isinstance(value, dict) and isinstance(value.get("kind"), str) and "brokers" in value
     return _name(value) if can_be_said else "a topology"
 
 
 def carried(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes the topology that a configuration says in full, for those who have no place to look it up.
+    """An inline definition of a configuration's topology, for readers without access to stored topologies.
 
-    A few words where its generator draws the same links again, else the links themselves.
+    The generator's parameters if they reproduce the links, otherwise the links themselves.
     """
     kept = Topology.objects.filter(pk=document.get("id") or "").first()
     said: dict[str, Any] = {"name": document["name"], "kind": document["kind"], "brokers": document["brokers"]}
@@ -208,7 +208,7 @@ def carried(document: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _draws(value: str, links: str) -> bool:
-    """Whether what is said draws these links."""
+    """Whether the parameters reproduce these links."""
     said = json.loads(value)
     try:
         graph: Graph = generate(

@@ -1,6 +1,6 @@
-"""Numbers spelt in one way, so that 30 and 30.0 of a setting that takes any number are one configuration. Pure.
+"""Normalises numbers, so that 30 and 30.0 of a setting that accepts fractions are one configuration. Pure.
 
-A form writes what it reads of such a setting as 30.0, as its default is; a person writes 30 into a document.
+A form writes 30.0, like the default; a person writes 30 in a document.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from overlay.experiment.sweeps import SWEPT_GROUPS
 from overlay.systems.registry import SYSTEMS
 
 OF_FAULTS = ("at_s", "until_s", *(info.name for info in describe(LinkShape) if info.kind == "number"))
-"""Fields of a fault that take any number."""
+"""Fields of a fault that accept fractions."""
 
 
 def with_numbers(body: Mapping[str, Any]) -> dict[str, Any]:
-    """``body`` with fractions for whole numbers where fractions may stand; all else, right or wrong, as it is."""
+    """``body`` with integers converted to floats where fractions are allowed; everything else is unchanged."""
     named = body.get("system") or next(iter(SYSTEMS))
     system = SYSTEMS.get(named) if isinstance(named, str) else None
     if system is None:

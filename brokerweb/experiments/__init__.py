@@ -1,13 +1,12 @@
-"""Experiments and their runs: rows, what can be done with them, and what is known of them.
+"""Experiments and their runs: models, services and results.
 
-- ``models``, ``states``  the rows, and how a run moves from state to state
-- ``services``   what can be done: create, launch, cancel, rerun, delete; ``labels``: what people write on runs;
-  ``whatif``: a finished run again with one thing changed
-- ``estimates``  what a launch would make, take and need, before it is one: ``pace`` of runs, ``capacity`` and
-  ``machine`` of room; ``queue_position``: how long what is under way still takes, and what it waits for
+- ``models``, ``states``  the models, and the state machine of a run
+- ``services``   create, launch, cancel, rerun, delete; ``labels``: tags and notes; ``whatif``: what-if runs
+- ``estimates``  run count, duration and resources before a launch: ``pace`` of runs, ``capacity`` and ``machine``;
+  ``queue_position``: remaining time and reason for waiting
 - ``collection``, ``judging``  from a run's journals to the summary and verdict on its row
-- ``results``    what an experiment has come to; of one run ``history``, ``samples``, ``traces`` and ``replay``
-- ``views``, ``admin``, ``tasks``, ``management``  the doors; ``urls``: all pages of experiments and runs
+- ``results``    results of an experiment; of one run ``history`` and ``samples``
+- ``views``, ``admin``, ``tasks``, ``management``  interfaces; ``run_urls``: URLs of experiments and runs
 
-Definitions are in ``brokerweb.definitions``; the rooms of the pages are ``builder``, ``runlist`` and ``runpage``.
+Definitions are in ``brokerweb.definitions``; the pages are in ``builder``, ``runlist`` and ``runpage``.
 """

@@ -1,4 +1,4 @@
-"""Experiments and runs in the admin. A run's row is what happened: it is looked at, cancelled and rerun, not edited."""
+"""Experiments and runs in the admin. Runs are history: they can be viewed, cancelled and rerun, but not edited."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from telemetry.formatting import counted
 
 REASON_SHOWN = 120
 LAUNCHED = (
-    "Its runs were launched from this definition, so it stays as it is. Its thresholds, which are no part of what "
-    "ran, are changed on its page."
+    "Runs were launched from this definition, so it cannot be changed. Change the thresholds, which are not part of "
+    "a run's configuration, on the experiment's page."
 )
 
 
 class ExperimentForm(forms.ModelForm):
-    """The definition is checked whole, as REST checks it."""
+    """Validates the complete definition, like REST."""
 
     class Meta:
         model = Experiment
@@ -43,14 +43,14 @@ class ExperimentForm(forms.ModelForm):
         try:
             definition, _ = estimates.checked_body(body, references)
             if references.to_make:
-                raise InvalidSetting("topology", f"{references.to_make[0]!r} is yet to be made; name one that there is")
+                raise InvalidSetting("topology", f"{references.to_make[0]!r} does not exist; name an existing topology")
         except InvalidSetting as error:
             raise forms.ValidationError(str(error)) from None
         return definition
 
 
 def _runs(**filters: Any) -> Coalesce:
-    """How many runs of the experiment in a row of the list fit ``filters``."""
+    """Number of the experiment's runs that match ``filters``."""
     runs = Run.objects.unchanged().filter(experiment=OuterRef("pk"), **filters).order_by().values("experiment")
     return Coalesce(Subquery(runs.annotate(count=Count("pk")).values("count")), 0)
 
@@ -72,7 +72,7 @@ class ExperimentAdmin(admin.ModelAdmin):
         return super().get_queryset(request).annotate(**counts)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Experiment | None = None) -> tuple[str, ...]:
-        """What was launched is history."""
+        """A launched definition is read-only."""
         return ("definition",) if obj is not None and obj.runs.exists() else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Experiment | None = None) -> Any:
@@ -108,15 +108,15 @@ class ExperimentAdmin(admin.ModelAdmin):
             else:
                 messages.success(request, f"{experiment.name}: launched {launched.count} runs.")
 
-    @admin.action(description="Cancel all runs that have not ended, keeping what was measured")
-    @confirmed("Cancel all runs of", "Those of their runs that have not ended are stopped; what was measured is kept.")
+    @admin.action(description="Cancel unfinished runs; data measured so far is kept")
+    @confirmed("Cancel all runs of", "Unfinished runs are stopped. Data measured so far is kept.")
     def cancel_runs(self, request: HttpRequest, queryset: QuerySet[Experiment]) -> None:
         for experiment in queryset:
             messages.success(request, f"{experiment.name}: cancelled {services.cancel_all(experiment)} runs.")
 
 
 class LookedAt(admin.ModelAdmin):
-    """Nothing is added, changed or deleted by hand."""
+    """Read-only: no adding, changing or deleting."""
 
     list_per_page = 50
 
@@ -141,26 +141,26 @@ class EventInline(admin.TabularInline):
 
 
 class TagForm(ActionForm):
-    """What the tagging actions put on or take off."""
+    """The tag of the tagging actions."""
 
     tag = forms.CharField(required=False, max_length=40, label="Tag: ")
 
 
 class ByValue(admin.AllValuesFieldListFilter):
-    """Each value that there is; the empty one is a link too, and so has a word."""
+    """Filter by existing values, with a label for the empty one."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         return ({**one, "display": one["display"] or "none"} for one in super().choices(changelist))
 
 
 class WhatIf(admin.SimpleListFilter):
-    """Runs that repeat another with one thing changed, or all others."""
+    """Filter: what-if runs, or all others."""
 
     title = "what if"
     parameter_name = "changed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("no", "as launched"), ("yes", "one thing changed")]
+        return [("no", "as launched"), ("yes", "what-if runs")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
         runs = cast(RunQuerySet, queryset)
@@ -205,34 +205,34 @@ class RunAdmin(LookedAt):
     def page(self, run: Run) -> SafeString:
         return format_html('<a href="{}">open</a>', reverse("runs:detail", args=[run.pk]))
 
-    @admin.action(description="Cancel, keeping what was measured")
-    @confirmed("Cancel", "Those that have not ended are stopped; what was measured is kept.")
+    @admin.action(description="Cancel; data measured so far is kept")
+    @confirmed("Cancel", "Unfinished runs are stopped. Data measured so far is kept.")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         cancelled = services.cancel_each(chosen := _ids(queryset))
-        others = " The others had ended." if cancelled < len(chosen) else ""
+        others = " The others had already ended." if cancelled < len(chosen) else ""
         messages.success(request, f"Cancelled {counted(cancelled, 'run')}.{others}")
 
-    @admin.action(description="Run exactly the same again")
+    @admin.action(description="Rerun with the same seed")
     def rerun(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         again = services.rerun_each(_ids(queryset.order_by("created", "position")), cast(User, request.user))
-        messages.success(request, f"Queued {counted(again, 'run')} again.")
+        messages.success(request, f"Queued {counted(again, 'rerun')}.")
 
-    @admin.action(description="Keep: retention passes them by")
+    @admin.action(description="Keep: exempt from retention")
     def keep(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         messages.success(request, f"Kept: {counted(labels.keep_all(_ids(queryset), True), 'run')}.")
 
-    @admin.action(description="Let retention remove their files")
+    @admin.action(description="Stop keeping: let retention delete their files")
     def release(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
         messages.success(request, f"Released: {counted(labels.keep_all(_ids(queryset), False), 'run')}.")
 
-    @admin.action(description="Put the tag on them")
+    @admin.action(description="Add the tag")
     def put_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        left = f"The others bear {labels.MOST_TAGS} tags, the most that a run may."
+        left = f"The others have {labels.MOST_TAGS} tags, the maximum."
         self._tag(request, queryset, labels.tag_all, "Tagged", left)
 
-    @admin.action(description="Take the tag off them")
+    @admin.action(description="Remove the tag")
     def take_tag(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        self._tag(request, queryset, labels.untag_all, "Took the tag off", "The others did not have it.")
+        self._tag(request, queryset, labels.untag_all, "Removed the tag from", "The others did not have it.")
 
     @staticmethod
     def _tag(request: HttpRequest, queryset: QuerySet[Run], change: Any, done: str, left: str) -> None:
@@ -240,7 +240,7 @@ class RunAdmin(LookedAt):
         try:
             changed = change(runs, labels.tag_name(request.POST.get("tag", "")))
         except InvalidSetting as error:
-            messages.error(request, f"{error}. Write the tag beside the action.")
+            messages.error(request, f"{error}. Enter the tag next to the action.")
         else:
             messages.success(request, f"{done} {counted(changed, 'run')}.{f' {left}' if changed < len(runs) else ''}")
 
@@ -272,4 +272,4 @@ class SavedViewAdmin(admin.ModelAdmin):
     fields = readonly_fields = ("name", "page", "owner", "query", "created")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # made on the page whose address it is
+        return False  # created on the page that it saves

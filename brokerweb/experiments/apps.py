@@ -5,7 +5,7 @@ class ExperimentsConfig(AppConfig):
     name = "brokerweb.experiments"
 
     def ready(self) -> None:
-        """Tell topologies who uses them."""
+        """Register the users of topologies."""
         from brokerweb.experiments.topology_uses import ExperimentsAndRuns
         from brokerweb.topologies import uses
 

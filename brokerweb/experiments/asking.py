@@ -1,4 +1,4 @@
-"""Has live runs launched and stopped by tasks, at once; what becomes of no task, the reconciler finds in the rows."""
+"""Queues tasks that launch and stop live runs at once. The reconciler does the same from the rows if a task is lost."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from overlay.core.engines import LIVE
 
 
 def now_if_asked() -> datetime | None:
-    """For ``asked_at`` of a run that a task is about to be asked to launch; without a queue nobody is asked."""
+    """Value of ``asked_at`` for a run whose launch task is about to be queued; ``None`` without a queue."""
     return timezone.now() if settings.REDIS_URL else None
 
 
 def launch_next() -> None:
-    """Asks for the launch of the next live run, if its turn has come."""
+    """Queue the launch of the next live run, if it is due."""
     if not settings.REDIS_URL or Run.objects.filter(engine=LIVE, state__in=states.ACTIVE).exists():
         return
     queued = Run.objects.filter(engine=LIVE, state=RunState.QUEUED)
@@ -30,6 +30,6 @@ def launch_next() -> None:
 
 
 def stop(run: Run) -> None:
-    """Asks that a run on brokers whose cancel was requested be stopped."""
+    """Queue the stop of an active run whose cancellation was requested."""
     if settings.REDIS_URL and run.host:
         post("runs.stop_run", run.pk, queue=f"host.{run.host}")

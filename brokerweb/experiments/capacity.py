@@ -1,7 +1,7 @@
-"""What runs need of the machine that carries them out, and what would not fit, said before anything is launched. Pure.
+"""Resources that runs need, checked against the machine before a launch. Pure.
 
-Figures are measured ones rounded up, but for those of clients, which are cautious guesses (``docs/experiments.md`` says
-which): a launch is refused only for what could not go well, and warned of where it would become tight.
+Values are measured and rounded up; those of clients are cautious estimates (see ``docs/experiments.md``). A launch is
+refused only if it cannot work, with a warning if resources are scarce.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from telemetry.sweep import costs
 MB = 1_000_000
 
 LIVE_BASE, LIVE_BROKER, LIVE_FLEET, LIVE_CLIENT = 60 * MB, 2.2 * MB, 18 * MB, 12_000
-"""Bytes of memory: supervisor and zygote; one more idle broker; one process of clients; a client in it."""
+"""Memory in bytes: supervisor and zygote; one more idle broker; one client process; one client in it."""
 SIMULATED_BASE, SIMULATED_BROKER, SIMULATED_CLIENT = 150 * MB, 20_000, 3_000
 SPARE_FILES = 100
-"""Open files of a process of clients that are no client's."""
+"""Open files of a client process that do not belong to a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What there is."""
+    """The resources of a machine."""
 
     memory_bytes: int
     free_bytes: int
-    """On the disk that runs are written to, beside what is always kept free."""
+    """Free bytes on the disk of runs, without the reserve."""
     open_files: int
-    """That one process may have."""
+    """Open-file limit of one process."""
     client_ports: int
-    """That the kernel gives to sockets without a port of their own."""
+    """Number of ephemeral ports."""
     broker_ports: int
-    """That no other network's brokers are on."""
+    """Broker ports not used by other networks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What one run takes, in bytes."""
+    """Needs of one run, in bytes."""
 
     memory: float
     disk: float
 
 
 def needs(configuration: Mapping[str, Any]) -> Needs:
-    """What a run of ``configuration`` takes."""
+    """The needs of a run of ``configuration``."""
     found = _expected(configuration)
     brokers, clients = found.servers, sum(found.clients.values())
     kept = 2 * found.kept.count * found.kept.bytes_each
@@ -69,30 +69,30 @@ def _expected(configuration: Mapping[str, Any]) -> Expected:
 
 
 def check_count(definition: Mapping[str, Any]) -> None:
-    """Raises ``InvalidSetting`` for more runs than one launch makes, with what would fit."""
+    """Raises ``InvalidSetting`` if a launch would have too many runs, with the number that fits."""
     configurations, replicates = sweeps.count(definition), definition["replicates"]
     if not isinstance(replicates, int) or configurations * replicates <= MAX_RUNS or replicates > MAX_REPLICATES:
         return
-    made = f"{configurations:,} configurations × {replicates:,} replicates are {configurations * replicates:,} runs"
-    most = f"one launch makes at most {MAX_RUNS:,}"
+    made = f"{configurations:,} configurations × {replicates:,} replicates = {configurations * replicates:,} runs"
+    most = f"the limit per launch is {MAX_RUNS:,}"
     if configurations <= MAX_RUNS:
         raise InvalidSetting("replicates", f"{made}; {most}. {MAX_RUNS // configurations:,} would fit")
     axes = sweeps.axes(definition)
-    if not axes:  # one value, many times over
+    if not axes:  # one value, repeated
         return
     longest = max(axes, key=lambda name: len(axes[name]))
     left = MAX_RUNS * len(axes[longest]) // (configurations * replicates)
     raise InvalidSetting(
         longest,
         f"{made}; {most}. This list has {len(axes[longest]):,} values"
-        + (f"; {left:,} would fit" if left else " and is the longest, but others have to be shorter, too"),
+        + (f"; {left:,} would fit" if left else " and is the longest, but other lists must be shorter too"),
     )
 
 
 def check(configurations: Sequence[Mapping[str, Any]], machine: Machine, at_a_time: int) -> None:
-    """Raises ``InvalidSetting`` for what the machine does not hold, naming the field and the number that it would.
+    """Raises ``InvalidSetting`` if the machine lacks a resource, naming the field and the value that fits.
 
-    ``at_a_time`` is how many simulated runs go side by side.
+    ``at_a_time`` is the number of concurrent simulated runs.
     """
     for configuration in configurations:
         engine = configuration["engine"]
@@ -109,27 +109,27 @@ def _check_ports(configuration: Mapping[str, Any], machine: Machine) -> None:
     if brokers > machine.broker_ports:
         raise InvalidSetting(
             "topology",
-            f"has {brokers:,} brokers, and {machine.broker_ports:,} of the ports for brokers are left beside the "
-            "networks that are up. Stop a network, or choose a smaller topology",
+            f"has {brokers:,} brokers, but only {machine.broker_ports:,} broker ports are free next to the "
+            "running networks. Stop a network, or choose a smaller topology",
         )
     role, clients = max(wanted, key=wanted.__getitem__), sum(wanted.values())
     if clients > machine.client_ports:
         fits = max(machine.client_ports - (clients - wanted[role]), 0)
         raise InvalidSetting(
             f"workload.{role}",
-            f"{clients:,} clients need a port each, and this machine has {machine.client_ports:,} to give. {fits:,} "
-            "would fit; the simulated engine needs none",
+            f"{clients:,} clients need one port each, and this machine has {machine.client_ports:,}. {fits:,} "
+            "fit; the simulated engine needs no ports",
         )
     if min(wanted[role], FLEET_SIZE) + SPARE_FILES > machine.open_files:
         raise InvalidSetting(
             f"workload.{role}",
-            f"up to {FLEET_SIZE:,} clients share a process, and it may open {machine.open_files:,} files here. "
-            f"{max(machine.open_files - SPARE_FILES, 0):,} would fit, or a higher limit of open files (ulimit -n)",
+            f"up to {FLEET_SIZE:,} clients share a process, which may open {machine.open_files:,} files. "
+            f"{max(machine.open_files - SPARE_FILES, 0):,} fit; or raise the limit of open files (ulimit -n)",
         )
 
 
 def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine, at_a_time: int) -> InvalidSetting:
-    """Blames what takes the most, and says how many of it would fit."""
+    """Blames the largest consumer, with the number that fits."""
     is_live = configuration["engine"] == LIVE
     found = _expected(configuration)
     wanted, kept = found.clients, found.kept
@@ -144,7 +144,7 @@ def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine
     count, each, word = parts[field]
     room = machine.memory_bytes / at_a_time - (needed / at_a_time - count * each)
     fits = max(int(room / each), 0)
-    side = f", {at_a_time} runs side by side" if at_a_time > 1 else ""
+    side = f", {at_a_time} concurrent runs" if at_a_time > 1 else ""
     return InvalidSetting(
         field,
         f"{count:,} {word} at {size(each)} each need {size(needed)} of memory with the rest{side}; this machine has "
@@ -153,10 +153,10 @@ def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine
 
 
 def warning(disk_bytes: float, machine: Machine) -> str:
-    """What to know of the disk before a launch; empty where there is room."""
+    """Disk warning before a launch; empty if there is enough space."""
     if disk_bytes <= machine.free_bytes:
         return ""
     return (
         f"Its samples take about {size(disk_bytes)} of the disk, of which {size(machine.free_bytes)} are left. "
-        "Delete runs that are no longer needed, or record less"
+        "Delete old runs, or reduce the recording size"
     )

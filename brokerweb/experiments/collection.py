@@ -1,4 +1,4 @@
-"""From a run's journals to its summary: asked for by the reconciling thread, done by a task in the same process."""
+"""Summarises a run's journals: queued by the reconciler, done by a task in the same process."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ COLLECT = "brokerweb.experiments.tasks.collect"
 ASK_AGAIN = timedelta(seconds=5)
 MAX_ATTEMPTS = 3
 _at_work: set[str] = set()
-"""Runs being collected by a task of this process. The worker's pool is threads, so the reconciling thread sees it."""
+"""Runs being collected by a task of this process. The worker's pool uses threads, so the reconciler sees it."""
 
 
 def ask(run: Run) -> None:
-    """Queues the collection unless it is under way; a task that was lost with its queue is asked for again."""
+    """Queue the collection unless it is running; a lost task is queued again."""
     if run.id in _at_work:
         return
     if run.collect_attempts >= MAX_ATTEMPTS:
-        states.move(run, RunState.FAILED, f"Collecting its journals was begun {MAX_ATTEMPTS} times and never ended.")
+        states.move(
+            run, RunState.FAILED, f"Collecting its journals was started {MAX_ATTEMPTS} times and never finished."
+        )
         return
     row = Run.objects.filter(pk=run.pk)
     outbox.ask(row, run.asked_at, COLLECT, run.id, again=ASK_AGAIN, queue=f"host.{run.host}")
 
 
 def collect_run(run_id: str) -> None:
-    """Collects a run that is to be collected and ends it. Done twice, the second does nothing."""
+    """Collect a run and end it. Idempotent."""
     run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
     if run is None or run_id in _at_work:
         return
@@ -53,7 +55,7 @@ def collect_run(run_id: str) -> None:
 
 
 def _summarised(run_id: str) -> tuple[dict, str]:
-    """The summary, and what went wrong with it."""
+    """The summary, and the error if it failed."""
     try:
         return collect_files(RunFiles(settings.RUNS / run_id), Lake(settings.LAKE)), ""
     except TelemetryError as error:
@@ -61,17 +63,17 @@ def _summarised(run_id: str) -> tuple[dict, str]:
     except OSError as error:
         return {}, describe_os_error(error)
     except Exception:
-        log.exception("run %s: collecting it failed", run_id)
-        return {}, "Its journals could not be summarised; the worker's log holds the details."
+        log.exception("collecting run %s failed", run_id)
+        return {}, "Its journals could not be summarised. See the worker's log."
 
 
-@transaction.atomic  # what is demanded of it stays as it is until the row says whether it was kept
+@transaction.atomic  # thresholds must not change until the row has the verdict
 def _end(run_id: str, summary: dict, problem: str) -> None:
     run = Run.objects.filter(pk=run_id, state=RunState.COLLECTING).first()
     if run is None:
         return
     to, why = run.stopped or (RunState.FAILED if problem else RunState.DONE), run.reason
-    if run.cancel_requested and not run.stopped:  # after all was measured, or as it was
+    if run.cancel_requested and not run.stopped:  # after a complete measurement, or in the state it was in
         to, why = RunState.CANCELLED, states.KEPT
     reason = " ".join(filter(None, (why, problem)))
     states.move(run, to, reason, **measured(run, summary, is_done=to == RunState.DONE))

@@ -1,4 +1,4 @@
-"""What a launch would make, how long it takes and whether it fits: all that is said before. Nothing is saved."""
+"""Estimates of a launch: run count, duration, disk space and whether the machine suffices. Nothing is saved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from telemetry.systems.registry import measures_of
 
 @dataclass(frozen=True)
 class Estimate:
-    """What launching would make."""
+    """The estimate of a launch."""
 
     engine: str
     configurations: int
@@ -40,34 +40,34 @@ class Estimate:
     count: int
     estimated_s: float
     basis: str
-    """What the seconds of simulated runs are estimated from; empty for live ones, which go by the clock."""
+    """Basis of the estimate for simulated runs; empty for live runs, which take real time."""
     axes: dict[str, list[Any]]
-    """What varies between the configurations, and the values it takes."""
+    """Varied parameters and their values."""
     disk_bytes: float = 0.0
-    """What its runs take of the disk, about."""
+    """Approximate disk usage of its runs."""
     runs_ahead: int = 0
-    """Runs that are queued or under way already."""
+    """Runs that are already queued or active."""
     ahead_s: float = 0.0
-    """Seconds that those still take."""
+    """Seconds until those have ended."""
     to_make: list[str] = field(default_factory=list)
-    """Names of topologies that are made with the experiment."""
+    """Names of topologies created with the experiment."""
     warning: str = ""
-    """What to know before launching; empty where there is nothing."""
+    """Warning before the launch; empty if none."""
 
     @property
     def ends_in_s(self) -> float:
-        """Seconds until its last run has ended, as far as that can be known."""
+        """Estimated seconds until its last run has ended."""
         return self.ahead_s + self.estimated_s
 
 
 def estimate(body: Mapping[str, Any]) -> Estimate:
-    """What launching would make, and how long it takes. Takes a body as ``create`` does. Raises ``InvalidSetting``."""
+    """Estimate a launch. Takes the same body as ``create``. Raises ``InvalidSetting``."""
     found = references_of(body)
     return _estimate(*checked_body(body, found), found.to_make)
 
 
 def checked_body(body: Mapping[str, Any], found: References) -> Checked:
-    """As ``overlay`` checks it, that its thresholds are about figures that runs have, and that this machine holds it.
+    """Validate a body: by ``overlay``, thresholds against the available figures, and resources of this machine.
 
     Raises ``InvalidSetting``.
     """
@@ -75,7 +75,7 @@ def checked_body(body: Mapping[str, Any], found: References) -> Checked:
     try:
         definition, chosen = checked(resolved, found.find)
     except InvalidSetting as error:
-        if error.field == "replicates":  # a number of runs is more than one field's matter
+        if error.field == "replicates":  # the run count depends on several fields
             capacity.check_count({**FIELDS, **{name: value for name, value in resolved.items() if value is not None}})
         raise
     thresholds.read_all(definition["thresholds"], measures_of(definition["system"]))
@@ -84,35 +84,35 @@ def checked_body(body: Mapping[str, Any], found: References) -> Checked:
 
 
 def estimate_of(experiment: Experiment) -> Estimate:
-    """The same of one that was checked when it was made. Raises ``InvalidSetting`` if a topology is gone."""
+    """The same for a stored experiment. Raises ``InvalidSetting`` if a topology was deleted."""
     return _estimate(experiment.definition, expanded(experiment.definition, References().find))
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """What launching an experiment once more would make."""
+    """The estimate of launching an experiment again."""
 
     configurations: int
     count: int
     estimated_s: float
     warning: str
-    """As ``Estimate`` has it, of its topologies only."""
+    """As in ``Estimate``, about topologies only."""
 
 
 def repetition_of(experiment: Experiment) -> Repetition:
-    """From the runs that it has, where it has some: its configurations need not be drawn up again.
+    """Based on existing runs if there are any, which avoids expanding the configurations again.
 
-    Raises ``InvalidSetting`` if a topology is gone.
+    Raises ``InvalidSetting`` if a topology was deleted.
     """
     launched = experiment.runs.unchanged().order_by().values_list("configuration_hash")
     by_configuration = launched.annotate(first=Min("created"), s=Max("estimated_s")).order_by("first")
-    # Where a topology was changed between two launches there are runs of more configurations than one launch makes.
+    # If a topology changed between two launches, there are runs of more configurations than one launch has.
     seconds_each = [seconds for _, _, seconds in by_configuration][-sweeps.count(experiment.definition) :]
     if not seconds_each:
         whole = estimate_of(experiment)
         return Repetition(whole.configurations, whole.count, whole.estimated_s, _of_topologies(experiment))
     if missing := references.missing(experiment.definition):
-        raise InvalidSetting("topology", f"there is no topology with the id {missing[0]!r:.60}; it was deleted")
+        raise InvalidSetting("topology", f"the topology with the id {missing[0]!r:.60} was deleted")
     replicates = experiment.definition["replicates"]
     engine = experiment.definition["engine"]
     queue = Queue()
@@ -122,7 +122,7 @@ def repetition_of(experiment: Experiment) -> Repetition:
 
 
 def _of_topologies(experiment: Experiment) -> str:
-    """What to know of its topologies as they are now, before it is launched again."""
+    """Warning about its current topologies before a relaunch."""
     return parts.before_launch(map(topologies.document, uses.in_parts(experiment.definition)))
 
 
@@ -131,7 +131,7 @@ def _estimate(
 ) -> Estimate:
     pace, replicates, queue = pace_of(definition["engine"]), definition["replicates"], Queue()
     seconds_each = [pace.run_s(configuration) for configuration in chosen]
-    if definition["engine"] == LIVE:  # the pace of simulated ones follows from those before already
+    if definition["engine"] == LIVE:  # the pace of simulated runs already includes earlier ones
         seconds_each = [queue.expected_s(LIVE, one_s) for one_s in seconds_each]
     seconds = pace.all_s(seconds_each * replicates)
     disk_bytes = sum(capacity.needs(configuration).disk for configuration in chosen) * replicates
@@ -161,11 +161,11 @@ def _estimate(
 
 
 def _in_parts(chosen: Sequence[Mapping[str, Any]]) -> str:
-    """What to know of topologies that are not connected. Configurations share their documents."""
+    """Warning about disconnected topologies. Configurations share their documents."""
     documents = {id(one["topology"]): one["topology"] for one in chosen}
     return parts.before_launch(documents.values())
 
 
 def references_of(body: Any) -> References:
-    """What finds, or draws, the topologies of a body that may be anything."""
+    """Resolver of the topologies of an unchecked body."""
     return References(body.get("engine", LIVE) if isinstance(body, Mapping) else LIVE)

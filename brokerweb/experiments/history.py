@@ -1,4 +1,4 @@
-"""The whole course of a run: its changes of state, which are rows, and what its processes wrote in their journals."""
+"""The event log of a run: state changes from rows, and events from the journals of its processes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from telemetry.lake.runs import Lake, RunFiles
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that happened."""
+    """An event."""
 
     at: datetime
     process: str
-    """``broker-3``, ``supervisor``, …; empty where the run itself changed its state."""
+    """``broker-3``, ``supervisor``, …; empty for state changes of the run."""
     name: str
     detail: str
-    """Why, in words; empty where there is nothing to say."""
+    """Reason; may be empty."""
     data: dict[str, Any]
-    """What else the process reported."""
+    """Further data reported by the process."""
 
 
 def of_run(run: Run) -> list[Entry]:
-    """Everything that happened to ``run``, oldest first."""
+    """All events of ``run``, oldest first."""
     entries = [Entry(row.at, "", row.name, row.detail, {}) for row in run.events.all()]
     for one in happenings(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)):
         at = datetime.fromtimestamp(one.unix_us / 1e6, UTC)
@@ -38,14 +38,14 @@ def of_run(run: Run) -> list[Entry]:
 
 
 def said(entry: Entry) -> str:
-    """The rest of a line of a log: what happened, why, and what else was reported of it."""
+    """The message of a log line: event, reason and further data."""
     more = {name: value for name, value in entry.data.items() if name != "reason" and value not in ("", None)}
     words = [entry.name, entry.detail, json.dumps(more, ensure_ascii=False, sort_keys=True) if more else ""]
     return " ".join(word for word in words if word)
 
 
 def as_line(entry: Entry) -> str:
-    """A line of a log: when, who, what. What strangers named keeps to its line."""
+    """A log line: time, process, message. Untrusted text cannot break the line."""
     text = f"{entry.at.isoformat(timespec='milliseconds')} {entry.process or 'run'} {said(entry)}"
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text) + "\n"
 

@@ -1,4 +1,4 @@
-"""What people write on runs: tags, a note, and that one is kept. Pages, REST and bulk actions are doors to this."""
+"""Tags, notes and the keep flag of runs. Called by pages, REST and bulk actions."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from overlay.core.errors import InvalidSetting
 from telemetry.filters.values import ANY, NONE
 
 MOST_TAGS = 20
-"""Of one run."""
+"""Per run."""
 MOST_NOTE = 4_000
 _AT_HAND = "tags_at_hand"
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def tag_name(text: object) -> str:
-    """The tag that ``text`` says, in small letters. Raises ``InvalidSetting``."""
+    """The tag in ``text``, in lower case. Raises ``InvalidSetting``."""
     name = text.strip().lower() if isinstance(text, str) else ""
     if not _TAG.fullmatch(name):
-        raise InvalidSetting("tag", f"{text!r:.60} is no tag: 1 to 40 letters, digits, - and _ without spaces")
+        raise InvalidSetting(
+            "tag", f"{text!r:.60} is not a valid tag: use 1 to 40 letters, digits, - and _ without spaces"
+        )
     if name in (NONE, ANY):
-        raise InvalidSetting("tag", f"“{name}” cannot be a tag; in a filter it has a meaning of its own")
+        raise InvalidSetting("tag", f"“{name}” cannot be a tag; it is a reserved word of the filter language")
     return name
 
 
 def tag_names(text: str) -> list[str]:
-    """The tags of a line: words, with commas or spaces between. Raises ``InvalidSetting``."""
+    """The tags in a line, separated by commas or spaces. Raises ``InvalidSetting``."""
     return [tag_name(word) for word in text.replace(",", " ").split()]
 
 
 def set_tags(run: Run, names: Iterable[str]) -> None:
-    """Has ``run`` bear these tags and no others. Raises ``InvalidSetting``."""
+    """Replace the tags of ``run``. Raises ``InvalidSetting``."""
     wanted = list(dict.fromkeys(tag_name(name) for name in names))
     if len(wanted) > MOST_TAGS:
         raise InvalidSetting("tags", f"a run has at most {MOST_TAGS} tags, not {len(wanted)}")
@@ -48,7 +50,7 @@ def set_tags(run: Run, names: Iterable[str]) -> None:
 
 
 def with_tags(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """With the tags of each at hand for ``tags_of``, in a list: a manager in each takes as long as all the rest."""
+    """Prefetch tags for ``tags_of`` into a list: a related manager per run is as slow as the rest of the query."""
     return runs.prefetch_related(None).prefetch_related(Prefetch("tags", to_attr=_AT_HAND))
 
 
@@ -59,14 +61,14 @@ def tags_of(run: Run) -> list[str]:
 
 
 def written(run: Run) -> dict[str, Any]:
-    """What is written on it."""
+    """The current tags and note."""
     return {"tags": tags_of(run), "note": run.note}
 
 
 def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:
-    """``note``, ``tags`` and ``kept``, those that are named; all of them or none.
+    """Change ``note``, ``tags`` and ``kept`` where given; all of them or none.
 
-    Raises ``InvalidSetting``, and ``Outdated`` where tags or note are others than those ``seen``.
+    Raises ``InvalidSetting``, and ``Outdated`` if tags or note differ from ``seen``.
     """
     with transaction.atomic():
         _check_seen(run, seen)
@@ -79,9 +81,9 @@ def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:
 
 
 def set_labels(run: Run, tags: str, note: str, seen: str = "") -> None:
-    """Both as they are typed; where one of them is wrong, neither is changed.
+    """Set tags and note from a form; if one is invalid, neither is changed.
 
-    Raises ``InvalidSetting``, and ``Outdated`` where they are others than those ``seen``.
+    Raises ``InvalidSetting``, and ``Outdated`` if they differ from ``seen``.
     """
     with transaction.atomic():
         _check_seen(run, seen)
@@ -99,7 +101,7 @@ def _check_seen(run: Run, seen: str) -> None:
 def set_note(run: Run, text: object) -> None:
     """Raises ``InvalidSetting``."""
     if not isinstance(text, str) or len(text) > MOST_NOTE:
-        raise InvalidSetting("note", f"must be a text of at most {MOST_NOTE:,} characters")
+        raise InvalidSetting("note", f"must be a string of at most {MOST_NOTE:,} characters")
     run.note = text.strip()
     Run.objects.filter(pk=run.pk).update(note=run.note)
 
@@ -113,25 +115,25 @@ def set_kept(run: Run, kept: object) -> None:
 
 
 def keep_all(runs: Sequence[str], kept: bool) -> int:
-    """``set_kept`` of the runs of these ids; how many there were."""
+    """``set_kept`` for the runs with these ids; returns their number."""
     with transaction.atomic():
         return sum(Run.objects.filter(pk__in=some).update(kept=kept) for some in in_chunks(runs))
 
 
 def full_runs() -> Any:
-    """The ids of runs that bear as many tags as a run may, as a query."""
+    """A query of the ids of runs with the maximum number of tags."""
     borne: Any = Run.tags.through.objects.values("run").annotate(borne=Count("pk"))
     return borne.filter(borne__gte=MOST_TAGS).values("run")
 
 
 def tag_all(runs: Sequence[str], name: str) -> int:
-    """Puts a tag on the runs of these ids; one that has it, is full, or is gone, is passed by.
+    """Add a tag to the runs with these ids; skips runs that have it, are full or were deleted.
 
-    How many of them bear it then. Raises ``InvalidSetting``.
+    Returns the number of runs that have it now. Raises ``InvalidSetting``.
     """
     wanted, through = tag_name(name), Run.tags.through
     bear = 0
-    with transaction.atomic():  # IMMEDIATE: nobody deletes a run, or the tag as one that no run bears, in between
+    with transaction.atomic():  # IMMEDIATE: no run, and no unused tag, is deleted in between
         tag, _ = Tag.objects.get_or_create(name=wanted)
         for some in in_chunks(runs):
             free = Run.objects.filter(pk__in=some).exclude(pk__in=full_runs()).values_list("pk", flat=True)
@@ -142,7 +144,7 @@ def tag_all(runs: Sequence[str], name: str) -> int:
 
 
 def untag_all(runs: Sequence[str], name: str) -> int:
-    """Takes a tag off the runs of these ids; how many had it."""
+    """Remove a tag from the runs with these ids; returns how many had it."""
     with transaction.atomic():
         tagged = Run.tags.through.objects.filter(tag__name=name)
         had = sum(tagged.filter(run_id__in=some).delete()[0] for some in in_chunks(runs))
@@ -151,12 +153,12 @@ def untag_all(runs: Sequence[str], name: str) -> int:
 
 
 def used_tags() -> QuerySet[Any]:
-    """Every tag that a run bears, with ``runs_count``, by name."""
+    """All tags in use with ``runs_count``, sorted by name."""
     return Tag.objects.annotate(runs_count=Count("runs")).filter(runs_count__gt=0).order_by("name")
 
 
 def rename(tag: Tag, name: str) -> Tag:
-    """Under the name of another tag the two become one. Raises ``InvalidSetting``."""
+    """Rename a tag; if the name is taken, the two tags are merged. Raises ``InvalidSetting``."""
     wanted = tag_name(name)
     with transaction.atomic():
         other = Tag.objects.filter(name=wanted).exclude(pk=tag.pk).first()
@@ -165,7 +167,7 @@ def rename(tag: Tag, name: str) -> Tag:
             tag.save()
             return tag
         runs = list(tag.runs.values_list("pk", flat=True))
-        tag.delete()  # first: a run that is full has room for the other then
+        tag.delete()  # first, so that a run with the maximum number of tags can take the other one
         tag_all(runs, wanted)
         return other
 

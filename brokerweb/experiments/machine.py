@@ -1,4 +1,4 @@
-"""What this machine has for runs, as of now. Counterpart: ``capacity`` says what they need."""
+"""Available resources of this machine. Counterpart: ``capacity`` computes what runs need."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from brokerweb.storage import room
 from overlay.runtime.deployments import BROKER_PORTS
 
 EPHEMERAL = (32_768, 60_999)
-"""Where the system does not say."""
+"""Default if the system does not report it."""
 
 
 def here() -> Machine:
-    """The machine of this process, which is the one that runs go by in the first place."""
+    """The machine of this process, on which runs are executed."""
     up = Network.objects.exclude(state__in=DOWN)
     taken = up.aggregate(brokers=Sum("topology__brokers"))["brokers"] or 0
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

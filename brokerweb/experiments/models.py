@@ -1,4 +1,4 @@
-"""Experiments, the runs they expand to, and what happened to each run."""
+"""Experiments, their runs and the runs' events."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from telemetry.systems.registry import measures_of
 
 
 class Experiment(models.Model):
-    """A definition: topology, system, settings, workload, any of them swept, and how often to repeat."""
+    """A definition: topology, system, settings and workload, each possibly swept, and the number of replicates."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=200)
@@ -22,7 +22,9 @@ class Experiment(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
     demo = models.BooleanField(default=False)
-    report_when_done = models.BooleanField(default=False, help_text="Make a comparison report once its runs have ended")
+    report_when_done = models.BooleanField(
+        default=False, help_text="Create a comparison report when its runs have ended"
+    )
     study = models.CharField(max_length=20, blank=True, help_text="Id of the study that it was launched by, or empty")
     scale = models.CharField(max_length=10, blank=True, help_text="At which that study was launched")
 
@@ -35,7 +37,7 @@ class Experiment(models.Model):
 
 
 class RunState(models.TextChoices):
-    """The same words everywhere."""
+    """States of a run, as shown everywhere."""
 
     QUEUED = "queued"
     LAUNCHING = "launching"
@@ -48,7 +50,7 @@ class RunState(models.TextChoices):
 
 
 class Tag(models.Model):
-    """A word that people put on runs to find them by."""
+    """A label of runs, for searching."""
 
     name = models.SlugField(max_length=40, unique=True)
 
@@ -61,26 +63,26 @@ class Tag(models.Model):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def unchanged(self) -> "RunQuerySet":
-        """Without those that repeat another run with one thing changed: no aggregate counts these unless asked to."""
+        """Without what-if runs, which aggregates exclude unless requested."""
         return self.filter(change={})
 
     def changed(self) -> "RunQuerySet":
-        """Those alone. By what was changed, which stays when the run that they repeat is deleted."""
+        """What-if runs only. Identified by the change, which is kept when the original run is deleted."""
         return self.exclude(change={})
 
 
 class Run(models.Model):
-    """One configuration, once, with one seed. The row is the run; tasks only move it on."""
+    """One execution of a configuration with one seed. The row holds the state; tasks only advance it."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     experiment = models.ForeignKey(Experiment, related_name="runs", on_delete=models.CASCADE)
-    position = models.PositiveIntegerField(default=0, help_text="Place in the launch's random order")
+    position = models.PositiveIntegerField(default=0, help_text="Position in the launch's random order")
     configuration = models.JSONField(help_text="Topology with its links, system, engine, settings and workload")
     configuration_hash = models.CharField(max_length=32, db_index=True)
     engine = models.GeneratedField(
         expression=KT("configuration__engine"), output_field=models.CharField(max_length=10), db_persist=True
     )
-    # What lists show and are filtered by stands beside the document, which may hold half a million links.
+    # Fields for lists and filters are separate columns: the document may contain half a million links.
     system = models.GeneratedField(
         expression=KT("configuration__system"), output_field=models.CharField(max_length=40), db_persist=True
     )
@@ -113,9 +115,11 @@ class Run(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="variations",
-        help_text="The run of which this is a repetition with one thing changed",
+        help_text="The original of a what-if run",
     )
-    change = models.JSONField(default=dict, blank=True, help_text="What was changed: see overlay.experiment.whatif")
+    change = models.JSONField(
+        default=dict, blank=True, help_text="The change of a what-if run: see overlay.experiment.whatif"
+    )
     estimated_s = models.FloatField(default=0, help_text="From launch to result, as estimated at launch")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
@@ -123,25 +127,25 @@ class Run(models.Model):
     progress = models.FloatField(default=0)
     reason = models.TextField(blank=True)
     cancel_requested = models.BooleanField(default=False)
-    stopped = models.CharField(max_length=10, blank=True, help_text="State to end in once collected, if not done")
+    stopped = models.CharField(max_length=10, blank=True, help_text="Final state after collecting, if not done")
     verdict = models.CharField(max_length=10, blank=True, help_text="valid or suspect")
     verdict_reasons = models.JSONField(default=list, blank=True)
     summary = models.JSONField(default=dict, blank=True)
     figures = models.JSONField(
         default=dict,
         blank=True,
-        help_text="Values of its measures by key, as its summary has them",
+        help_text="Values of its measures by key, from its summary",
     )
     thresholds = models.JSONField(
-        default=list, blank=True, help_text="What its experiment demanded, judged: [{text, value, held}]"
+        default=list, blank=True, help_text="The experiment's thresholds, evaluated: [{text, value, held}]"
     )
-    passed = models.BooleanField(null=True, blank=True, help_text="Whether all thresholds held; none, none judged")
-    observed = models.JSONField(default=dict, blank=True, help_text="The supervisor's last word on it")
+    passed = models.BooleanField(null=True, blank=True, help_text="Whether all thresholds passed; none: not evaluated")
+    observed = models.JSONField(default=dict, blank=True, help_text="The supervisor's last report")
 
     tags = models.ManyToManyField(Tag, related_name="runs", blank=True)
-    note = models.TextField(blank=True, max_length=4_000, help_text="What somebody wrote beside it")
-    kept = models.BooleanField(default=False, help_text="Retention passes it by")
-    files_removed = models.DateTimeField(null=True, blank=True, help_text="When retention removed all but its summary")
+    note = models.TextField(blank=True, max_length=4_000, help_text="A note by users")
+    kept = models.BooleanField(default=False, help_text="Exempt from retention")
+    files_removed = models.DateTimeField(null=True, blank=True, help_text="When retention deleted its files")
 
     host = models.CharField(max_length=100, blank=True)
     lease_owner = models.CharField(max_length=120, blank=True)
@@ -149,7 +153,7 @@ class Run(models.Model):
     lease_expires = models.DateTimeField(null=True, blank=True)
     collect_attempts = models.PositiveIntegerField(default=0)
     asked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a worker was last asked to take it up: to collect it, or to simulate it"
+        null=True, blank=True, help_text="When its task (launch, collect or simulate) was last queued"
     )
 
     objects = RunQuerySet.as_manager()
@@ -157,7 +161,7 @@ class Run(models.Model):
     created = models.DateTimeField(default=timezone.now, editable=False)
     launched_at = models.DateTimeField(null=True, blank=True)
     measuring_at = models.DateTimeField(null=True, blank=True)
-    ends_at = models.DateTimeField(null=True, blank=True, help_text="When measuring is expected to end")
+    ends_at = models.DateTimeField(null=True, blank=True, help_text="Expected end of measuring")
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -175,18 +179,18 @@ class Run(models.Model):
         return f"{self.experiment.name} · {self.id}"
 
     def figure(self, name: str) -> float | None:
-        """The value of a measure of its system; ``None`` where it was not measured."""
+        """The value of a measure; ``None`` if not measured."""
         return self.figures.get(measures_of(self.system)[name].key)
 
     @classmethod
     def simulating(cls) -> models.QuerySet["Run"]:
-        """The simulated runs that a worker has taken up, those that it has not begun included."""
+        """Simulated runs claimed by a worker, including those not started."""
         left = (RunState.QUEUED, RunState.LAUNCHING, RunState.MEASURING, RunState.COLLECTING)
         return cls.objects.filter(engine=SIMULATED, state__in=left, lease_expires__gte=timezone.now())
 
 
 class RunEvent(models.Model):
-    """A change of a run's status, as it happened."""
+    """A state change of a run."""
 
     run = models.ForeignKey(Run, related_name="events", on_delete=models.CASCADE)
     at = models.DateTimeField(default=timezone.now)
@@ -201,12 +205,12 @@ class RunEvent(models.Model):
 
 
 class SavedView(models.Model):
-    """A list or a comparison as somebody set it up, under a name: the query of its address."""
+    """A named view of the list of runs or of a comparison: the query string of its URL."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="views", on_delete=models.CASCADE)
-    page = models.CharField(max_length=20, help_text="Which page: runs, compare")
+    page = models.CharField(max_length=20, help_text="Page: runs or compare")
     name = models.CharField(max_length=80)
-    query = models.CharField(max_length=2_000, blank=True, help_text="What stands behind the ? of its address")
+    query = models.CharField(max_length=2_000, blank=True, help_text="Query string of its URL")
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -218,7 +222,7 @@ class SavedView(models.Model):
 
 
 class QueuePause(models.Model):
-    """While there is one, no queued run is launched; what runs goes on."""
+    """While a row exists, queued runs are not launched; active runs continue."""
 
     since = models.DateTimeField(default=timezone.now, editable=False)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)

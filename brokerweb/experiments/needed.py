@@ -1,6 +1,6 @@
-"""Which runs somebody needs, so that neither they nor their files are deleted now.
+"""Conditions under which runs and their files must not be deleted.
 
-Whoever needs runs is above this app (reports do), and says so when its app is ready.
+Apps above this one that need runs (reports) register a condition when they are ready.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from operator import or_
 from django.db.models import Exists, Q
 
 BY: list[Callable[[], Exists]] = []
-"""Each a condition on rows of ``Run``."""
+"""Conditions on rows of ``Run``."""
 
 
 def is_needed() -> Q:
-    """A condition on rows of ``Run``."""
+    """A condition that selects needed rows of ``Run``."""
     return reduce(or_, (Q(condition()) for condition in BY), Q(pk__in=[]))

@@ -1,6 +1,7 @@
-"""How long runs take before they were run: live ones by the clock, simulated ones by what was simulated here before.
+"""Expected duration of runs: live runs take real time, simulated ones are estimated from earlier simulations on this
+host.
 
-Counterpart: ``telemetry.sweep.costs`` says what a configuration takes where nothing is known of this machine.
+Counterpart: ``telemetry.sweep.costs`` estimates a configuration without data of this machine.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 
 LATELY = 20
-"""Simulated runs that the pace is taken from: enough for a median, and of settings like those that come next."""
+"""Number of recent simulated runs used: enough for a median, and likely to have similar settings."""
 START_S = 4.0
-"""Until the first of several simulated runs begins: a worker is asked, and processes start."""
+"""Time until the first of several simulated runs starts: queueing and process start."""
 MEASURED = "Estimated from runs simulated on this host"
 ROUGH = "Rough estimate (no simulation has run on this host yet)"
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How quick runs of one engine are."""
+    """The pace of runs of one engine."""
 
     engine: str
     slowness: float = 1.0
-    """How much longer simulated runs took here than ``telemetry.sweep.costs`` has it."""
+    """Ratio of measured to estimated (``telemetry.sweep.costs``) durations of simulated runs on this host."""
     basis: str = ""
-    """Where a figure of a simulated run comes from, in words."""
+    """Basis of the estimate, as text."""
 
     def run_s(self, configuration: Mapping[str, Any]) -> float:
-        """Seconds that a run takes from launch to result; of a simulated one, of one core."""
+        """Seconds of a run from launch to result; for simulated runs, on one core."""
         if self.engine == LIVE:
             return estimate_s(
                 SYSTEMS[configuration["system"]].read_workload(configuration["workload"])
@@ -43,14 +44,14 @@ class Pace:
         return costs.seconds(configuration) * self.slowness
 
     def all_s(self, runs_s: Sequence[float]) -> float:
-        """Seconds that runs of so many seconds each take: live ones after each other, simulated ones side by side."""
+        """Total seconds of runs with these durations: live runs one at a time, simulated ones in parallel."""
         if self.engine == LIVE or not runs_s:
             return sum(runs_s)
         return START_S + max(sum(runs_s) / usable_cores(), *runs_s)
 
 
 def pace_of(engine: str) -> Pace:
-    """As of now."""
+    """The current pace."""
     if engine == LIVE:
         return Pace(LIVE)
     done = Run.objects.filter(engine=SIMULATED, state=RunState.DONE, observed__simulation__took_s__gt=0)

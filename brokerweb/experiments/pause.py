@@ -1,4 +1,4 @@
-"""What holds the queue: somebody paused it, or the disk is nearly full. What runs goes on meanwhile."""
+"""Holding the queue: by a user's pause, or because the disk is nearly full. Active runs continue."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from brokerweb.storage import room
 
 
 def current() -> QueuePause | None:
-    """The pause, while there is one."""
+    """The current pause, if any."""
     return QueuePause.objects.select_related("by").order_by("since").first()
 
 
 def pause(by: User | None = None) -> QueuePause:
-    """Holds whatever is queued from now on. A pause that is there already stays as it is."""
-    with transaction.atomic():  # IMMEDIATE: two who press at once make one pause
+    """Pause the queue. An existing pause is not changed."""
+    with transaction.atomic():  # IMMEDIATE: two concurrent requests create one pause
         return current() or QueuePause.objects.create(by=by)
 
 
 def resume() -> None:
-    """Lets the queue go on; done twice, the second does nothing."""
+    """Resume the queue. Idempotent."""
     QueuePause.objects.all().delete()
     transaction.on_commit(asking.launch_next)
 
 
 def why_held() -> str:
-    """What keeps every queued run from being launched now, as a phrase; empty where nothing does."""
+    """The reason queued runs are held, as a phrase; empty if they are not."""
     if found := current():
         return in_words(found)
     return room.refusal()
 
 
 def in_words(found: QueuePause) -> str:
-    """As a phrase for whoever waits."""
+    """A pause as a phrase."""
     by = f" by {found.by.get_username()}" if found.by else ""
-    return f"the queue is paused since {found.since:%Y-%m-%d %H:%M} UTC{by}"
+    return f"the queue has been paused since {found.since:%Y-%m-%d %H:%M} UTC{by}"

@@ -1,4 +1,4 @@
-"""How long runs still take and what they wait for; computed when somebody looks, so it is never stale."""
+"""Remaining time of runs and the reason they wait, computed on demand."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from overlay.load.windows import OVERHEAD_S
 from telemetry.lake.manifest import usable_cores
 
 COLLECT_S = 3.0
-"""Draining and collecting after the measurement; what is known better comes from finished runs."""
+"""Default time for draining and collecting; finished runs give better values."""
 TELLING = 0.05
-"""Of a simulated run: from this much progress on, it says itself how long the rest takes."""
+"""Progress from which a simulated run's own speed predicts the rest."""
 
 
 OTHERS: list[Callable[[], str]] = []
-"""What a run may have to wait for that is no run, each as a phrase such as "behind report 3"; empty: nothing. Apps that
-know of such a thing add it when they are ready.
+"""Functions that return what a run waits for apart from runs, as a phrase such as "behind report 3", or an empty
+string. Apps register them when they are ready.
 """
 
 
 @dataclass(frozen=True)
 class QueuePosition:
-    """Of one run: seconds until it ends, and what it waits for."""
+    """Of one run: seconds until it ends, and the reason it waits."""
 
     eta_s: float | None
     waiting_for: str
 
 
 class Waiting(NamedTuple):
-    """What is read of a run that has not ended: a queue may hold thousands, and is read every second."""
+    """Columns read of an unfinished run; queues may have thousands and are read every second."""
 
     pk: str
     engine: str
@@ -62,12 +62,12 @@ class Waiting(NamedTuple):
 
 
 def titled(experiment: str, position: int, change: Mapping[str, Any]) -> str:
-    """A run by its number, which one with something changed shares with the run that it repeats."""
+    """A run's title. A what-if run has the same number as its original, so its change is added."""
     return f"run {position + 1} of {experiment}" + (f" (what if: {in_words(change)})" if change else "")
 
 
 class Queue:
-    """The runs that have not ended, read once, when the first of them is asked about; ask about as many as you show."""
+    """Unfinished runs, read once on first use."""
 
     def __init__(self) -> None:
         self._now = timezone.now()
@@ -80,17 +80,17 @@ class Queue:
 
     @property
     def runs(self) -> int:
-        """How many they are."""
+        """Number of unfinished runs."""
         return len(self._rows)
 
     @cached_property
     def active(self) -> list[Waiting]:
-        """Runs under way."""
+        """Number of active runs."""
         return [run for run in self._rows if run.state in ACTIVE]
 
     @cached_property
     def queued(self) -> list[Waiting]:
-        """Runs that wait, the next one first."""
+        """Queued runs, the next one first."""
         return [run for run in self._rows if run.state == RunState.QUEUED]
 
     @cached_property
@@ -98,8 +98,8 @@ class Queue:
         return {run.pk: place for place, run in enumerate(self.queued)}
 
     @cached_property
-    def _reckoned_s(self) -> Sequence[float]:
-        """By place, what it and all queued before it take as estimated before."""
+    def _estimated_s(self) -> Sequence[float]:
+        """Cumulative estimated seconds by position in the queue."""
         return list(accumulate(self._expected_s(run) / self._at_a_time(run) for run in self.queued))
 
     @cached_property
@@ -108,12 +108,12 @@ class Queue:
 
     @cached_property
     def left_s(self) -> float:
-        """Seconds that all of them still take, once nothing holds them."""
-        return self._active_s + (self._reckoned_s[-1] if self.queued else 0.0)
+        """Seconds until all have ended, if the queue is not held."""
+        return self._active_s + (self._estimated_s[-1] if self.queued else 0.0)
 
     @cached_property
     def queue_ends_s(self) -> float | None:
-        """Seconds until the last queued run has ended; ``None`` without one, or while no worker answers."""
+        """Seconds until the last queued run has ended; ``None`` without one, or if no worker responds."""
         return self.position(self.queued[-1]).eta_s if self.queued else None
 
     @cached_property
@@ -121,15 +121,15 @@ class Queue:
         return max(1, min(usable_cores(), sum(run.engine == SIMULATED for run in self._rows)))
 
     def _at_a_time(self, run: Run | Waiting) -> int:
-        """How many go at a time of the runs like this one."""
+        """Number of concurrent runs of this engine."""
         return self._simulated_at_a_time if run.engine == SIMULATED else 1
 
     def expected_s(self, engine: str, estimated_s: float) -> float:
-        """Seconds that a run takes which was estimated at ``estimated_s``, by the median of the last twenty like it.
+        """Expected seconds of a run estimated at ``estimated_s``, corrected by the median of the last twenty of its
+        engine.
 
-        Simulated runs take so many times as long as estimated. Live ones last as long as they are told to by the wall
-        clock, so what is learnt of them are the seconds that they take besides: a factor from short runs would have a
-        run of 80 s end after 60.
+        For simulated runs the correction is a factor. Live runs take their configured time plus overhead, so the
+        correction is a number of seconds: a factor learnt from short runs would be wrong for long ones.
         """
         if engine not in self._learnt:
             self._learnt[engine] = self._learn(engine)
@@ -140,9 +140,9 @@ class Queue:
         return self.expected_s(run.engine, run.estimated_s)
 
     def _learn(self, engine: str) -> float:
-        """A factor for simulated runs, seconds for live ones."""
+        """The correction: a factor for simulated runs, seconds for live ones."""
         done = Run.objects.filter(engine=engine, state=RunState.DONE, launched_at__isnull=False, estimated_s__gt=0)
-        if engine == SIMULATED:  # by its own clock: a short one is heard of only when it is over
+        if engine == SIMULATED:  # by its own clock: a short run is reported only after it has ended
             lately = done.filter(observed__simulation__took_s__gt=0).order_by("-ended_at")
             told = lately.values_list("observed__simulation__took_s", "estimated_s")[:20]
             ratios = [took_s / estimated_s for took_s, estimated_s in told]
@@ -157,7 +157,7 @@ class Queue:
 
     @cached_property
     def held(self) -> str:
-        """What keeps all that is queued from being launched, as a phrase: a pause, or a disk that is full."""
+        """The reason the queue is held, as a phrase: a pause or a full disk."""
         return pause.why_held()
 
     @cached_property
@@ -165,7 +165,7 @@ class Queue:
         return next(filter(None, (why() for why in OTHERS)), "")
 
     def position(self, run: Run | Waiting) -> QueuePosition:
-        """Of ``run``, as it was read."""
+        """The position of ``run``."""
         if run.state in ENDED:
             return QueuePosition(0.0, "")
         if run.state in ACTIVE:
@@ -175,13 +175,13 @@ class Queue:
         if self.held:
             return QueuePosition(None, self.held)
         place = self._place.get(run.pk, 0)
-        # A run that was queued after the queue was read has no place in it; it is shown the shortest wait there is.
-        ahead = self._active_s + (self._reckoned_s[place] if self.queued else 0.0)
+        # A run queued after this snapshot has no place in it; it gets the shortest wait.
+        ahead = self._active_s + (self._estimated_s[place] if self.queued else 0.0)
         return QueuePosition(round(ahead, 1), self._waiting_for(run, place))
 
     def _waiting_for(self, run: Run | Waiting, place: int) -> str:
         if run.engine == SIMULATED and run.lease_owner:
-            return "in the batch that is being simulated" if self.active else "the batch that it is in is starting"
+            return "in the batch being simulated" if self.active else "its batch is starting"
         others = len(self.active) + place - 1
         if others < 0:
             return self._others
@@ -200,7 +200,7 @@ class Queue:
         return max(COLLECT_S, self._expected_s(run) - taken_s)
 
 
-def with_outlook(runs: Iterable[Run], queue: Queue) -> None:
-    """Gives each run what it waits for, in ``queue_position``."""
+def with_queue_position(runs: Iterable[Run], queue: Queue) -> None:
+    """Sets ``queue_position`` on each run."""
     for run in runs:
         run.queue_position = queue.position(run)  # type: ignore[attr-defined]

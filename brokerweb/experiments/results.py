@@ -1,6 +1,6 @@
-"""What an experiment has come to, configuration by configuration: replicates, figures with intervals, thresholds.
+"""Results of an experiment by configuration: replicates, figures with intervals, thresholds.
 
-Read from the columns beside the runs' documents; of those only what one page shows is looked into.
+Read from columns; documents are read only for the configurations of one page.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from telemetry.statistics.intervals import interval
 
 SHOWN = 25
 FIGURES = ("p50", "p95", "answer_ratio", "requests")
-"""Of each run; ``requests`` only where there were any, as the share that it belongs to."""
+"""Columns of each run; ``requests`` only if above 0, as the base of a share."""
 NATURAL = "configuration"
-"""The order of the values that vary: numbers by size, words by the alphabet."""
+"""Default order: by varied values, numbers by size, words alphabetically."""
 SORTS = (NATURAL, "p50", "-p50", "p95", "-p95", "n", "-n")
 CELLS = 40
-"""Runs of a configuration that are shown as marks; how many more there are is said."""
+"""Runs of a configuration shown as marks; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run as a mark: what state it is in, and what was judged of it."""
+    """One run as a mark: its state and its verdicts."""
 
     run: str
     replicate: int
@@ -48,18 +48,18 @@ class Cell:
 
 @dataclass
 class Configuration:
-    """One of them, with all its runs."""
+    """A configuration with its runs."""
 
     hash: str
     ids: list[str] = field(default_factory=list)
-    """Of its runs by replicate, each with those that repeat it."""
+    """Its runs by replicate, reruns included."""
     runs: int = 0
     failed: int = 0
     figures: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
     passed: list[bool] = field(default_factory=list)
-    """Of the runs that were held against thresholds, whether each kept all of them."""
+    """For each evaluated run, whether it passed all thresholds."""
     values: list[Any] = field(default_factory=list)
-    """What varies, in the order of the experiment's axes."""
+    """Varied values, in the order of the experiment's axes."""
     cells: list[Cell] = field(default_factory=list)
     """Its runs in the order of their ids."""
 
@@ -69,12 +69,12 @@ class Configuration:
 
     @property
     def more(self) -> int:
-        """How many runs are not shown as marks."""
+        """Number of runs not shown as marks."""
         return max(0, len(self.cells) - CELLS)
 
     @property
     def place(self) -> tuple[tuple[Any, ...], ...]:
-        """To sort by what varies; of a configuration that lacks a value, last."""
+        """Sort key by varied values; missing values last."""
         numbers = [isinstance(value, int | float) for value in self.values]
         return tuple(
             (value is None, not is_number, value if is_number else 0, str(value).lower())
@@ -83,7 +83,7 @@ class Configuration:
 
     @property
     def n(self) -> int:
-        """Runs that measured something."""
+        """Number of runs with data."""
         return max(map(len, self.figures.values()))
 
     @property
@@ -99,17 +99,17 @@ class Configuration:
         return self._estimate("answer_ratio")
 
     def _estimate(self, name: str) -> dict[str, Any]:
-        """As ``telemetry.reports.grouping.estimate`` has it of one configuration."""
+        """See ``telemetry.reports.grouping.estimate``."""
         measure, requests = COMMON[name], self.figures["requests"] if name == "answer_ratio" else None
         return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
 
     @property
     def verdict(self) -> str:
-        """ "passed" where every run judged kept its thresholds, "broken" where one did not; empty where none was."""
+        """ "passed" if all evaluated runs passed, "broken" if one did not; empty if none was evaluated."""
         return ("passed" if all(self.passed) else "broken") if self.passed else ""
 
     def key(self, sort: str) -> tuple[bool, float]:
-        """To sort by one of ``SORTS``; what was not measured comes last, upwards and downwards."""
+        """Sort key for one of ``SORTS``; missing values last in both orders."""
         name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
         if name == "n":
             return False, sign * self.n
@@ -118,29 +118,29 @@ class Configuration:
 
 
 def axes_of(experiment: Experiment) -> list[str]:
-    """What varies between its configurations."""
+    """The varied parameters."""
     return list(axes(experiment.definition))
 
 
 @dataclass(frozen=True)
 class Known:
-    """All runs of an experiment, without what they measured: what is read each time that its page looks."""
+    """All runs of an experiment without figures: the data that the page polls."""
 
     configurations: list[Configuration]
-    """In their natural order, with what varies and the ids of their runs."""
+    """In default order, with varied values and run ids."""
     by_state: Mapping[str, int]
-    """How many of their runs are in each state that one of them is in."""
+    """Number of runs by state."""
     changed: list[str]
-    """Ids of the runs of a "what if", which are in none of the configurations."""
+    """Ids of what-if runs, which belong to no configuration."""
 
     @property
     def runs(self) -> list[str]:
-        """The ids of all its runs, by configuration and replicate; those of a "what if" at the end."""
+        """Ids of all runs by configuration and replicate; what-if runs last."""
         return [run for one in self.configurations for run in one.ids] + self.changed
 
 
 def known(experiment: Experiment) -> Known:
-    """Read in one go."""
+    """Reads all runs in one query."""
     found: dict[str, Configuration] = {}
     by_state: Counter[str] = Counter()
     changed = []
@@ -161,9 +161,9 @@ def known(experiment: Experiment) -> Known:
 def page(
     experiment: Experiment, found: list[Configuration], asked: QueryDict | Mapping[str, str]
 ) -> Page[Configuration]:
-    """Those of ``found`` that ``?sort=`` and ``?configurations=`` (a page's number) ask for, with their figures."""
+    """The page of ``found`` selected by ``?sort=`` and ``?configurations=`` (page number), with figures."""
     sort = sort_of(asked)
-    if sort != NATURAL:  # by figures: those of all
+    if sort != NATURAL:  # sorting by figures needs all of them
         _read_figures(experiment, found)
     shown = Paginator(_sorted(found, sort), SHOWN).get_page(asked.get("configurations"))
     if sort == NATURAL:
@@ -173,13 +173,13 @@ def page(
 
 
 def sort_of(asked: QueryDict | Mapping[str, str]) -> str:
-    """One of ``SORTS``: what was asked for, else the natural one."""
+    """One of ``SORTS``: the requested order or the default."""
     sort = str(asked.get("sort", ""))
     return sort if sort in SORTS else NATURAL
 
 
 def table(experiment: Experiment, sort: str = "") -> Table:
-    """All of them with what varies, their figures in µs with the 95 % interval, and how many runs they had."""
+    """All configurations with varied values, figures in µs with 95 % intervals, and run counts."""
     found = known(experiment).configurations
     _read_figures(experiment, found)
     found = _sorted(found, sort or "p50")
@@ -203,14 +203,12 @@ def table(experiment: Experiment, sort: str = "") -> Table:
 
 
 def _sorted(found: list[Configuration], sort: str) -> list[Configuration]:
-    """As one of ``SORTS`` has it; the natural order is theirs."""
+    """Sorted by one of ``SORTS``."""
     return found if sort == NATURAL else sorted(found, key=lambda one: one.key(sort))
 
 
 def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> None:
-    """Reads what the runs of ``found`` have come to. A simulated run that was run again with its seed is no other
-    replicate.
-    """
+    """Read the figures of the runs of ``found``. A rerun of a simulated run is not another replicate."""
     by_name = {one.hash: one for one in found}
     cells: dict[str, Cell] = {}
     seen: set[tuple[str, str]] = set()
@@ -232,11 +230,11 @@ def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> Non
             if passed is not None:
                 one.passed.append(passed)
     for one in found:
-        one.cells = [cells[run] for run in one.ids if run in cells]  # one may have been deleted meanwhile
+        one.cells = [cells[run] for run in one.ids if run in cells]  # a run may have been deleted meanwhile
 
 
 def _read_values(experiment: Experiment, found: Collection[Configuration]) -> None:
-    """Reads from one run of each what varies."""
+    """Read the varied values of each configuration from one of its runs."""
     names = axes_of(experiment)
     if not names or not found:
         return
@@ -250,7 +248,7 @@ def _read_values(experiment: Experiment, found: Collection[Configuration]) -> No
 
 
 def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> None:
-    """Of a setting that a configuration's others do not use, it has no value."""
+    """Removes values of settings that the configuration does not use."""
     definition, system = experiment.definition, SYSTEMS[experiment.definition["system"]]
     base = {ENGINE: definition["engine"], **definition["settings"], **definition["workload"]}
     bare = [name.rpartition(".")[2] for name in axes_of(experiment)]
@@ -263,26 +261,26 @@ def _forget_unused(experiment: Experiment, shown: Iterable[Configuration]) -> No
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an experiment's thresholds."""
+    """Threshold results of an experiment."""
 
     passed: int
     broken: int
     left: int
-    """Runs that have not been judged: they have not ended, or ended badly."""
+    """Runs not evaluated: unfinished or failed."""
 
     @property
     def word(self) -> str:
-        """ "broken" as soon as one run broke a threshold, "passed" once all kept them; "open" till then."""
+        """ "broken" if one run broke a threshold, "passed" once all passed, otherwise "open"."""
         return "broken" if self.broken else "open" if self.left or not self.passed else "passed"
 
 
 def verdict(experiment: Experiment) -> Verdict | None:
-    """``None`` where it has no thresholds."""
+    """``None`` without thresholds."""
     return verdicts([experiment]).get(experiment.pk)
 
 
 def verdicts(experiments: Iterable[Experiment]) -> dict[str, Verdict]:
-    """By experiment's id, of those that have thresholds, in one query."""
+    """By experiment id, for experiments with thresholds, in one query."""
     judging = [experiment.pk for experiment in experiments if experiment.definition.get("thresholds")]
     if not judging:
         return {}

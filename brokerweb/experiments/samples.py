@@ -1,4 +1,4 @@
-"""A run's samples out of its Parquet file, in batches, so that memory is bounded whatever the run's size."""
+"""Reads a run's samples from its Parquet file in batches, with bounded memory."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ BATCH = 4_096
 
 
 def parquet_path(run: Run) -> Path | None:
-    """The file that holds them, once the run is collected."""
+    """The Parquet file; exists once the run is collected."""
     path = Lake(settings.LAKE).part("samples", run.pk)
     return path if path.is_file() else None
 
 
 def count(path: Path) -> int:
-    """How many samples a file holds."""
+    """Number of samples in a file."""
     return pq.ParquetFile(path).metadata.num_rows
 
 
 def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """Samples in the file's order. Batches before ``offset`` are read but not turned into rows."""
+    """Samples in file order. Batches before ``offset`` are read but not converted."""
     left = count(path) - offset if limit is None else limit
     for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
         if left <= 0:
@@ -44,7 +44,7 @@ def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict
 
 
 def csv_lines(path: Path) -> Iterator[bytes]:
-    """CSV with a header line, a batch at a time."""
+    """CSV with a header line, one batch at a time."""
     file = pq.ParquetFile(path)
     names = file.schema_arrow.names
     yield _csv([names])

@@ -1,4 +1,4 @@
-"""What can be done with experiments and runs. Pages, REST, the admin, tasks and commands are doors to this."""
+"""Use cases of experiments and runs, called by pages, REST, the admin, tasks and commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from telemetry.formatting import counted
 
 @dataclass(frozen=True)
 class Launch:
-    """What a launch made."""
+    """The result of a launch."""
 
     runs: list[Run]
     estimated_s: float
@@ -60,7 +60,7 @@ def create(
     study: str = "",
     scale: str = "",
 ) -> Experiment:
-    """A new experiment from the body of ``POST /api/experiments/``, with the topologies that it brings along.
+    """Create an experiment from the body of ``POST /api/experiments/``, with its new topologies.
 
     Raises ``InvalidSetting``.
     """
@@ -71,10 +71,10 @@ def create(
 def create_once(
     body: Mapping[str, Any], owner: User, token: str, *, report_when_done: bool, launches: bool
 ) -> tuple[Experiment, Launch | None]:
-    """A new experiment, launched where that is wanted, once however often one and the same form is sent.
+    """Create an experiment, and launch it if requested, once per form.
 
-    ``token`` names the form. Sent again with the same definition it means the experiment that there is, and nothing is
-    launched; with another definition it is a new experiment. Raises ``InvalidSetting``.
+    ``token`` identifies the form. If it is sent again with the same definition, the existing experiment is returned and
+    nothing is launched; with another definition, a new experiment is created. Raises ``InvalidSetting``.
     """
     row = _row(body, owner, report_when_done)
     made, is_new = Experiment.objects.get_or_create(pk=token if is_id(token) else new_id(), defaults=row)
@@ -93,25 +93,27 @@ def _row(body: Mapping[str, Any], owner: User | None, report_when_done: bool) ->
 
 @transaction.atomic
 def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | None = None) -> Launch:
-    """Creates the runs, in random order, and queues them. Raises ``InvalidSetting`` if a topology is gone or wrong.
+    """Create the runs in random order and queue them. Raises ``InvalidSetting`` if a topology is missing or invalid.
 
-    ``if_runs`` is how many runs the experiment has as far as the caller knows, without those of what-ifs: raises
-    ``NotPossible`` where it has others by now, so that an order sent twice launches once.
+    ``if_runs`` is the number of runs, without what-if runs, that the caller expects the experiment to have. Raises
+    ``NotPossible`` if it differs, so that a request sent twice launches once.
     """
     if full := room.refusal():
         raise InvalidSetting("disk", full)
     if if_runs is not None:
-        Experiment.objects.select_for_update().get(pk=experiment.pk)  # who sent the same order waits here
+        Experiment.objects.select_for_update().get(
+            pk=experiment.pk
+        )  # a concurrent request for the same launch waits here
         has = experiment.runs.unchanged().count()
         if has != if_runs:
-            raise NotPossible(f"Not launched: the experiment has {counted(has, 'run')} by now, not {if_runs:,}.")
+            raise NotPossible(f"Not launched: the experiment has {counted(has, 'run')} now, not {if_runs:,}.")
     definition = experiment.definition
     pace = pace_of(definition["engine"])
     chosen = configurations(definition, References().find)
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
-    # Whatever drifts while the runs go by (a warmer machine, a busier one) falls on all configurations alike.
+    # Random order spreads drift (temperature, other load) over all configurations.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
-    now = timezone.now()  # one moment for all: within a launch lists go by position
+    now = timezone.now()  # one timestamp for all, so that lists sort by position within a launch
     asked_at = asking.now_if_asked() if definition["engine"] == LIVE else None
     runs = [
         Run(
@@ -135,7 +137,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
 
 
 def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]]:
-    """By experiment's id, how many of its unchanged runs are in each state that one of them is in."""
+    """Number of runs by state and experiment id, without what-if runs."""
     found: dict[str, dict[str, int]] = {experiment.pk: {} for experiment in experiments}
     rows = Run.objects.unchanged().filter(experiment__in=found).order_by().values_list("experiment", "state")
     for experiment, state, count in rows.annotate(Count("pk")):
@@ -144,14 +146,14 @@ def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]
 
 
 def cancel(run: Run) -> Run:
-    """Stops a run: a queued one at once, an active one soon, keeping what it measured. Ended ones are left as they are.
+    """Cancel a run: a queued one at once, an active one soon. Data measured so far is kept.
 
     Raises ``NotPossible`` for a run that has ended.
     """
-    with transaction.atomic():  # IMMEDIATE: it does not end between the look and the request
+    with transaction.atomic():  # IMMEDIATE: it cannot end between the check and the request
         run.refresh_from_db()
         if run.state in ENDED:
-            raise NotPossible(f"This run is {run.state} already.")
+            raise NotPossible(f"This run is already {run.state}.")
         if run.state == RunState.QUEUED:
             move(run, RunState.CANCELLED, NEVER_BEGAN)
         elif not run.cancel_requested:
@@ -163,17 +165,17 @@ def cancel(run: Run) -> Run:
 
 
 def rerun(run: Run, owner: User | None = None) -> Run:
-    """The same configuration with the same seed again, as a new run."""
+    """Run the same configuration with the same seed again, as a new run."""
     return rerun_all([run], owner)[0]
 
 
 @transaction.atomic
 def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
-    """``rerun`` of each, in their order."""
+    """``rerun`` each run, in order."""
     again = [_again(run, owner) for run in runs]
     Run.objects.bulk_create(again, batch_size=500)
     RunEvent.objects.bulk_create(
-        RunEvent(run=run, name=RunState.QUEUED, detail=f"The same as run {run.rerun_of_id}, with its seed.")
+        RunEvent(run=run, name=RunState.QUEUED, detail=f"Rerun of run {run.rerun_of_id} with the same seed.")
         for run in again
     )
     transaction.on_commit(asking.launch_next)
@@ -182,7 +184,7 @@ def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
 
 @transaction.atomic
 def rerun_each(ids: Sequence[str], owner: User | None = None) -> int:
-    """``rerun`` of each that is there, in their order; how many were."""
+    """``rerun`` each existing run, in order; returns their number."""
     return sum(len(rerun_all(_rows(chunk), owner)) for chunk in in_chunks(ids))
 
 
@@ -209,24 +211,24 @@ def _again(run: Run, owner: User | None) -> Run:
 
 
 def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
-    """The failed runs of an experiment again, each with its configuration and seed; those that were retried are not.
+    """Rerun the failed runs of an experiment with their configurations and seeds, except those already retried.
 
-    Raises ``NotPossible`` where there is none.
+    Raises ``NotPossible`` if there is none.
     """
     failed = experiment.runs.unchanged().filter(state=RunState.FAILED, reruns=None).defer("observed", "summary")
     again = rerun_all(failed.order_by("position"), owner)
     if not again:
-        raise NotPossible("None of its runs has failed, or each was run again already.")
+        raise NotPossible("There are no failed runs, or all of them were already retried.")
     return Launch(again, round(pace_of(experiment.definition["engine"]).all_s([run.estimated_s for run in again]), 1))
 
 
 def cancel_all(experiment: Experiment) -> int:
-    """Cancels what has not ended; how many that were."""
+    """Cancel unfinished runs; returns their number."""
     return cancel_each(list(experiment.runs.exclude(state__in=ENDED).values_list("pk", flat=True)))
 
 
 def cancel_each(ids: Sequence[str]) -> int:
-    """``cancel`` of each: first the queued ones at once, so that none begins meanwhile. How many had not ended."""
+    """``cancel`` each run, queued ones first, so that none starts meanwhile. Returns the number of unfinished runs."""
     queued = {pk for chunk in in_chunks(ids) for pk in cancel_queued(chunk)}
     cancelled = len(queued)
     for chunk in in_chunks([pk for pk in ids if pk not in queued]):
@@ -235,20 +237,20 @@ def cancel_each(ids: Sequence[str]) -> int:
                 cancel(run)
                 cancelled += 1
             except NotPossible:
-                continue  # it ended between the list and now
+                continue  # it ended meanwhile
     return cancelled
 
 
 def delete(experiment: Experiment) -> None:
-    """Deletes an experiment, its runs and their files. Raises ``NotPossible`` while one of them has not ended."""
+    """Delete an experiment, its runs and their files. Raises ``NotPossible`` while a run has not ended."""
     with transaction.atomic():
         if experiment.runs.exclude(state__in=ENDED).exists():
-            raise NotPossible("This experiment still has runs that have not ended; cancel them first.")
+            raise NotPossible("This experiment has unfinished runs. Cancel them first.")
         if experiment.runs.filter(is_needed()).exists():
-            raise NotPossible("A report is being made of runs of this experiment; wait for it, or cancel it first.")
+            raise NotPossible("A report of this experiment is in progress. Wait for it or cancel it first.")
         runs = list(experiment.runs.values_list("pk", flat=True))
         experiment.delete()
-    for run in runs:  # rows first: files without a row are out of sight, rows without files would promise what is gone
+    for run in runs:  # delete rows first: files without a row are harmless, rows without files are not
         files.remove_whole_run(run)
 
 

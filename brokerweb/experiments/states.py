@@ -1,4 +1,4 @@
-"""A run's states and how it moves between them. The diagram is the table.
+"""The state machine of a run.
 
 ::
 
@@ -6,9 +6,9 @@
        │          │           │           │            │
        └──────────┴───────────┴───────────┴────────────┴──> failed, cancelled
 
-A run that was stopped while warming or measuring passes through ``collecting`` too, so that what was measured is kept.
-A simulated run, whose ramp takes no time of anybody's, goes from launching to measuring; it is queued again when the
-worker that simulated it ends.
+A run that is stopped while warming or measuring also passes through ``collecting``, so that its data is kept.
+A simulated run goes from launching to measuring. It is queued again when the
+worker that simulates it exits.
 """
 
 from __future__ import annotations
@@ -29,26 +29,25 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     _S.MEASURING: frozenset({_S.COLLECTING, _S.QUEUED, _S.CANCELLED, _S.FAILED}),
     _S.COLLECTING: frozenset({_S.DONE, _S.QUEUED, _S.CANCELLED, _S.FAILED}),
 }
-"""A pair that is not here is a mistake of ours and raises."""
+"""Allowed transitions; any other raises."""
 
 ON_BROKERS = (_S.LAUNCHING, _S.WARMING, _S.MEASURING)
-"""Brokers and clients exist, and a supervisor answers for them."""
+"""States with brokers and clients under a supervisor."""
 ACTIVE = (*ON_BROKERS, _S.COLLECTING)
 ENDED = (_S.DONE, _S.FAILED, _S.CANCELLED)
 UNFINISHED = (_S.QUEUED, *ACTIVE)
-NEVER_BEGAN = "Cancelled before it began."
-KEPT = "Cancelled; what was measured until then is kept."
+NEVER_BEGAN = "Cancelled before it started."
+KEPT = "Cancelled. Data measured until then is kept."
 
 
 def move(run: Run, to: str, reason: str = "", *, detail: str = "", **fields: Any) -> bool:
-    """Moves the row from the state ``run`` was read in to ``to`` and records it; False if somebody moved it before.
+    """Move the row from the state in which ``run`` was read to ``to`` and record it; False if it was moved meanwhile.
 
-    ``detail`` is recorded where there is no reason to give.
-
-    A row is only moved by whoever knows its epoch, so that a worker that was given up on cannot undo anything.
+    ``detail`` is recorded if there is no reason. The update is conditional on the epoch, so that a worker whose lease
+    was taken over cannot undo anything.
     """
     if to not in TRANSITIONS.get(run.state, frozenset()):
-        raise ValueError(f"a run does not go from {run.state} to {to}")
+        raise ValueError(f"invalid transition from {run.state} to {to}")
     changes = {"state": to, "reason": reason, **fields}
     if to in ENDED:
         changes.setdefault("ended_at", timezone.now())
@@ -64,7 +63,7 @@ def move(run: Run, to: str, reason: str = "", *, detail: str = "", **fields: Any
 
 
 def cancel_queued(ids: Sequence[str]) -> set[str]:
-    """Cancels those of these runs that are still queued, in one step; which they were."""
+    """Cancel the runs that are still queued, in one step; returns them."""
     with transaction.atomic():
         queued = Run.objects.select_for_update().filter(pk__in=ids, state=_S.QUEUED)
         found = set(queued.values_list("pk", flat=True))
@@ -74,5 +73,5 @@ def cancel_queued(ids: Sequence[str]) -> set[str]:
 
 
 def note(run: Run, name: str, detail: str = "") -> None:
-    """Records something that happened to a run without changing its state."""
+    """Record an event of a run without a state change."""
     RunEvent.objects.create(run=run, name=name, detail=detail)

@@ -1,4 +1,4 @@
-"""Celery's doors to experiments: short, and harmless when done twice. What one returns stands in the worker's log."""
+"""Celery tasks of experiments: short and idempotent. Return values appear in the worker's log."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -8,7 +8,7 @@ from brokerweb.control.reaping import Reaper
 from brokerweb.experiments import collection
 
 _reaper = Reaper()
-"""For the life of a worker, which asks it every few seconds."""
+"""One reaper per worker process; the task runs every few seconds."""
 
 
 @shared_task(name="runs.launch_run", soft_time_limit=20, time_limit=30)
@@ -28,7 +28,7 @@ def collect(run_id: str) -> None:
 
 @shared_task(soft_time_limit=20, time_limit=30)
 def reconcile() -> None:
-    """Ends what lost its worker, and asks again for what was lost with a queue."""
+    """Ends runs that lost their worker, and queues lost tasks again."""
     from brokerweb.reports import queue as reports
     from brokerweb.simulations import queue as simulations
 

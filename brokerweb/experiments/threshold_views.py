@@ -1,4 +1,4 @@
-"""The page on which the thresholds of an experiment are set, whatever of it has run: parse, call one service, show."""
+"""The page that sets the thresholds of an experiment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def edit(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 @changes
 def preview(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """What the lines, as they are typed now, would come to."""
+    """Preview of the entered thresholds."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     lines = _lines(request.POST.get(FIELD, ""))
     try:
@@ -53,14 +53,14 @@ def _lines(typed: str) -> list[str]:
 
 def _told(experiment: Experiment, came_to: judging.Outcome) -> str:
     if not judging.demands(experiment):
-        return "Its runs are only measured."
+        return "Runs are not evaluated."
     if not came_to.runs:
-        return "No run is done yet; each is judged once it is."
-    return f"{count(came_to.kept)} of {counted(came_to.runs, 'run')} that are done kept all of them."
+        return "No run has finished yet; runs are evaluated when they finish."
+    return f"{count(came_to.kept)} of {counted(came_to.runs, 'finished run')} passed all thresholds."
 
 
 def _sentence(error: InvalidSetting, lines: list[str]) -> str:
-    """With the line that it is about."""
+    """The error with the line that caused it."""
     index = error.field.rpartition(".")[2]
     return f"“{lines[int(index)]:.60}”: {error.sentence}" if index.isdigit() else error.sentence
 
@@ -72,7 +72,7 @@ def _form(
     error: InvalidSetting | None = None,
     newer: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """``newer`` where others had changed them: what is stored by now, if that differs."""
+    """``newer`` has the stored thresholds if they changed and differ."""
     context = {
         "experiment": experiment,
         "typed": typed,

@@ -1,4 +1,4 @@
-"""Which experiments and runs have a topology. Counterpart: ``brokerweb.topologies.uses`` asks."""
+"""Experiments and runs that use a topology. Counterpart: ``brokerweb.topologies.uses`` queries it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMING = ("definition__topology", "definition__blocks")
 
 
 class ExperimentsAndRuns:
-    """As ``uses.Users`` asks."""
+    """Implements ``uses.Users``."""
 
     def experiments_by_topology(self) -> Counter[str]:
         return Counter(one for row in Experiment.objects.order_by().values_list(*_NAMING) for one in named_in(*row))

@@ -1,4 +1,4 @@
-"""Pages of experiments: parse, call one service, show. Counterpart: ``builder`` sets them up."""
+"""Pages of experiments. Counterpart: ``builder`` creates them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from brokerweb.definitions import documents
 from brokerweb.experiments import estimates, judging, results, services
 from brokerweb.experiments.models import Experiment, RunState
-from brokerweb.experiments.queue_position import Queue, with_outlook
+from brokerweb.experiments.queue_position import Queue, with_queue_position
 from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.kit.doors import changes, page_of, person, sought
@@ -38,7 +38,7 @@ LEFT_READ = (
     "lease_owner",
     "position",
 )
-"""What is read of the runs that are left, of which there may be thousands."""
+"""Columns read of unfinished runs, of which there may be thousands."""
 
 
 @login_required
@@ -69,7 +69,7 @@ def detail(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 
 def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress: dict[str, Any]) -> dict[str, Any]:
-    """What its page says."""
+    """Context of the page."""
     context = {
         "experiment": experiment,
         "definition": experiment.definition,
@@ -91,13 +91,13 @@ def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress:
 
 @login_required
 def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """The part of the page that moves while runs are left; once all have ended, what the whole page says then."""
+    """The live part of the page while runs are left; after the last run, the page is reloaded."""
     experiment = get_object_or_404(Experiment.objects.select_related("owner"), pk=experiment_id)
     known = results.known(experiment)
     shown = _progress(request, experiment, known)
     if shown["left"]:
         return render(request, "experiments/progress.html", {"experiment": experiment, "is_part": True, **shown})
-    # What is to be said to the operator stays for the next page.
+    # Messages stay for the next page.
     context = {**_whole(request, experiment, known, shown), "messages": ()}
     response = render(request, "experiments/detail.html", context)
     response["HX-Retarget"] = response["HX-Reselect"] = "#experiment"
@@ -107,7 +107,7 @@ def progress(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 @login_required
 def configurations(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """What each configuration has come to."""
+    """Results by configuration."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     left = experiment.runs.filter(state__in=UNFINISHED).exists()
     context = {"experiment": experiment, "definition": experiment.definition, "left": left}
@@ -117,7 +117,7 @@ def configurations(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 @login_required
 def document(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """The experiment as YAML: a file, or with ``?part`` a part of its page."""
+    """The experiment as YAML: a file, or with ``?part`` a fragment of the page."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     text = documents.text(experiment.definition)
     if "part" in request.GET:
@@ -141,7 +141,7 @@ def _configurations(request: HttpRequest, experiment: Experiment, known: Known) 
 
 
 def _named(experiment: Experiment) -> dict[str, Any]:
-    """What all parts of the page say of their experiment."""
+    """Context shared by all parts of the page."""
     return {
         "of_experiment": f"experiment.id = {experiment.pk}",
         "of_unchanged": f"experiment.id = {experiment.pk} and changed = no",
@@ -158,7 +158,7 @@ def _progress(request: HttpRequest, experiment: Experiment, known: Known) -> dic
     page = page_of(request, known.runs, RUNS_SHOWN)
     found = experiment.runs.defer("observed").in_bulk(list(page))
     runs = [found[run] for run in page if run in found]  # one may have been deleted meanwhile
-    with_outlook(runs, queue)
+    with_queue_position(runs, queue)
     etas = [queue.position(run).eta_s for run in left]
     return {
         "total": total,
@@ -181,7 +181,7 @@ def _progress(request: HttpRequest, experiment: Experiment, known: Known) -> dic
 @changes
 def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
-    known = request.POST.get("runs", "")  # as the page showed it: pressed twice, its button launches once
+    known = request.POST.get("runs", "")  # the run count shown on the page: a double click launches once
     try:
         launched = services.launch(experiment, person(request), if_runs=int(known) if known.isdecimal() else None)
         messages.success(request, f"Launched {counted(launched.count, 'run')}.")
@@ -194,15 +194,15 @@ def launch(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 @changes
 def cancel(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """Cancels all its runs that have not ended."""
+    """Cancels unfinished runs."""
     cancelled = services.cancel_all(get_object_or_404(Experiment, pk=experiment_id))
-    messages.success(request, f"Cancelled {counted(cancelled, 'run')}; what was measured is kept.")
+    messages.success(request, f"Cancelled {counted(cancelled, 'run')}. Data measured so far is kept.")
     return redirect("experiments:detail", experiment_id)
 
 
 @changes
 def retry_failed(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """Its failed runs again."""
+    """Retries failed runs."""
     try:
         again = services.retry_failed(get_object_or_404(Experiment, pk=experiment_id), person(request))
         messages.success(request, f"Queued {counted(again.count, 'run')} again.")

@@ -1,8 +1,7 @@
-"""A finished run again with one thing changed, and what that changed, request by request.
+"""What-if runs: repeats a finished run with one change, and compares the two request by request.
 
-Counterparts: ``overlay.experiment.whatif`` says what can be changed, ``telemetry.reports.paired`` compares. One pair
-of runs tells of its own seed; changed in every replicate of its configuration, the difference has an interval over
-seeds.
+Counterparts: ``overlay.experiment.whatif`` defines the changes, ``telemetry.reports.paired`` compares. One pair of runs
+covers one seed; a change of every replicate gives an interval over seeds.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from telemetry.reports import paired
 from telemetry.reports.paired import Paired, over_seeds
 
 RECORD_MB = 64
-"""What a run is recorded with that is repeated to be replayed: a quarter of a million messages a broker, about."""
+"""Recording size of a rerun for replay, MB: about 250,000 messages per broker."""
 MOST_SEEDS = 30
-"""Replicates that are varied and compared together: of more, an interval hardly gets narrower."""
+"""Maximum number of replicates changed together: more hardly narrow the interval."""
 MOST_LOOKED_AT = 300
-"""Runs among which their replicates are looked for, the newest."""
+"""Number of latest runs searched for replicates."""
 DOCUMENTS = ("summary", "observed", "configuration")
 
 
@@ -49,17 +48,17 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What was changed, over all seeds of which there are both runs."""
+    """The difference, over all seeds for which both runs exist."""
 
     whole: Paired
     seeds: list[Seed]
-    """By replicate; the run that was asked for is among them."""
+    """By replicate; includes the requested run."""
     left: int
-    """Runs of other seeds that have not ended."""
+    """Unfinished runs with other seeds."""
 
 
 def replicates(run: Run) -> list[Run]:
-    """The run, and of every other seed of its configuration in its experiment the newest that is done."""
+    """The run, and the latest finished run of every other seed of its configuration in its experiment."""
     alike = Run.objects.filter(
         experiment=run.experiment_id, configuration_hash=run.configuration_hash, state=RunState.DONE
     )
@@ -69,9 +68,9 @@ def replicates(run: Run) -> list[Run]:
 
 @transaction.atomic
 def what_if(run: Run, change: Any, owner: User | None = None) -> Run:
-    """A new run with the same seed, workload and arrivals, and one thing changed.
+    """Create a run with the same seed, workload and arrivals, and one change.
 
-    Raises ``InvalidSetting`` for what is no change, and ``NotPossible`` for a run that was not finished.
+    Raises ``InvalidSetting`` if it is not a change, and ``NotPossible`` if the run is not done.
     """
     _check(run)
     return _varied(run, changed(run.configuration, change), change, owner)
@@ -79,9 +78,9 @@ def what_if(run: Run, change: Any, owner: User | None = None) -> Run:
 
 @transaction.atomic
 def what_if_in_all(run: Run, change: Any, owner: User | None = None) -> tuple[Run, list[Run]]:
-    """``what_if`` of each of its ``replicates``; the run that varies ``run``, and all that were made for it.
+    """``what_if`` for each of its ``replicates``; returns the variant of ``run`` and all created runs.
 
-    A replicate that was varied so already, or is about to be, is not again. Raises as ``what_if`` does.
+    Replicates that already have this change are skipped. Raises like ``what_if``.
     """
     _check(run)
     configuration = changed(run.configuration, change)
@@ -97,19 +96,19 @@ def what_if_in_all(run: Run, change: Any, owner: User | None = None) -> tuple[Ru
 
 
 def baseline(run: Run) -> Run | None:
-    """The run that this one is held against: the one it changes, or the one it repeats."""
+    """The run that this one is compared with: the one it changes or repeats."""
     return run.compared_with or run.rerun_of
 
 
 def words_of(run: Run) -> str:
-    """What is different in it from its baseline."""
-    return in_words(run.change) if run.change else "the same again"
+    """Text of the difference from its baseline."""
+    return in_words(run.change) if run.change else "unchanged"
 
 
 def difference(run: Run) -> Difference | None:
-    """What changed from its baseline, with the same of other seeds; ``None`` without one, and until both are collected.
+    """The difference from its baseline, with other seeds; ``None`` without a baseline, and until both are collected.
 
-    Other seeds count as soon as both of their runs are done and have their samples.
+    Other seeds count once both of their runs are done and have samples.
     """
     before = baseline(run)
     if before is None or not (before.summary and run.summary):
@@ -132,7 +131,7 @@ def difference(run: Run) -> Difference | None:
 
 
 def _alike(run: Run, before: Run) -> QuerySet[Run]:
-    """Runs of other seeds that are to a run of the same configuration what ``run`` is to its baseline."""
+    """Runs with other seeds that have the same relation to their baselines."""
     held = "compared_with" if run.compared_with_id else "rerun_of"
     same = {"configuration_hash": run.configuration_hash, f"{held}__configuration_hash": before.configuration_hash}
     rows = Run.objects.filter(experiment=run.experiment_id, **same).exclude(seed=run.seed)
@@ -140,7 +139,7 @@ def _alike(run: Run, before: Run) -> QuerySet[Run]:
 
 
 def _one_of_each_seed(runs: Iterable[Run]) -> list[Run]:
-    """The first of each."""
+    """The first run of each seed."""
     found: dict[str, Run] = {}
     for run in runs:
         found.setdefault(run.seed, run)
@@ -149,7 +148,7 @@ def _one_of_each_seed(runs: Iterable[Run]) -> list[Run]:
 
 def _check(run: Run) -> None:
     if run.state != RunState.DONE:
-        raise NotPossible(f"This run is {run.state}; one thing is changed in runs that are done.")
+        raise NotPossible(f"This run is {run.state}. What-if runs need a run in state done.")
 
 
 def _varied(run: Run, configuration: dict[str, Any], change: Any, owner: User | None) -> Run:
@@ -167,11 +166,11 @@ def _varied(run: Run, configuration: dict[str, Any], change: Any, owner: User | 
         asked_at=asking.now_if_asked() if run.engine == LIVE else None,
     )
     transaction.on_commit(asking.launch_next)
-    note(again, RunState.QUEUED, f"As run {run.id} with its seed, {in_words(change)}.")
+    note(again, RunState.QUEUED, f"Run {run.id} with the same seed, {in_words(change)}.")
     return again
 
 
 @lru_cache(maxsize=256)
 def _compared(lake: Path, before: str, after: str) -> Paired | None:
-    """Of two runs that are collected, which is once and for all; a million requests take 0.7 s of processor."""
+    """The comparison of two collected runs, cached because it never changes; a million requests take 0.7 s."""
     return paired.compare(Lake(lake), before, after)

@@ -1,4 +1,5 @@
-"""Search by name over everything that has a page: rows of every kind, and the pages and actions themselves.
+"""Search by name: rows of every kind, pages and actions.
 
-The palette (``Ctrl-K``), the search page and ``GET /api/search/`` show what ``services.find`` returns. It has no rows.
+The palette (``Ctrl-K``), the search page and ``GET /api/search/`` show the results of ``services.find``. It has no
+tables.
 """

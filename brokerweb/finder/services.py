@@ -1,4 +1,4 @@
-"""Finds rows, pages and actions by name: one question per kind, each for a few rows, whatever there is."""
+"""Searches rows, pages and actions by name: one small query per kind."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from overlay.experiment.whatif import in_words
 from telemetry.formatting import counted, words
 
 LONGEST = 200
-"""Characters of a text; more than any name has that is typed to be found."""
+"""Maximum length of a search text."""
 MOST_WORDS = 8
-"""Each word is one more condition on every kind."""
+"""Maximum number of words; each is a condition in every query."""
 MOST_OF_A_KIND = 5
 EXACT, BEGINS, CONTAINS = range(3)
-"""How well a name fits, the best first."""
+"""Quality of a match, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing that fits."""
+    """One result."""
 
     kind: str
     name: str
@@ -41,17 +41,17 @@ class Found:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of rows, and how they are found and shown."""
+    """A kind of rows, and how to search and show them."""
 
     name: str
     rows: Callable[[User], QuerySet[Any]]
-    """Those that this account may see, in the order in which equally good ones are shown."""
+    """Rows visible to the account, in the order for equally good matches."""
     show: Callable[[Any], tuple[str, str, str]]
-    """Name, a few words about it, and address of a row."""
+    """Name, short description and URL of a row."""
     named: str = "name"
-    """The field that holds the name."""
+    """The name field."""
     matches: Callable[[str], Q] | None = None
-    """What else of a row a word may be."""
+    """Further conditions for a word."""
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -64,15 +64,16 @@ class Kind:
 
 
 def find(text: str, user: User) -> list[Found]:
-    """What each word of ``text`` is part of, the best fit first; for an empty text the first few of each kind.
+    """Results whose name contains every word of ``text``, best match first; for an empty text the first few of each
+    kind.
 
-    The name of a kind narrows to it: ``run 3 ring``. Raises ``InvalidSetting`` for ``q``.
+    The name of a kind narrows the search: ``run 3 ring``. Raises ``InvalidSetting`` for ``q``.
     """
     if len(text) > LONGEST:
-        raise InvalidSetting("q", f"takes at most {LONGEST} characters, not {len(text)}")
+        raise InvalidSetting("q", f"accepts at most {LONGEST} characters, not {len(text)}")
     sought = text.replace("\0", " ").lower().split()
     if len(sought) > MOST_WORDS:
-        raise InvalidSetting("q", f"takes at most {MOST_WORDS} words, not {len(sought)}")
+        raise InvalidSetting("q", f"accepts at most {MOST_WORDS} words, not {len(sought)}")
     fitting = [*_places(sought, user), *(hit for kind in KINDS for hit in _of_kind(kind, sought, user))]
     return [found for _, found in sorted(fitting, key=lambda hit: hit[0])]
 
@@ -121,7 +122,7 @@ def _run(row: Run) -> tuple[str, str, str]:
 
 
 def _run_matches(word: str) -> Q:
-    """By its id, a tag on it, or its number in its experiment."""
+    """By id, tag or number in its experiment."""
     fits = Q(pk__startswith=word) | Q(pk__in=Run.tags.through.objects.filter(tag__name=word).values("run"))
     return fits | Q(position=int(word) - 1) if word.isascii() and word.isdigit() and 0 < len(word) < 7 else fits
 

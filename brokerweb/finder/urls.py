@@ -1,4 +1,4 @@
-"""Address of the search page."""
+"""URL of the search page."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The search page, for who has the palette's script off or wants an address: parse, call one service, show."""
+"""The search page, for use without scripts or with a URL."""
 
 from __future__ import annotations
 

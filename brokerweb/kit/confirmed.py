@@ -1,4 +1,4 @@
-"""Actions of the admin that stop or lose something: shown first, and done once that is confirmed."""
+"""Destructive admin actions with a confirmation page."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from django.template.response import TemplateResponse
 from telemetry.formatting import counted
 
 NAMED = 20
-"""Rows that the question names."""
+"""Rows listed on the confirmation page."""
 Action = Callable[[Any, HttpRequest, QuerySet[Any]], None]
 Asked = Callable[[Any, HttpRequest, QuerySet[Any]], TemplateResponse | None]
 
 
 def confirmed(verb: str, consequence: str) -> Callable[[Action], Asked]:
-    """Of an action: ``verb`` is what its button says, as "Stop", ``consequence`` what is to be known before."""
+    """Decorator of an admin action: ``verb`` labels the button, as in "Stop"; ``consequence`` is the explanation."""
 
     def decorated(action: Action) -> Asked:
         @wraps(action)

@@ -1,4 +1,4 @@
-"""The file system that everything is kept on: how full it is, and whether an error says that it is full."""
+"""The file system of ``var/``: usage, and recognition of full-disk errors."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from overlay.core.errors import describe_full_disk, describe_os_error, is_disk_f
 from telemetry.formatting import size
 
 SHOWN_FROM = 0.70
-"""Used share of the disk from which the home page shows it."""
+"""Usage from which the home page shows the disk."""
 WARNED_FROM = 0.85
-"""And from which pages warn, and whoever wants it is told."""
+"""Usage from which pages warn and notifications are sent."""
 NO_ROOM_BYTES = 1_000_000
-"""With less than this free, what SQLite calls an error of input or output is a full disk."""
+"""With less free space, an SQLite I/O error is treated as a full disk."""
 _POSTGRES_FULL = "53100"
 
 
 class NoRoom(OperationalError):
-    """So little of the disk is free that it is kept for what is small and cannot wait."""
+    """Refused: the remaining space is reserved for small, urgent writes."""
 
     def __init__(self, free: int, least: int) -> None:
         super().__init__(
-            f"Disk full: {settings.VAR} has {size(free)} free, and the last {size(least)} are kept for what runs. "
+            f"Disk full: {settings.VAR} has {size(free)} free, and {size(least)} are reserved for active runs. "
             "Free some space and try again."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """The file system that ``var/`` lies on, in bytes."""
+    """Usage of the file system of ``var/``, in bytes."""
 
     total: int
     free: int
@@ -53,18 +53,18 @@ class Disk:
 
 
 def disk() -> Disk:
-    """As of now."""
+    """The current usage."""
     usage = shutil.disk_usage(settings.VAR)
     return Disk(usage.total, usage.free)
 
 
 def no_room() -> str:
-    """A sentence if not even a word could be written now, for a process that ended without one; else empty."""
+    """An error message if nothing can be written now, for a process that exited without one; otherwise empty."""
     return "" if disk().free >= NO_ROOM_BYTES else describe_full_disk(str(settings.VAR))
 
 
-def told_full(error: BaseException | None) -> str:
-    """A sentence if ``error``, or what it came from, is a full disk; else empty."""
+def full_disk_message(error: BaseException | None) -> str:
+    """An error message if ``error`` or its cause is a full disk; otherwise empty."""
     while error is not None:
         if isinstance(error, OSError) and is_disk_full(error):
             return describe_os_error(error)
@@ -78,7 +78,7 @@ def told_full(error: BaseException | None) -> str:
 
 def _is_database_full(error: BaseException) -> bool:
     if isinstance(error, sqlite3.Error):
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest says which file it was, and at what
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the error already names the file
         no_room = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and disk().free < NO_ROOM_BYTES
         return code == sqlite3.SQLITE_FULL or no_room
     return getattr(error, "sqlstate", None) == _POSTGRES_FULL

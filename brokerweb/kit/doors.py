@@ -1,4 +1,4 @@
-"""What every page's view shares: who may press what, pages of a list, and sentences beside fields."""
+"""Shared parts of page views: permission decorators, pagination and search."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -19,77 +19,79 @@ PAGE_SIZE = 25
 
 
 def entered(view: View) -> View:
-    """For people who are logged in. What a form sends after the log-in has ended is refused, not lost by a redirect."""
+    """Requires login. A form submitted after the session has ended gets an error instead of a redirect that loses
+    its data.
+    """
     guarded = login_required(view)
 
     @wraps(view)
-    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method != "POST" or request.user.is_authenticated:
             return guarded(request, *args, **kwargs)
         if "HX-Request" in request.headers:
-            words = "You were logged out. Log in in another tab, come back to this one, and send it again."
+            words = "You are logged out. Log in in another tab, return to this one and submit again."
             return HttpResponse(words, content_type="text/plain", status=403)
         return render(request, "logged_out.html", status=403)
 
-    return door
+    return wrapper
 
 
 def posted(view: View) -> View:
-    """For views that take what people who are logged in send, by POST, and show nothing."""
+    """Requires login and POST."""
 
     @wraps(view)
-    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method != "POST":
             answer = render(request, "405.html", status=405)
             answer["Allow"] = "POST"
             return answer
         return view(request, *args, **kwargs)
 
-    return entered(door)
+    return entered(wrapper)
 
 
 def changes(view: View) -> View:
-    """For views that only change something: operators, by POST, and nobody else."""
+    """Requires an operator and POST."""
 
     @posted
     @wraps(view)
-    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         may_change(request)
         return view(request, *args, **kwargs)
 
-    return door
+    return wrapper
 
 
 def form_page(view: View) -> View:
-    """For views that show a form and take it: both are for operators."""
+    """Requires an operator, for views that show and process a form."""
 
     @entered
     @wraps(view)
-    def door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         may_change(request)
         return view(request, *args, **kwargs)
 
-    return door
+    return wrapper
 
 
 def may_change(request: HttpRequest) -> None:
-    """Raises ``PermissionDenied`` for accounts that may only look."""
+    """Raises ``PermissionDenied`` for read-only accounts."""
     if not getattr(request.user, "is_staff", False):
-        raise PermissionDenied("Only operators change things; this account may look.")
+        raise PermissionDenied("This account is read-only. Changes need the operator role.")
 
 
 def person(request: HttpRequest) -> User:
-    """Who asks. Raises ``PermissionDenied`` for a stranger."""
+    """The logged-in user. Raises ``PermissionDenied`` without login."""
     if not isinstance(request.user, User):
-        raise PermissionDenied("This is for people who are logged in.")
+        raise PermissionDenied("Login required.")
     return request.user
 
 
 def sought(request: HttpRequest) -> str:
-    """What ``?q=`` seeks in a list, as much of it as anybody types: the database refuses patterns of many pages."""
+    """The search text in ``?q=``, truncated: databases limit the length of patterns."""
     return request.GET.get("q", "").strip()[:MOST_TYPED]
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], size: int = PAGE_SIZE) -> Page[Any]:
-    """The page that ``?page=`` asks for; a number out of range is the nearest page."""
+    """The page in ``?page=``; a number out of range gives the nearest page."""
     return Paginator(rows, size).get_page(request.GET.get("page"))

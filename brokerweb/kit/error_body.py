@@ -1,7 +1,7 @@
-"""The one shape of an error: a field name, a code and a sentence; ``errors`` lists all of them, the first on top.
+"""The JSON body of all errors: field, code and sentence of the first error; ``errors`` lists all.
 
 ``{"field": "workload.providers", "code": "invalid", "sentence": "…", "errors": [{"field", "code", "sentence"}, …]}``.
-The field is empty where no single field is at fault.
+The field is empty if the error does not belong to a single field.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What a service refuses though every field is right; what is wrong with one is
-``overlay.core.errors.InvalidSetting``."""
+"""Errors of services other than invalid fields, which raise ``overlay.core.errors.InvalidSetting``."""
 
 
 class NotPossible(Exception):
-    """What was asked does not fit the state the thing is in; the sentence says why."""
+    """The request conflicts with the object's current state; the sentence gives the reason."""
 
 
 class NotAnswered(Exception):

@@ -1,4 +1,4 @@
-"""What was read of journals, kept between two looks: of the last few things that somebody looked at."""
+"""A cache of journal followers between requests, for the most recently viewed objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class Following(Generic[K, W]):
-    """Followers of growing files, ``most`` at a time; those that nobody looked at for longest go first."""
+    """An LRU cache of at most ``most`` followers of growing files."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class Following(Generic[K, W]):
         self._lock = Lock()
 
     def look(self, key: K, make: Callable[[], W], read: Callable[[W], R]) -> R:
-        """What ``read`` says of the follower of ``key``, which ``make`` makes if there is none. One reads at a time."""
+        """The result of ``read`` for the follower of ``key``, created by ``make`` if missing. Serialised."""
         with self._lock:
             window = self._windows.pop(key) if key in self._windows else make()
             self._windows[key] = window

@@ -1,7 +1,7 @@
-"""A long computation of a worker, as a process group that outlives neither the block that wants it nor this process.
+"""Long computations of a worker, in a process group that ends with the calling block or this process.
 
-The wrapper of ``overlay.runtime.lifeline`` holds the group: when this process dies, however it does, or closes its end
-of the pipe, Python and Java end too.
+The wrapper ``overlay.runtime.lifeline`` holds the group: when this process dies, or closes its end of the pipe, Python
+and Java exit too.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from django.conf import settings
 from overlay.runtime.lifeline import LIFELINE_FD
 
 ending = threading.Event()
-"""Set once this worker is told to end."""
+"""Set when this worker should stop."""
 
 
 @worker_shutting_down.connect
 def _set_ending(**_: object) -> None:
-    """The house ends: what is computed does not hold it up, and is taken up again when it is back."""
+    """Shutdown must not wait for computations; they are restarted later."""
     ending.set()
 
 
 @contextmanager
 def guarded(command: Sequence[str], output: int) -> Iterator[subprocess.Popen[bytes]]:
-    """``command`` in a group of its own, its words written to the descriptor ``output``; ended with the block."""
+    """Run ``command`` in its own process group until the block ends; its output goes to the descriptor ``output``."""
     held, lifeline = os.pipe()
     wrapper = [sys.executable, "-m", "overlay.runtime.lifeline", "--", *command]
     try:
@@ -51,5 +51,5 @@ def guarded(command: Sequence[str], output: int) -> Iterator[subprocess.Popen[by
     try:
         yield job
     finally:
-        os.close(lifeline)  # ends whatever is left of the group, the wrapper last
+        os.close(lifeline)  # ends the rest of the group, the wrapper last
         job.wait(timeout=30)

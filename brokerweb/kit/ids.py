@@ -1,13 +1,13 @@
-"""Opaque ids: they order nothing and count nothing, and can stand in a path, a queue name or a Parquet partition."""
+"""Opaque ids without order or sequence, usable in paths, queue names and Parquet partitions."""
 
 import secrets
 from collections.abc import Iterator, Sequence
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-"""No look-alikes: ids are read aloud and typed off screens."""
+"""No ambiguous characters: ids are read aloud and typed from screens."""
 _LENGTH = 12
 AT_ONCE = 500
-"""Rows that one statement names."""
+"""Maximum number of ids in one statement."""
 
 
 def new_id() -> str:
@@ -16,11 +16,11 @@ def new_id() -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether ``new_id`` could have made it."""
+    """Whether it has the form of ``new_id``."""
     return len(text) == _LENGTH and set(text) <= set(_ALPHABET)
 
 
 def in_chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many at a time as one statement may name."""
+    """In chunks that fit into one statement."""
     for begin in range(0, len(ids), AT_ONCE):
         yield ids[begin : begin + AT_ONCE]

@@ -1,10 +1,10 @@
-"""Rows are the outbox: work is a row first, and a task is asked for until the row says that it has begun.
+"""The transactional outbox: work is a row first, and its task is queued until the row says that it has started.
 
-A queue that is lost therefore loses nothing, and the reconciler finds in the rows what no task did. Tasks are asked for
-by name, so who asks does not import who does the work.
+A lost queue therefore loses nothing; the reconciler finds the work in the rows. Tasks are queued by name, so callers do
+not import them.
 
-Redis is spoken to from a thread of its own. One that hangs accepts every question and answers none, and each costs a
-time-out: a worker that waited would lose the leases of its runs, and a page would not load.
+A separate thread talks to Redis. A hanging Redis accepts every request and answers none, each at the cost of a timeout:
+a waiting worker would lose the leases of its runs, and a page would not load.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from django.utils import timezone
 log = logging.getLogger(__name__)
 
 LEFT = timedelta(seconds=2)
-"""So long the reconciler leaves to a task what it was asked for; then it does it itself."""
+"""Seconds the reconciler waits for a queued task before it does the work itself."""
 MOST = 256
-"""Things waiting to be said; what comes on top of them is not."""
+"""Maximum number of waiting messages; more are dropped."""
 
 
 class _Speaker:
-    """Says one thing after the other. A newer word on the same thing takes the place of one that still waits."""
+    """Sends messages in order. A newer message with the same key replaces one that still waits."""
 
     def __init__(self) -> None:
         self._waiting: dict[Hashable, Callable[[], Any]] = {}
@@ -39,7 +39,7 @@ class _Speaker:
     def put(self, key: Hashable, say: Callable[[], Any]) -> None:
         with self._came:
             if len(self._waiting) >= MOST and key not in self._waiting:
-                log.warning("%s is left to the reconciler: Redis has not taken %d others", key, MOST)
+                log.warning("%s is left to the reconciler: %d other messages wait for Redis", key, MOST)
                 return
             self._waiting[key] = say
             if self._thread is None:
@@ -60,7 +60,7 @@ _speaker = _Speaker()
 
 
 def aside(key: Hashable, say: Callable[[], Any]) -> None:
-    """Calls ``say`` soon, in another thread; at once where there is no Redis that could keep one waiting."""
+    """Call ``say`` in the other thread; directly if there is no Redis."""
     if settings.REDIS_URL:
         _speaker.put(key, say)
     else:
@@ -82,9 +82,9 @@ def ask(
     queue: str | None = None,
     **marks: Any,
 ) -> bool:
-    """Queue the task for ``row`` unless it was asked for within ``again``; whether it was.
+    """Queue the task for ``row`` unless it was queued within ``again``; returns whether it was queued now.
 
-    ``row`` selects the row, whose ``asked_at`` and ``marks`` are set; ``asked_at`` is what it says now.
+    ``row`` selects the row, whose ``asked_at`` and ``marks`` are set; ``asked_at`` is its current value.
     """
     now = timezone.now()
     if asked_at is not None and now - asked_at < again:
@@ -95,7 +95,7 @@ def ask(
 
 
 def is_left_to_task(asked_at: datetime | None) -> bool:
-    """Whether a task that was asked for then may still do it."""
+    """Whether a task queued at that time may still run."""
     return bool(settings.REDIS_URL) and asked_at is not None and timezone.now() - asked_at < LEFT
 
 

@@ -1,4 +1,4 @@
-"""Rows to pick from in a form: those that are picked already, and of those asked for as many as a list shows."""
+"""Selection lists of forms: the selected rows, and a limited number of matching ones."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 from django.db.models import QuerySet
 
 FIND, FIND_RUNS = "find", "find_runs"
-"""The fields in which is typed what a list is to show: part of a name, and a filter of runs."""
+"""Names of the search fields: part of a name, and a filter of runs."""
 MOST = 50
 MOST_TYPED = 200
 HAS_SEARCH = 12
-"""Rows from which on a list has a field to search it."""
+"""Number of rows from which a list has a search field."""
 
 
 @dataclass(frozen=True)
 class Picks:
-    """What a list shows."""
+    """The rows of a selection list."""
 
     rows: list[Any]
     more: int
-    """How many others fit what was typed."""
+    """Number of matching rows not shown."""
     find: str = ""
-    """What was typed."""
+    """The search text."""
     wrong: str = ""
-    """Why what was typed finds nothing, if it cannot be read."""
+    """The error of an invalid search text."""
 
     @property
     def has_search(self) -> bool:
@@ -34,13 +34,13 @@ class Picks:
 
 
 def by_name(rows: QuerySet[Any], chosen: Sequence[str], find: str = "", most: int = MOST) -> Picks:
-    """Those whose name contains ``find``, the ones of the ids ``chosen`` first, whatever they are called."""
+    """Rows whose name contains ``find``; the selected ones (``chosen``) come first in any case."""
     find = find.strip()[:MOST_TYPED]
     return of(rows.filter(name__icontains=find) if find else rows, rows.filter(pk__in=chosen), find, most)
 
 
 def of(fitting: QuerySet[Any], chosen: QuerySet[Any], find: str, most: int = MOST) -> Picks:
-    """All of ``chosen``, then of ``fitting`` what is shown besides."""
+    """All of ``chosen``, then the first of ``fitting``."""
     first = list(chosen)
     others = fitting.exclude(pk__in=[row.pk for row in first])
     shown = list(others[:most])

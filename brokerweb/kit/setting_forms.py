@@ -1,8 +1,7 @@
-"""Forms made from declarative settings: one input per setting, with its default, unit, range and help.
+"""Forms from declarative settings: one input per setting, with default, unit, range and help.
 
-Where a sweep is allowed, a text input takes a list ("50, 500, 1000") and a choice may be ticked several times. What
-profiles set may be left open: it then has the value of the profile that is chosen. Times and sizes may be typed with a
-unit of their own ("1h30m", "64kB").
+If a sweep is allowed, a text input accepts a list ("50, 500, 1000") and a choice has checkboxes. A setting of a profile
+may be empty; it then has the profile's value. Durations and sizes accept units ("1h30m", "64kB").
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from overlay.core.settings import SettingInfo, Value
 from overlay.systems.contract import PROFILE
 
 SHARES = ("fraction", "probability")
-LEFT_OPEN = "as the profile"
+LEFT_OPEN = "from the profile"
 
 Profiles = Mapping[str, Mapping[str, Value]]
-"""A system's named sets of settings."""
+"""Named sets of settings of a system."""
 NO_PROFILES: Profiles = {}
 
 
 @dataclass
 class Input:
-    """One setting as a form shows it."""
+    """The input of one setting."""
 
     info: SettingInfo
     name: str
@@ -36,50 +35,50 @@ class Input:
     sweeps: bool
     wrong: str = ""
     by_profile: Mapping[str, Value] = field(default_factory=dict)
-    """The values that profiles give it, by profile; empty for one that none sets."""
+    """Values by profile; empty if no profile sets it."""
     unused: str = ""
-    """With what it would be used, where nothing that was chosen uses it: "with search k-walkers"."""
+    """The choice that would use it, if the current ones do not: "with search k-walkers"."""
 
     @property
     def is_hidden(self) -> bool:
-        """Not shown for now; one with something wrong is."""
+        """Hidden while unused, unless it has an error."""
         return bool(self.unused) and not self.wrong
 
     @property
     def default_texts(self) -> list[str]:
-        """What it says before anybody typed."""
+        """Default values as text."""
         return [] if self.by_profile else [_text(self.info.default)]
 
     @property
     def default_text(self) -> str:
-        """The same as its input has it, for a script that puts it back."""
+        """The default as the input's value, for the reset script."""
         return ", ".join(self.default_texts)
 
     @property
     def is_changed(self) -> bool:
-        """Whether it says something else than its default."""
+        """Whether it differs from its default."""
         return self.texts != self.default_texts
 
     @property
     def default_words(self) -> str:
-        """ "default 30 s"; how a form says it. Empty where profiles decide, and for a text without one."""
+        """ "default 30 s"; empty if profiles decide, and for text without a default."""
         if self.by_profile or self.info.default == "":
             return ""
         return f"default {_shown(self.info.default)}{' ' + self.unit if self.unit else ''}"
 
     @property
     def is_profile(self) -> bool:
-        """Whether it says what those left open are; it stands before them."""
+        """Whether it is the profile, which provides the values of empty inputs."""
         return self.info.name == PROFILE
 
     @property
     def open(self) -> str:
-        """What an input left open says of itself; empty for one that may not be."""
+        """Placeholder of an empty input; empty if a value is required."""
         return LEFT_OPEN if self.by_profile else ""
 
     @property
     def profiles(self) -> str:
-        """ "design 4000, else 1": what leaving it open means."""
+        """ "design 4000, else 1": the value of an empty input."""
         said = [f"{profile} {_shown(value)}" for profile, value in self.by_profile.items()]
         return f"{', '.join(said)}, else {_shown(self.info.default)}" if said else ""
 
@@ -89,7 +88,7 @@ class Input:
 
     @property
     def options(self) -> list[tuple[str, str, bool]]:
-        """(value, label, chosen) of a choice; empty for what is typed."""
+        """(value, label, chosen) of a choice; empty for text inputs."""
         pairs = [(choice, choice) for choice in self.info.choices]
         if self.info.kind == "boolean":
             pairs = [("true", "on"), ("false", "off")]
@@ -99,7 +98,7 @@ class Input:
 
     @property
     def unit(self) -> str:
-        """Beside the name; a share of one needs no unit, its range says what it is."""
+        """Shown next to the name; a fraction has no unit, only a range."""
         return "" if self.info.unit in SHARES else self.info.unit
 
     @property
@@ -118,7 +117,7 @@ def _bound(value: float) -> str:
 
 @dataclass
 class Inputs:
-    """The inputs of one settings class, and what was read from them."""
+    """The inputs of one settings class, and the parsed values."""
 
     inputs: list[Input]
     values: dict[str, Any] = field(default_factory=dict)
@@ -128,7 +127,7 @@ class Inputs:
         return any(one.wrong for one in self.inputs)
 
     def changed(self) -> dict[str, Any]:
-        """Only what differs from the defaults, and what may be left open and is not."""
+        """Values that differ from the defaults, and optional values that are set."""
         return {
             one.info.name: self.values[one.info.name]
             for one in self.inputs
@@ -136,7 +135,7 @@ class Inputs:
         }
 
     def blame(self, name: str, sentence: str) -> bool:
-        """Puts a sentence beside the input ``name``; False when there is no such input."""
+        """Attaches an error to the input ``name``; False if there is no such input."""
         for one in self.inputs:
             if one.info.name == name:
                 one.wrong = sentence
@@ -152,7 +151,7 @@ def shown(
     sweeps: bool,
     profiles: Profiles = NO_PROFILES,
 ) -> Inputs:
-    """Inputs that show ``values`` over the defaults; what profiles set is left open where it has no value."""
+    """Inputs that show ``values`` over the defaults; settings of profiles without a value are empty."""
     found, chosen = Inputs([]), values or {}
     for info, by_profile in _profiled(infos, profiles):
         value = chosen.get(info.name, [] if by_profile else info.default)
@@ -166,7 +165,7 @@ def shown(
 def read(
     infos: Iterable[SettingInfo], prefix: str, data: QueryDict, *, sweeps: bool, profiles: Profiles = NO_PROFILES
 ) -> Inputs:
-    """Inputs as they were sent, each checked; ``values`` holds those that are right."""
+    """Submitted inputs, each validated; ``values`` has the valid ones."""
     found = Inputs([])
     for info, by_profile in _profiled(infos, profiles):
         name = f"{prefix}{info.name}"
@@ -191,7 +190,7 @@ def read(
 
 
 def _profiled(infos: Iterable[SettingInfo], profiles: Profiles) -> Iterator[tuple[SettingInfo, Mapping[str, Value]]]:
-    """Each setting with the values that profiles give it."""
+    """Each setting with its values by profile."""
     for info in infos:
         yield info, {name: values[info.name] for name, values in profiles.items() if info.name in values}
 
@@ -201,7 +200,7 @@ def _shown(value: Value) -> str:
 
 
 def _is_list_text(info: SettingInfo) -> bool:
-    """Settings such as a list of networks are one comma-separated text, never a sweep."""
+    """A setting such as a list of networks is one comma-separated text, not a sweep."""
     return info.kind == "text" and not info.choices
 
 
@@ -212,7 +211,7 @@ def _text(value: Any) -> str:
 
 
 def _value(info: SettingInfo, text: str) -> Any:
-    """The text as the setting's type; what cannot be read stays text, so that the check names it."""
+    """The text converted to the setting's type; invalid text is left for the validation to report."""
     if info.kind == "boolean":
         return {"true": True, "false": False}.get(text, text)
     if info.kind == "text":
@@ -227,7 +226,7 @@ def _value(info: SettingInfo, text: str) -> Any:
 
 
 def whole_number(field: str, text: str) -> int:
-    """What was typed into an input that is no setting. Raises ``InvalidSetting``."""
+    """An integer input that is not a setting. Raises ``InvalidSetting``."""
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise InvalidSetting(field, f"must be a whole number, not {text[:40]!r}" if text else "is required")
     return int(text)

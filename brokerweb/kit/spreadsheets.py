@@ -1,13 +1,13 @@
-"""Text that others wrote, in a file that a spreadsheet may open. Pure."""
+"""Protects exported text against formula injection in spreadsheets. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How what a spreadsheet carries out begins."""
+"""First characters of formulas."""
 
 
 def harmless(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula is marked as text; anything else is as it was."""
+    """Text that a spreadsheet would interpret as a formula is prefixed; other values are unchanged."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,7 +1,7 @@
-"""Whether what a form showed, or a program read, is still what is stored when it comes back changed.
+"""Optimistic locking: detects that stored values changed between reading and writing.
 
-What is stored is named by a mark of its own values, so that no row needs a version: other values, another mark. A form
-carries the mark as ``seen``, a program as ``If-Match``; where nobody says what was seen, nothing is checked.
+A mark is a digest of the values, so rows need no version column. Forms send the mark as ``seen``, programs as
+``If-Match``; without a mark, nothing is checked.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Any
 from brokerweb.kit.errors import NotPossible
 
 SEEN = "seen"
-"""The form's field with the mark of what it showed."""
+"""The form field with the mark of the values it showed."""
 ANY = "*"
-"""Of ``If-Match``: whatever is stored."""
+"""``If-Match: *`` accepts any stored values."""
 
 
 class Outdated(NotPossible):
-    """Other values were stored since those that were changed had been read."""
+    """The stored values changed since they were read."""
 
 
 def mark(values: Mapping[str, Any]) -> str:
-    """Names these values, which JSON holds: sixteen characters."""
+    """The mark of JSON values: sixteen characters."""
     return blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def check(seen: str, stored: Mapping[str, Any]) -> None:
-    """Raises ``Outdated`` where ``seen`` is the mark of other values than those that are stored.
+    """Raises ``Outdated`` if ``seen`` is not the mark of the stored values.
 
-    To be called where nobody can store others before the change: in its transaction.
+    Call it in the transaction of the change, so that the values cannot change in between.
     """
     if seen and seen != ANY and seen != mark(stored):
-        raise Outdated("It was changed since it was read here. Nothing was saved.")
+        raise Outdated("The stored values changed since they were read. Nothing was saved.")
 
 
 def newer(stored: Mapping[str, str], typed: Mapping[str, str]) -> dict[str, str]:
-    """By field, what is stored, in words, of those where something else was typed."""
+    """Stored values, as text, of the fields where other values were entered."""
     return {name: text or "nothing" for name, text in stored.items() if text != typed.get(name, "").strip()}

@@ -1,4 +1,6 @@
-"""Long answers a piece at a time. Django holds a synchronous iterator whole in memory under ASGI, hence the detour."""
+"""Streamed responses. Under ASGI, Django reads a synchronous iterator completely into memory; these are
+asynchronous.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 def file_chunks(path: Path) -> Iterator[bytes]:
-    """The file as it is."""
+    """The chunks of a file."""
     with path.open("rb") as file:
         while chunk := file.read(1 << 18):
             yield chunk
@@ -29,9 +31,9 @@ async def _pieces(iterator: Iterator[bytes]) -> AsyncIterator[bytes]:
 def download(
     request: Request | HttpRequest, pieces: Iterator[bytes], name: str, content_type: str
 ) -> StreamingHttpResponse:
-    """A file to save under ``name``."""
+    """A download under ``name``."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if content_type == PARQUET:
-        headers["Content-Encoding"] = "identity"  # it is compressed in itself
+        headers["Content-Encoding"] = "identity"  # already compressed
     content = _pieces(pieces) if isinstance(getattr(request, "_request", request), ASGIRequest) else pieces
     return StreamingHttpResponse(content, content_type=content_type, headers=headers)

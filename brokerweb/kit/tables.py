@@ -1,7 +1,7 @@
-"""A table to take away: rows of plain values under names that say their units, as CSV, JSON or Parquet.
+"""Table exports: rows of plain values as CSV, JSON or Parquet, with units in the column names.
 
-Every table that a page shows is written here: runs, comparisons, an experiment's and a report's configurations, a run's
-queries and brokers.
+Used for every table of pages: runs, comparisons, configurations of experiments and reports, queries and brokers of
+runs.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CONTENT_TYPES: Mapping[str, str] = {
     PARQUET: "application/vnd.apache.parquet",
 }
 FORMS: Mapping[str, str] = {CSV: "CSV", JSON: "JSON", PARQUET: "Parquet"}
-"""As a page calls them."""
+"""Format names on pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns by name, and a list of values for each row, in full precision; ``None`` is what was not measured."""
+    """Column names, and one list of values per row in full precision; ``None`` if not measured."""
 
     names: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
     def objects(self) -> list[dict[str, Any]]:
-        """One for each row."""
+        """One object per row."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
 
@@ -48,15 +48,15 @@ def written(table: Table, form: str) -> bytes:
 
 
 def download(content: bytes, form: str, name: str) -> HttpResponse:
-    """What was written, to be saved as ``name`` with the form's ending."""
+    """The file as a download, named ``name`` plus the format's extension."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == PARQUET:
-        headers["Content-Encoding"] = "identity"  # it is compressed in itself
+        headers["Content-Encoding"] = "identity"  # already compressed
     return HttpResponse(content, content_type=CONTENT_TYPES[form], headers=headers)
 
 
 def checked(form: str) -> str:
-    """Raises ``InvalidSetting`` for what is no form of a table."""
+    """Raises ``InvalidSetting`` for an unknown format."""
     if form not in CONTENT_TYPES:
         raise InvalidSetting("format", f"must be {', '.join(CONTENT_TYPES)}, not {form!r:.40}")
     return form
@@ -71,7 +71,7 @@ def _csv(table: Table) -> bytes:
 
 
 def _in_a_cell(value: Any) -> Any:
-    """Several values stand in one cell with spaces."""
+    """Several values in one cell are separated by spaces."""
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
@@ -87,7 +87,7 @@ def _parquet(table: Table) -> bytes:
 
 
 def _column(values: Sequence[Any]) -> pa.Array:
-    """Of one kind: where some numbers have a fraction all do, and what is a number here and a word there is text."""
+    """A column of one type: floats if some numbers are fractions, strings if types are mixed."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return pa.array([None if value is None else float(value) for value in values])

@@ -1,8 +1,7 @@
-"""How often something was asked of late: what ``brokerweb.entrance`` throttles by.
+"""Request counters for the throttling in ``brokerweb.entrance``.
 
-Counted over windows of ``REST_WINDOW_S``, one number each in the cache, so that a request costs the same however many
-came before; REST framework's own throttles keep the time of every request. While the cache is away no request is
-refused.
+Requests are counted over windows of ``REST_WINDOW_S`` with one number in the cache, so the cost is constant; REST
+framework's throttles store the time of every request. While the cache is unavailable, no request is refused.
 """
 
 from __future__ import annotations
@@ -16,14 +15,15 @@ from brokerweb.kit.cache_breaker import CacheBreaker
 
 
 class Windows:
-    """How often each key was counted in the present window."""
+    """Counters of the current window."""
 
     def __init__(self) -> None:
         self._breaker = CacheBreaker("no request is throttled")
 
     def wait_s(self, who: str, rate: float, now: float) -> float | None:
-        """Counts one request of ``who``; ``None`` if it is within ``rate`` requests a second (0: any number), else the
-        seconds after which the next one is. ``now`` is in seconds, the same clock for all processes.
+        """Count one request of ``who``. Returns ``None`` if it is within ``rate`` requests per second (0:
+        unlimited), otherwise the seconds until the next one is. ``now`` is in seconds, on the same clock in all
+        processes.
         """
         window = settings.REST_WINDOW_S
         number, passed = divmod(now, window)
@@ -36,7 +36,7 @@ class Windows:
     def _count(key: str, lifetime_s: int) -> int:
         try:
             return cache.incr(key)
-        except ValueError:  # the first one
+        except ValueError:  # the first request
             return 1 if cache.add(key, 1, timeout=lifetime_s) else cache.incr(key)
 
 
@@ -44,10 +44,10 @@ windows = Windows()
 
 
 def host_of(address: str) -> str:
-    """Who is throttled under ``address``: of IPv6 its /64, all of which one host has."""
+    """The throttling key of ``address``: for IPv6 its /64, which one host may own."""
     try:
         parsed = ip_address(address.partition("%")[0])
-    except ValueError:  # a Unix socket's peer
+    except ValueError:  # peer of a Unix socket
         return address
     if not isinstance(parsed, IPv6Address):
         return str(parsed)

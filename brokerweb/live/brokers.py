@@ -1,7 +1,7 @@
-"""The brokers of a run, all of them in a row each or one looked at closely: for its page and for REST.
+"""Brokers of a run, all as rows or one in detail, for its page and for REST.
 
-Counterparts: ``snapshots`` has loads and memories of all, ``systems`` what one of them wrote down, ``networks.looking``
-the same of networks. Nothing is asked of a broker.
+Counterparts: ``snapshots`` has load and memory of all brokers, ``systems`` the reports of one, ``networks.looking``
+does the same for networks. Brokers are not queried.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from brokerweb.systems.registry import web_of
 
 
 def known(run: Run) -> list[dict[str, Any]]:
-    """What the database knows of a run's brokers: the supervisor's last word on each, and what a summary measured."""
+    """Data of a run's brokers in the database: the supervisor's last report, and figures of the summary."""
     return merged(snapshots.brokers_of(run), (run.summary.get("memory") or {}).get("brokers") or [], [])
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """``{t_s, brokers}``: a row for each broker of which anything is known, with its state, load and memory.
+    """``{t_s, brokers}``: one row per known broker, with state, load and memory.
 
-    Loads are of the last second, and over measuring once that has ended. Memory is that of now, and of a run that was
-    collected the mean while measuring, as in its summary.
+    Load is that of the last second, or the average over the measurement once it has ended. Memory is the current value,
+    or the mean of the measurement once the run is collected.
     """
     frame = snapshots.current(run)
     measured = (run.summary.get("memory") or {}).get("brokers")
@@ -33,9 +33,9 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def one_of(run: Run, index: int) -> dict[str, Any] | None:
-    """Everything that is known of one broker; ``None`` where the run has none of this number.
+    """All data of one broker; ``None`` if the run has no such broker.
 
-    ``now`` is its row of ``of_run``; the rest is what its system says of it.
+    ``now`` is its row of ``of_run``; its system provides the rest.
     """
     if not 0 <= index < run.configuration["topology"]["brokers"]:
         return None

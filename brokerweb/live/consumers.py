@@ -1,7 +1,7 @@
-"""What the live page of a run listens to.
+"""Websocket consumers of a run's live page.
 
-On connect the whole picture, then each new one; a slow viewer gets the newest and never a backlog. The layer may
-drop frames or be gone altogether: whoever hears nothing for a while looks for itself.
+On connect, the complete snapshot is sent, then each new one. A slow viewer gets the newest snapshot, never a backlog.
+The channel layer may drop frames or be unavailable: after some silence, the consumer reads rows and files itself.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ WENT_WRONG = 1011
 NOT_LOGGED_IN = 4401
 UNKNOWN_RUN = 4404
 LOOK_AFTER_S = 2.0
-"""Silence after which a viewer is shown what rows and files say."""
+"""Seconds of silence after which rows and files are read."""
 CHECK_USER_S = 2.0
-"""How often the viewer's session or token is looked up again. With ``LOOK_AFTER_S`` before it a viewer who has logged
-out is sent nothing after 4 s. A look costs three queries by key."""
+"""Seconds between checks of the viewer's session or token. Together with ``LOOK_AFTER_S``, nothing is sent later
+than 4 s after a logout. A check costs three queries by key.
+"""
 
 
 def current(run_id: str) -> Frame | None:
-    """What can be seen of a run without the feed; ``None`` if there is no such run."""
+    """The snapshot of a run without the feed; ``None`` if the run does not exist."""
     run = Run.objects.filter(pk=run_id).first()
     return None if run is None else snapshots.framed(snapshots.current(run))
 
@@ -49,12 +50,12 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.seq = 0
         self.arrived = asyncio.Event()
         self.sending: asyncio.Task[None] | None = None
-        # Accepted before it is refused: a browser is told a close code only of an open connection.
+        # Accept before refusing: browsers see a close code only of an open connection.
         await self.accept()
         if not await may_look(self.scope):
             await self.close(code=NOT_LOGGED_IN)
             return
-        # Subscribed before the first look, so that nothing falls between the two.
+        # Subscribe before the first read, so that no update is missed.
         await self.channel_layer.group_add(snapshots.group_of(self.run_id), self.channel_name)
         first = await self._look()
         if first is None:
@@ -70,7 +71,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         await self.channel_layer.group_discard(snapshots.group_of(self.run_id), self.channel_name)
 
     async def snapshot(self, event: dict[str, Any]) -> None:
-        """A frame from the feed; it takes the place of one that was not sent yet, unless it was overtaken by a look."""
+        """A frame from the feed; it replaces an unsent one, unless a newer one was read."""
         frame: Frame = event["frame"]
         if frame["seq"] <= self.seq and frame["state"] not in ENDED:
             return
@@ -78,7 +79,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.arrived.set()
 
     async def _send(self) -> None:
-        """Close where something goes wrong, such as a database that restarts: a browser then connects again."""
+        """Close the connection on errors, such as a database restart; browsers reconnect."""
         try:
             await self._send_newest()
         except Exception:
@@ -105,7 +106,7 @@ class RunConsumer(AsyncWebsocketConsumer):
                 return
 
     async def _next(self) -> Frame | None:
-        """The newest unsent frame, or after a silence what can be seen without the feed."""
+        """The newest unsent frame, or, after some silence, a snapshot read without the feed."""
         try:
             await asyncio.wait_for(self.arrived.wait(), LOOK_AFTER_S)
         except TimeoutError:
@@ -119,7 +120,7 @@ class RunConsumer(AsyncWebsocketConsumer):
 
 
 class Nowhere(AsyncWebsocketConsumer):
-    """Any other address: there is nothing to listen to."""
+    """Unknown URL: refuse."""
 
     async def connect(self) -> None:
         await self.accept()

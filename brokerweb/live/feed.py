@@ -1,7 +1,7 @@
-"""Makes the snapshots of this host's live runs, once a second, and sends them to whoever watches.
+"""Creates snapshots of this host's live runs once a second and sends them to viewers.
 
-One process per host (``manage.py livefeed``). It reads journals and rows, so it may die at any time: the next one shows
-the same. Without Redis nobody can be told; it goes on and tells again once Redis is back.
+One process per host (``manage.py livefeed``). It only reads journals and rows, so it can be restarted at any time.
+Without Redis nothing is sent; it continues once Redis is back.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from telemetry.live.window import LiveWindow
 log = logging.getLogger(__name__)
 
 ROUND_S = 0.9
-"""Viewers are promised a frame at least every second, and a busy machine is late."""
+"""Interval of frames; below a second, because a busy machine is late."""
 QUEUED_SHOWN = 20
-"""Queued runs whose watchers are told of their place; the others learn it when they look."""
+"""Number of queued runs whose viewers get updates; others see their position on reload."""
 
 
 class Feed:
-    """The windows of the runs that are live on this host."""
+    """The telemetry windows of this host's live runs."""
 
     def __init__(self, host: str) -> None:
         self._host = host
         self._windows: dict[str, LiveWindow] = {}
 
     def frames(self) -> list[tuple[str, snapshots.Frame]]:
-        """(run, snapshot) of every run that there is something new to say of; ended runs a last time."""
+        """(run, snapshot) of every run with news; ended runs a last time."""
         queue = Queue()
         active = {run.pk: run for run in Run.objects.filter(host=self._host, state__in=ACTIVE)}
         for run_id in active.keys() - self._windows.keys():
@@ -65,7 +65,7 @@ class Feed:
 
 
 async def run_for_ever() -> None:
-    """Until the process is told to end."""
+    """Run until the process should stop."""
     feed, reaper = Feed(settings.HOST_NAME), Reaper()
     layer = get_channel_layer()
     assert layer is not None
@@ -75,7 +75,7 @@ async def run_for_ever() -> None:
             for run_id, frame in await sync_to_async(_round)(feed, reaper):
                 await layer.group_send(snapshots.group_of(run_id), {"type": "snapshot", "frame": frame})
         except Exception as error:  # noqa: BLE001  Redis away, database locked: the next round shows everything
-            log.warning("nobody was told this second: %s", error)
+            log.warning("no frames were sent this second: %s", error)
         await asyncio.sleep(max(0.05, ROUND_S - (time.monotonic() - began)))
 
 

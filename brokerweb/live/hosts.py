@@ -1,4 +1,4 @@
-"""What each host does now, for the page of hosts: what it runs, how busy it is, what waits in its queues."""
+"""Current activity of hosts, for the hosts page: runs, load and queues."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ QUEUES = ("default", "spark")
 
 @dataclass
 class HostNow:
-    """A host with what it does."""
+    """A host with its activity."""
 
     host: Host
     load: dict[str, Any]
-    """``load_1min``, ``memory_free_bytes`` and ``disk_free_bytes``; empty while it says nothing."""
+    """``load_1min``, ``memory_free_bytes`` and ``disk_free_bytes``; empty if unknown."""
     runs: list[Run] = field(default_factory=list)
     runs_more: int = 0
     networks: list[Network] = field(default_factory=list)
     queued: int | None = None
-    """Tasks that wait for its worker; ``None`` where that cannot be asked."""
+    """Tasks waiting for its worker; ``None`` if unknown."""
 
 
 def now(hosts: Sequence[Host]) -> list[HostNow]:
-    """Each host with what it does; as many questions for many hosts as for one."""
+    """Hosts with their activity, in a constant number of queries."""
     loads = loads_of(hosts)
     names = [host.name for host in hosts]
     found = {host.name: HostNow(host, loads.get(host.name) or {}) for host in hosts}
@@ -58,7 +58,7 @@ def now(hosts: Sequence[Host]) -> list[HostNow]:
 
 
 def shared() -> dict[str, Any]:
-    """What hosts share: the queues of short tasks and of Spark, and what Spark computes."""
+    """Shared queues (short tasks, Spark) and the current Spark job."""
     computing = Report.objects.filter(state=ReportState.RUNNING).defer("result").first()
     return {"lengths": queue_lengths(QUEUES), "report": computing, "simulating": Run.simulating().count()}
 

@@ -1,4 +1,4 @@
-"""What the home page tells: what runs, what waits, what ended and how, what comes next. A fixed count of questions."""
+"""Data of the home page: active and queued runs, results, failures and schedules, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from telemetry.systems.registry import measures
 
 LATELY = 6
 FAILED_READ = 200
-"""Failed runs whose reasons are grouped."""
+"""Number of failed runs grouped by reason."""
 ACTIVE_SHOWN = 5
-"""Simulated runs are under way by the hundred; the rest are counted."""
+"""Maximum number of active runs shown; the rest is counted."""
 UNREAD = ("observed", "note", "experiment__definition")
 ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
-"""Measures of the overview of the newest sweep."""
+"""Measures in the table of the latest sweep."""
 ARMS = 6
 _DIGITS = re.compile(r"\d+(?:\.\d+)*(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Runs that failed for the same reason, as far as words tell."""
+    """Runs that failed with the same reason."""
 
     reason: str
-    """Of the newest of them."""
+    """Reason of the latest one."""
     newest: Run
     count: int
 
 
 def grouped(failed: Iterable[Run], most: int = LATELY) -> list[Failure]:
-    """The reasons of failed runs, newest first; those that differ in their numbers only are one."""
+    """Reasons of failed runs, newest first; reasons that differ only in numbers are grouped."""
     found: dict[str, Failure] = {}
     for run in failed:
-        reason = run.reason or "It did not say why."
+        reason = run.reason or "No reason given."
         key = _DIGITS.sub("#", reason)
         known = found.get(key)
         found[key] = Failure(known.reason, known.newest, known.count + 1) if known else Failure(reason, run, 1)
@@ -59,7 +59,7 @@ def grouped(failed: Iterable[Run], most: int = LATELY) -> list[Failure]:
 
 
 def now() -> dict[str, Any]:
-    """What moves: its part of the page asks for itself every few seconds."""
+    """The live part of the page, polled every few seconds."""
     runs = Run.objects.select_related("experiment").defer(*UNREAD)
     reports = Report.objects.defer("result")
     queue = Queue()
@@ -95,19 +95,19 @@ def coming(now: datetime, count: int = 3) -> list[tuple[datetime, Schedule]]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure as it is shown."""
+    """A figure as shown."""
 
     text: str
     spread: str
-    """Its 95 % interval; empty where there is none."""
+    """95 % interval; empty if there is none."""
     n: int
-    """Replicates that it is of."""
+    """Number of replicates."""
     is_best: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The newest sweep that has finished: what was measured, by topology."""
+    """The latest finished sweep: figures by topology."""
 
     experiment: str
     """Its id."""
@@ -116,12 +116,13 @@ class Matrix:
     """Name and kind of each topology."""
     rows: list[tuple[Measure, list[Cell]]]
     left_out: int
-    """Topologies beyond the first few."""
+    """Number of topologies not shown."""
 
 
 def matrix() -> Matrix | None:
-    """The mean of each measure over the replicates of each topology of the newest finished sweep of several, as a
-    comparison of its runs by topology has it. Runs of a "what if" are none of its configurations."""
+    """Mean of each measure by topology, for the latest finished sweep of several topologies, computed like a
+    comparison. Without what-if runs.
+    """
     runs = Run.objects.unchanged().filter(experiment=OuterRef("pk"))
     done = Run.objects.unchanged().filter(state=RunState.DONE)
     ended = done.filter(experiment=OuterRef("pk")).order_by("-ended_at").values("ended_at")[:1]

@@ -1,4 +1,4 @@
-"""The queue's switch, which stands on several pages."""
+"""Views that pause and resume the queue."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from brokerweb.kit.doors import changes, person
 @changes
 def pause_queue(request: HttpRequest) -> HttpResponse:
     pause.pause(person(request))
-    messages.success(request, "Paused the queue: what runs goes on, and nothing else is launched.")
+    messages.success(request, "Queue paused. Active runs continue; queued runs are not launched.")
     return _back(request)
 
 
 @changes
 def resume_queue(request: HttpRequest) -> HttpResponse:
     pause.resume()
-    messages.success(request, "The queue goes on.")
+    messages.success(request, "Queue resumed.")
     return _back(request)
 
 
 def _back(request: HttpRequest) -> HttpResponse:
-    """To the page on which it was pressed."""
+    """Redirect to the page of the button."""
     asked = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(asked, {request.get_host()}, request.is_secure())
     return redirect(asked if is_ours else "home")

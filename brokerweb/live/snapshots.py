@@ -1,7 +1,7 @@
-"""The live picture of a run: made each second by ``manage.py livefeed``, read by websockets and REST.
+"""Live snapshots of a run: created each second by ``manage.py livefeed``, read by websockets and REST.
 
-A snapshot is whole in itself. It lies in the cache while the run is live; without it (Redis away, or the run ended) it
-is computed from the run's journals, which is slower and says the same.
+A snapshot is complete. It is cached while the run is live; otherwise (Redis unavailable, or the run has ended) it is
+computed from the run's journals, which is slower and gives the same result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def group_of(run_id: str) -> str:
 
 
 class Frame(TypedDict):
-    """A snapshot as it is sent: made into text once, for however many watch."""
+    """A snapshot as sent: serialised once for all viewers."""
 
     seq: int
     state: str
@@ -40,16 +40,16 @@ class Frame(TypedDict):
 
 
 def framed(snapshot: dict[str, Any]) -> Frame:
-    """``snapshot`` as JSON, and what a consumer must know of it."""
+    """``snapshot`` as JSON, with the metadata for consumers."""
     return {"seq": snapshot["seq"], "state": snapshot["state"], "text": json.dumps(snapshot, separators=(",", ":"))}
 
 
 def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:
-    """What the database knows of a run, for a snapshot."""
+    """The snapshot's part from the database."""
     position = (queue or Queue()).position(run)
     return {
         "run": run.pk,
-        # Milliseconds since the run was made: whichever process made a snapshot, a later one has a higher number.
+        # Milliseconds since the run was created: increases across processes.
         "seq": int((timezone.now() - run.created).total_seconds() * 1000),
         "state": run.state,
         "progress": run.progress,
@@ -64,24 +64,26 @@ def run_part(run: Run, queue: Queue | None = None) -> dict[str, Any]:
 
 
 def brokers_of(run: Run) -> list[dict[str, Any]]:
-    """``[{index, state, address, restarts, reason}]``, as the supervisor said last; a good end needs no reason."""
+    """``[{index, state, address, restarts, reason}]`` from the supervisor's last report; no reason for a normal
+    exit.
+    """
     kept = ("index", "state", "address", "restarts", "reason")
     rows = ({name: row.get(name) for name in kept} for row in run.observed.get("brokers") or [])
     return [{**row, "reason": "" if row["reason"] == event_words.WELL else row["reason"]} for row in rows]
 
 
 def whole(window: dict[str, Any], run: Run, queue: Queue | None = None) -> dict[str, Any]:
-    """What the journals tell and what the database knows, as one snapshot."""
+    """The snapshot from journals and database."""
     return {**window, **run_part(run, queue)}
 
 
 def window_part(run_id: str) -> dict[str, Any]:
-    """What the journals tell, read from their beginning."""
+    """The snapshot's part from the journals, read from their beginning."""
     return LiveWindow(RunFiles(settings.RUNS / run_id)).advance()
 
 
 def current(run: Run) -> dict[str, Any]:
-    """The whole snapshot of ``run`` as of now."""
+    """The complete current snapshot of ``run``."""
     kept = _kept(run.pk)
     if kept is None:
         kept = window_part(run.pk)
@@ -91,11 +93,11 @@ def current(run: Run) -> dict[str, Any]:
 
 
 def keep(run_id: str, snapshot: dict[str, Any]) -> None:
-    """Puts a snapshot where late openers find it; without a cache they compute it."""
+    """Cache a snapshot for new viewers; without a cache they compute it."""
     try:
         cache.set(f"snapshot:{run_id}", snapshot, KEEP_S)
     except Exception as error:  # noqa: BLE001  each Redis client has its own classes for "it is away"
-        log.warning("snapshot of run %s was not kept: %s", run_id, error)
+        log.warning("snapshot of run %s was not cached: %s", run_id, error)
 
 
 def _kept(run_id: str) -> dict[str, Any] | None:

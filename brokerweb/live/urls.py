@@ -1,4 +1,4 @@
-"""Addresses of the home page and of the queue's switch."""
+"""URLs of the home page and the queue."""
 
 from django.urls import path
 

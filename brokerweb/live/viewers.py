@@ -1,4 +1,4 @@
-"""Who opens a websocket: a browser with its session, or a program with a token, as everywhere in REST."""
+"""Authentication of websockets: browsers by session, programs by token, as in REST."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class OwnOrigin:
-    """Admits pages of this origin, and programs. Every browser says where its page is from; a program says nothing,
-    and no page of another origin can make it send our cookie.
+    """Admits pages of this origin, and programs. Browsers always send the origin; programs send none, and a page of
+    another origin cannot make them send our cookie.
     """
 
     def __init__(self, application: Application) -> None:
@@ -35,8 +35,8 @@ class OwnOrigin:
 
 
 def is_own(scope: Mapping[str, Any]) -> bool:
-    """Whether the page that opens a websocket is of the scheme, host and port that it connects to, the host being one
-    of ``ALLOWED_HOSTS``. Without an ``Origin`` header there is no page.
+    """Whether the page's scheme, host and port are those it connects to, and the host is in ``ALLOWED_HOSTS``.
+    Without an ``Origin`` header there is no page.
     """
     headers = dict(scope["headers"])
     if b"origin" not in headers:
@@ -50,7 +50,7 @@ def is_own(scope: Mapping[str, Any]) -> bool:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; ``None`` for what is no web address, such as ``null``."""
+    """Scheme, host and port; ``None`` for values such as ``null``."""
     try:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme]
@@ -59,13 +59,13 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 
 async def may_look(scope: Mapping[str, Any]) -> bool:
-    """Whether the session or token still opens the door, as the database says now: every account may see every run; one
-    that was deleted, closed or logged out, whose password was changed or whose token was revoked, may see none.
+    """Whether the session or token is still valid in the database. Every active account may view every run, until it
+    is deleted or deactivated, logs out, changes its password or has its token revoked.
     """
     header = dict(scope["headers"]).get(b"authorization", b"")
     if header[: len(PREFIX)].lower() == PREFIX:
         return await database_sync_to_async(_opens)(header[len(PREFIX) :].strip())
-    # A session remembers what it once read, so that a log-out elsewhere would go unseen: it is read again.
+    # A session caches its data and would miss a logout elsewhere, so it is read again.
     session = import_module(settings.SESSION_ENGINE).SessionStore(scope["session"].session_key)
     user = await get_user({**scope, "session": session})
     return bool(user.is_authenticated and user.is_active)

@@ -1,4 +1,4 @@
-"""The home page: what runs now, what waits, what ended lately, what failed and why, what comes next."""
+"""The home page: active and queued runs, recent results, failures, schedules."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

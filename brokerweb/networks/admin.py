@@ -40,13 +40,13 @@ class NetworkAdmin(admin.ModelAdmin):
     actions = ("start", "stop")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # a deployment is checked and put together by the service; pages and REST call it
+        return False  # deployments are created by the service, through pages or REST
 
     def has_delete_permission(self, request: HttpRequest, obj: Network | None = None) -> bool:
         return obj is None or obj.state == NetworkState.STOPPED
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Of several, those that are not stopped protect themselves."""
+        """Networks that are not stopped cannot be deleted."""
         to_delete, counts, missing, protected = super().get_deleted_objects(objs, request)
         return to_delete, counts, missing, [*protected, *(one for one in objs if one.state != NetworkState.STOPPED)]
 
@@ -56,7 +56,7 @@ class NetworkAdmin(admin.ModelAdmin):
             services.start(network)
 
     @admin.action(description="Stop")
-    @confirmed("Stop", "Their brokers end, and the data that they hold are lost.")
+    @confirmed("Stop", "Their brokers stop and lose their data.")
     def stop(self, request: HttpRequest, queryset: QuerySet[Network]) -> None:
         for network in queryset:
             services.stop(network)

@@ -1,6 +1,6 @@
-"""Servers of a network that stays up, asked by their own protocol what they counted.
+"""Queries the servers of a network for their statistics, by their own protocol.
 
-A network keeps no journal, which would grow for ever; and nothing is measured there that a question could disturb.
+A network keeps no journal, which would grow without limit; queries do not disturb a measurement there.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.contract import System
 
 DEADLINE_S = 0.5
-"""Who looks at a broker that is gone waits no longer."""
+"""Timeout for a broker that is gone."""
 AT_ONCE = 64
-"""Brokers that are asked before their answers are read: those of more would not fit into the kernel's buffer."""
+"""Queries sent before reading answers: more answers would not fit into the kernel's buffer."""
 SILENCE_S = 0.2
-"""So long the answers of so many are waited for: a broker on this host needs a millisecond."""
+"""Timeout for the answers of one batch: a broker on this host needs a millisecond."""
 
 
 def statistics_of(system: System, brokers: Mapping[int, Address]) -> dict[int, Mapping[str, int]]:
-    """What each server counted and has, by index; those that do not answer in time are left out."""
+    """Statistics of each server by index; servers that do not answer in time are omitted."""
     said: dict[int, Mapping[str, int]] = {}
     question = system.statistics_request(time.time_ns() // 1_000_000)
     if not question:
@@ -34,7 +34,7 @@ def statistics_of(system: System, brokers: Mapping[int, Address]) -> dict[int, M
             for address in some.values():
                 try:
                     sock.sendto(question, address)
-                except OSError:  # no route to it, or no address of this family
+                except OSError:  # no route, or another address family
                     continue
             indices = {address: index for index, address in some.items()}
             for source, counters in _answers(system, sock, len(indices), min(end, time.monotonic() + SILENCE_S)):
@@ -46,7 +46,7 @@ def statistics_of(system: System, brokers: Mapping[int, Address]) -> dict[int, M
 def _answers(
     system: System, sock: socket.socket, most: int, until: float
 ) -> Iterator[tuple[Address, Mapping[str, int]]]:
-    """The statistics that come, ``most`` of them at most."""
+    """The received statistics, at most ``most``."""
     while most and (left_s := until - time.monotonic()) > 0:
         sock.settimeout(left_s)
         try:

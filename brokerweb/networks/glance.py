@@ -1,7 +1,7 @@
-"""How busy all brokers of a network are: asked of them every other second while somebody looks, and not otherwise.
+"""Load and memory of a network's brokers, polled every two seconds while a page is open.
 
-Counterpart: of a run ``telemetry.live.window`` tells the same from journals. A network keeps none, so brokers are asked
-what they counted, and the system, on the host that runs them, what their processes use.
+Counterpart: ``telemetry.live.window`` does the same for runs from journals. A network has none, so brokers are queried
+for their counters, and the operating system of their host for process figures.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from telemetry.systems.contract import Counters
 from telemetry.systems.registry import telemetry_of
 
 AGE_S = 1.5
-"""Nobody is asked more often, however many look."""
+"""Minimum interval between polls, for any number of viewers."""
 _PROC = Path("/proc")
 _PROCESSOR = slice(11, 13)
-"""User and system time in ``stat``, counted behind the process's name."""
+"""Positions of user and system time in ``stat``, after the process name."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -38,13 +38,13 @@ class _Seen:
     """One broker at one instant."""
 
     at_s: float
-    """Of the monotonic clock."""
+    """Monotonic clock."""
     counters: Mapping[str, int]
     cpu_s: float | None
 
 
 class Glance:
-    """The newest load and memory of all brokers of one network. Rates need two looks."""
+    """Latest load and memory of all brokers of one network. Rates need two polls."""
 
     def __init__(self) -> None:
         self._looked_s = -AGE_S
@@ -52,7 +52,7 @@ class Glance:
         self._told: dict[str, Any] = {}
 
     def look(self, network: Network) -> dict[str, Any]:
-        """``{memory, load, totals}`` as a run's frame has them; what nobody told is left out."""
+        """``{memory, load, totals}`` as in a run's frame; unknown values are omitted."""
         now = time.monotonic()
         if now - self._looked_s >= AGE_S:
             self._looked_s = now
@@ -96,7 +96,7 @@ def _load(before: _Seen | None, now: _Seen, shown: Counters) -> Load:
 
 
 def _memory(pid: int | None) -> dict[str, int | None]:
-    """What a process takes, bytes; ``None`` where the system does not tell."""
+    """Memory of a process in bytes; ``None`` if unknown."""
     try:
         sizes = sizes_in((_PROC / str(pid) / "smaps_rollup").read_bytes()) if pid else None
     except (OSError, KeyError, ValueError, IndexError):
@@ -105,7 +105,7 @@ def _memory(pid: int | None) -> dict[str, int | None]:
 
 
 def _cpu_s(pid: int | None) -> float | None:
-    """Processor time of a process so far."""
+    """CPU time of a process."""
     try:
         behind_its_name = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split() if pid else []
         return sum(map(int, behind_its_name[_PROCESSOR])) / _TICKS_PER_S if behind_its_name else None
@@ -114,6 +114,6 @@ def _cpu_s(pid: int | None) -> float | None:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Of those that are known; ``None`` where none is."""
+    """Sum of the known values; ``None`` if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

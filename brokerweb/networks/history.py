@@ -1,7 +1,7 @@
-"""What happened to a network and its brokers, as its supervisor wrote it down.
+"""Events of a network and its brokers, from its supervisor's journal.
 
-Counterparts: ``overlay.runtime.deployment_runner`` writes the events, ``telemetry.live.event_words`` words them. Known
-on the machine that has the network's directory.
+Counterparts: ``overlay.runtime.deployment_runner`` writes the events, ``telemetry.live.event_words`` describes them.
+Available on the host with the network's directory.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from telemetry.summary.processes import Servers
 from telemetry.systems.registry import telemetry_of
 
 KEPT = 8
-"""Networks whose journals are followed at a time."""
+"""Maximum number of followed journals."""
 MOST = 50
-"""Newest events that are told."""
+"""Number of latest events shown."""
 
 
 class _History:
-    """The newest events of one journal, which may have been begun several times."""
+    """The latest events of one journal, which may have been started several times."""
 
     def __init__(self, path: Path, words: EventWords) -> None:
         self._words = words
@@ -50,7 +50,7 @@ _histories: Following[str, _History] = Following(KEPT)
 
 
 def newest(network: Network) -> list[dict[str, Any]]:
-    """``[{at, words, count, kind}]``, the newest first; empty where nothing was written down."""
+    """``[{at, words, count, kind}]``, newest first; empty without a journal."""
     path = Path(settings.VAR) / "networks" / network.pk / "journal" / "supervisor.journal"
     found = _histories.look(network.pk, lambda: _History(path, _words(network)), _History.read)
     return [{**one, "at": moment(one["t_s"] * 1000)} for one in reversed(found)]

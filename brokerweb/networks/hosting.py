@@ -1,6 +1,7 @@
-"""How busy a host is, and what waits in its queues.
+"""Load and queue lengths of hosts.
 
-Its worker says how busy it is with every heartbeat, through the cache: it is true for seconds only, so it is in no row.
+Workers publish their load with every heartbeat through the cache: it is valid for seconds only, so it is not stored in
+a row.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ KEEP_S = 15
 
 
 def measure() -> dict[str, Any]:
-    """How busy this host is."""
+    """The load of this host."""
     memory = psutil.virtual_memory()
     return {
         "load_1min": os.getloadavg()[0],
@@ -33,11 +34,11 @@ def measure() -> dict[str, Any]:
 
 
 def tell() -> None:
-    """Says how busy this host is; without a cache nobody hears it."""
+    """Publish the load of this host; without a cache it is lost."""
     try:
         cache.set(_key(settings.HOST_NAME), measure(), KEEP_S)
     except Exception as error:  # noqa: BLE001  each Redis client has its own classes for "it is away"
-        log.debug("how busy this host is was not told: %s", error)
+        log.debug("the load of this host was not published: %s", error)
 
 
 def _key(name: str) -> str:
@@ -45,17 +46,17 @@ def _key(name: str) -> str:
 
 
 def loads_of(hosts: Sequence[Host]) -> dict[str, Any]:
-    """By name, what each host said last; nothing of those that say nothing."""
+    """Last published load by host name; hosts without one are omitted."""
     try:
         found = cache.get_many([_key(host.name) for host in hosts])
         return {host.name: found[_key(host.name)] for host in hosts if _key(host.name) in found}
     except Exception as error:  # noqa: BLE001  as above
-        log.warning("how busy hosts are could not be fetched: %s", error)
+        log.warning("the load of hosts could not be read: %s", error)
         return {}
 
 
 def queue_lengths(names: Sequence[str]) -> dict[str, int]:
-    """Tasks that wait in each queue; empty where there is no Redis to ask."""
+    """Number of waiting tasks by queue; empty without Redis."""
     if not settings.REDIS_URL or not names:
         return {}
     try:
@@ -65,5 +66,5 @@ def queue_lengths(names: Sequence[str]) -> dict[str, int]:
                 pipe.llen(name)
             return dict(zip(names, pipe.execute(), strict=True))
     except redis.RedisError as error:
-        log.warning("queues could not be asked for their lengths: %s", error)
+        log.warning("queue lengths could not be read: %s", error)
         return {}

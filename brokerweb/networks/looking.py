@@ -1,7 +1,7 @@
-"""A network that stays up, looked at: how busy all of its servers are, and one of them closely.
+"""Live data of a network: load of all servers, and one server in detail.
 
-Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs from journals. The servers of a network keep
-no journal; ``glance`` asks them.
+Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs from journals. Servers of a network have no
+journal; ``glance`` polls them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from brokerweb.networks.models import UP, Network
 from brokerweb.systems.registry import web_of
 
 KEPT = 8
-"""Networks that are followed at a time."""
+"""Maximum number of followed networks."""
 
 _networks: Following[tuple[str, int], Glance] = Following(KEPT)
 
 
 def frame(network: Network) -> dict[str, Any]:
-    """What its picture shows, as a frame of a run: ``{brokers, memory, load, totals}``.
+    """The data of its graph, as a frame of a run: ``{brokers, memory, load, totals}``.
 
-    Loads are those since the look before, some seconds ago; what is not known is left out.
+    Load is that since the previous poll, some seconds ago; unknown values are omitted.
     """
     states = [{name: row.get(name) for name in ("index", "state", "address", "restarts")} for row in network.brokers]
     told: dict[str, Any] = {}
@@ -37,25 +37,25 @@ def frame(network: Network) -> dict[str, Any]:
 
 
 def rows_of(network: Network, frame: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row for each broker of what ``frame`` found, with all that its supervisor says of it, its load and memory."""
+    """One row per broker of ``frame``, with the supervisor's report, load and memory."""
     loads = (frame.get("load") or {}).get("brokers") or []
     known = {row["index"] for row in network.brokers}
     return [row for row in merged(network.brokers, frame["memory"]["brokers"], loads) if row["index"] in known]
 
 
 def one_of(network: Network, index: int) -> dict[str, Any]:
-    """``{index, now}``, its row, and what its system says of it."""
+    """``{index, now}``, its row, and the data of its system."""
     now = next((row for row in rows_of(network, frame(network)) if row["index"] == index), {"index": index})
     return {"index": index, "now": now, **web_of(network.system).server_of_network(network, index)}
 
 
 def panel_of(network: Network, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What the panel shows of one of its servers, of what ``one_of`` found."""
+    """Context of the panel for a server, from the result of ``one_of``."""
     place = Place(
         part=f"{reverse('networks:broker', args=[network.pk, found['index']])}?part=now",
         json=f"/api/networks/{network.pk}/brokers/{found['index']}/",
         asks_again=True,
-        since="the network was started",
-        silent="It does not answer.",
+        since="the start of the network",
+        silent="The broker does not answer.",
     )
     return shown(place, found, web_of(network.system).detail_of_network(network, found))

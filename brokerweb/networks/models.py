@@ -1,4 +1,4 @@
-"""Hosts, and networks of brokers that stay up until they are stopped."""
+"""Hosts, and networks of brokers that run until they are stopped."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ class Host(models.Model):
     name = models.CharField(primary_key=True, max_length=100)
     heartbeat = models.DateTimeField()
     supervisor = models.JSONField(
-        default=dict, blank=True, help_text="pid, version and start of its supervisor; empty: none"
+        default=dict, blank=True, help_text="PID, version and start time of its supervisor; empty: none"
     )
-    problem = models.TextField(blank=True, help_text="What keeps this host from running brokers, if anything")
+    problem = models.TextField(blank=True, help_text="Problem that prevents this host from running brokers, if any")
     cores = models.PositiveIntegerField(default=0)
     memory_bytes = models.PositiveBigIntegerField(default=0)
     version = models.CharField(max_length=40, blank=True)
@@ -32,7 +32,7 @@ class Host(models.Model):
 
     @property
     def alive(self) -> bool:
-        """Whether its worker was heard of lately."""
+        """Whether its worker sent a heartbeat recently."""
         return (timezone.now() - self.heartbeat).total_seconds() < django_settings.WORKER_MISSING_SECONDS
 
 
@@ -46,9 +46,9 @@ class NetworkState(models.TextChoices):
 
 
 UP = (NetworkState.RUNNING, NetworkState.DEGRADED)
-"""Its brokers answer, or those that are left."""
+"""All or the remaining brokers answer."""
 DOWN = (NetworkState.STOPPED, NetworkState.FAILED)
-"""Nothing of it runs."""
+"""No process runs."""
 
 
 class Desired(models.TextChoices):
@@ -57,13 +57,13 @@ class Desired(models.TextChoices):
 
 
 class Network(models.Model):
-    """A topology deployed: what is desired of it, and what its supervisor last saw."""
+    """A deployed topology: its desired state, and the state its supervisor last observed."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
     topology = models.ForeignKey(Topology, on_delete=models.PROTECT, related_name="networks")
     system = models.CharField(max_length=40, default=FIRST, editable=False)
-    deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as they were deployed")
+    deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as deployed")
     settings = models.JSONField(default=dict, blank=True, help_text="Settings of every broker")
     seed = models.PositiveBigIntegerField(default=0)
     desired = models.CharField(max_length=10, choices=Desired, default=Desired.RUNNING)
@@ -71,12 +71,12 @@ class Network(models.Model):
     reason = models.TextField(blank=True, editable=False)
     host = models.CharField(max_length=100, blank=True)
     epoch = models.PositiveIntegerField(
-        default=1, editable=False, help_text="Grows with every start; fences off older ones"
+        default=1, editable=False, help_text="Increases with every start; fences off older ones"
     )
     brokers = models.JSONField(default=list, editable=False, help_text="Each broker as last observed")
     owner = models.ForeignKey(django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
-    changed = models.DateTimeField(default=timezone.now, editable=False, help_text="When its state last changed")
+    changed = models.DateTimeField(default=timezone.now, editable=False, help_text="Time of the last state change")
 
     class Meta:
         ordering = ["-created"]
@@ -87,12 +87,12 @@ class Network(models.Model):
 
 
 class RestartOrder(models.Model):
-    """A broker that an operator wants restarted; gone once its supervisor has started another process in its place."""
+    """A request to restart a broker; deleted once its supervisor has started another process."""
 
     network = models.ForeignKey(Network, on_delete=models.CASCADE, related_name="restart_orders")
-    broker = models.PositiveIntegerField(help_text="Its index")
-    restarts = models.PositiveIntegerField(help_text="How often it had been restarted when it was ordered")
-    by = models.CharField(max_length=150, blank=True, help_text="Who ordered it")
+    broker = models.PositiveIntegerField(help_text="Index of the broker")
+    restarts = models.PositiveIntegerField(help_text="Number of restarts when it was requested")
+    by = models.CharField(max_length=150, blank=True, help_text="User who requested it")
     created = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The number of a broker, as addresses, forms and REST spell it: read here, and held to the brokers of its network."""
+"""Parses and validates a broker index from URLs, forms and REST."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from brokerweb.networks.models import Network
 from overlay.core.errors import InvalidSetting
 
 DIGITS = 7
-"""More than any network has brokers."""
+"""Exceeds the size of any network."""
 
 
 def known(network: Network, index: int, field: str = "broker") -> int:
-    """``index``, where the network has such a broker. Raises ``InvalidSetting``."""
+    """``index``, if the network has such a broker. Raises ``InvalidSetting``."""
     if not 0 <= index < network.deployed["brokers"]:
         raise InvalidSetting(field, f"must be from 0 to {network.deployed['brokers'] - 1}, not {index}")
     return index
 
 
 def read(network: Network, text: str) -> int:
-    """The broker of ``network`` that ``text`` names. Raises ``InvalidSetting``."""
+    """The broker index in ``text``. Raises ``InvalidSetting``."""
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
         raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
     return known(network, int(text))
 
 
 def chosen(network: Network, text: str) -> int | None:
-    """The same; ``None`` where nothing is written, which is any broker."""
+    """The same; ``None`` (any broker) for empty text."""
     return read(network, text) if text else None

@@ -1,4 +1,4 @@
-"""Has networks deployed and stopped by tasks, at once; what becomes of no task, the reconciler finds in the rows."""
+"""Queues tasks that deploy and stop networks at once. The reconciler does the same from the rows if a task is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from brokerweb.networks.models import Desired, Network, NetworkState
 
 
 def settle(network: Network) -> None:
-    """Asks, once the row is written, for what is desired of a network."""
+    """After the commit, queue the task for a network's desired state."""
     task = "networks.deploy" if network.desired == Desired.RUNNING else "networks.stop"
     queue = f"host.{network.host}" if network.host else "default"
     if settings.REDIS_URL:
@@ -18,7 +18,7 @@ def settle(network: Network) -> None:
 
 
 def is_left_to_task(network: Network) -> bool:
-    """Whether a task was just asked to deploy or to stop it, and may still do it."""
+    """Whether a task was just queued for it and may still run."""
     is_asked = (network.state == NetworkState.STARTING and not network.brokers) or (
         network.state == NetworkState.STOPPING and network.desired == Desired.STOPPED
     )

@@ -1,11 +1,11 @@
-"""How a network answered and what its brokers took, over time: in a file of fixed size, the older the coarser.
+"""Time series of a network's probes, load and memory, in a ring file of fixed size with coarser steps for older data.
 
-Counterparts: ``probing`` measures and writes it, REST's ``series`` and the network's page read it; so a page opened
-late shows what an early one shows, and who measures may be started again. Known on the machine that has the directory.
+Counterparts: ``probing`` measures and writes, REST's ``series`` and the network's page read. Available on the host with
+the network's directory; the writer can be restarted.
 
 ::
 
-    var/networks/<id>/probes    for each tier, for each broker and for all of them: a ring of records
+   var/networks/<id>/probes    for each tier, for each broker and for all of them: a ring of records
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from telemetry.lake.storage import plain
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Records of ``step_s`` each, the newest ``slots`` of them."""
+    """A ring of the latest ``slots`` records of ``step_s`` each."""
 
     step_s: int
     slots: int
 
 
 TIERS = (Tier(5, 360), Tier(60, 1440))
-"""Half an hour by 5 s and a day by the minute: 65 kB for each broker."""
+"""30 minutes in steps of 5 s and one day in steps of 1 min: 65 kB per broker."""
 
 RECORD = np.dtype(
     [
-        ("at_s", "<u4"),  # when the step began, Unix time; of another time in the same slot it tells nothing
+        ("at_s", "<u4"),  # start of the step, Unix time; a slot with another time is outdated
         ("asked", "<u4"),
         ("answered", "<u4"),
-        ("p50_us", "<f4"),  # of the probes that were answered; not a number where none was
+        ("p50_us", "<f4"),  # of answered probes; NaN if none
         ("p95_us", "<f4"),
         ("load_per_s", "<f4"),
         ("cores", "<f4"),
@@ -50,11 +50,11 @@ RECORD = np.dtype(
 FIGURES = tuple(name for name in RECORD.names or () if name != "at_s")
 _UNKNOWN = {**dict.fromkeys(FIGURES, np.nan), "asked": 0, "answered": 0}
 LOOKS = ("load_per_s", "cores", "private_bytes")
-"""Figures that are looked at now and then, and not probed."""
+"""Figures that are polled less often than probes."""
 
 
 class Step:
-    """What was measured of one network in one step. Pure."""
+    """Measurements of one network in one step. Pure."""
 
     def __init__(self) -> None:
         self._asked: dict[int, int] = defaultdict(int)
@@ -62,19 +62,19 @@ class Step:
         self._looks: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
     def take_probe(self, broker: int, took_us: float | None) -> None:
-        """A probe of one broker; ``None`` if it was not answered in time."""
+        """Add a probe of one broker; ``None`` if not answered in time."""
         self._asked[broker] += 1
         if took_us is not None:
             self._took_us[broker].append(took_us)
 
     def take_look(self, broker: int, figures: Mapping[str, float | None]) -> None:
-        """What is known of ``LOOKS``."""
+        """Add polled values of ``LOOKS``."""
         for name in LOOKS:
             if (value := figures.get(name)) is not None:
                 self._looks[broker][name].append(value)
 
     def figures(self) -> dict[int | None, dict[str, float]]:
-        """By broker, and under ``None`` those of all: times of all probes, sums of loads and sizes."""
+        """Figures by broker, and under ``None`` of all: times of all probes, sums of loads and sizes."""
         brokers = sorted({*self._asked, *self._looks})
         found: dict[int | None, dict[str, float]] = {}
         for broker in brokers:
@@ -99,14 +99,14 @@ def _spread(asked: int, took_us: list[float]) -> dict[str, float]:
 
 
 class Probes:
-    """The file of one network with so many ``brokers``."""
+    """The ring file of a network with ``brokers`` brokers."""
 
     def __init__(self, path: Path, brokers: int) -> None:
         self._path = path
         self._rows = brokers + 1
 
     def write(self, tier: Tier, at_s: int, found: Mapping[int | None, Mapping[str, float]]) -> None:
-        """The figures of the step that began at ``at_s``. Raises ``OSError``, on a full disk too."""
+        """Write the figures of the step starting at ``at_s``. Raises ``OSError``, for example on a full disk."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _opened(self._path, os.O_RDWR | os.O_CREAT) as file:
             for broker, figures in found.items():
@@ -115,7 +115,9 @@ class Probes:
                 os.pwrite(file, record.tobytes(), self._place(tier, broker, at_s // tier.step_s % tier.slots))
 
     def read(self, tier: Tier, broker: int | None, now_s: float) -> dict[str, list[Any]]:
-        """``{t, asked, ...}``: Unix seconds and ``FIGURES`` of each step since the first known, ``None`` in gaps."""
+        """``{t, asked, ...}``: Unix seconds and ``FIGURES`` of each step since the first known one, ``None`` in
+        gaps.
+        """
         try:
             with _opened(self._path, os.O_RDONLY) as file:
                 data = os.pread(file, tier.slots * RECORD.itemsize, self._place(tier, broker, 0))

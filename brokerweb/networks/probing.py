@@ -1,9 +1,9 @@
-"""Measures the networks of this host: each second a ping to every broker, in each step a look at their load and memory.
+"""Probes the networks of this host: a ping to every broker each second, and load and memory in each step.
 
-It is a thread of ``manage.py livefeed``, which there is one of on each host. Not the supervisor, whose turns a thousand
-answers would delay, and every start of a broker with them; nor the web, of which there may be several, or none. When an
-answer came, the kernel says: how busy this process is does not show in the times. Brokers answer a ping at once, so a
-time is how long a broker took to come to it, and twice the way. A ring of brokers that search is not what is measured.
+Runs as a thread of ``manage.py livefeed``, of which each host has one. Rejected: the supervisor, because a thousand
+answers would delay the start of brokers; the web process, of which there may be several or none. The kernel timestamps
+answers, so the load of this process does not affect them. Brokers answer pings at once: the time is the broker's
+reaction time plus the round trip. Searches are not measured.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ log = logging.getLogger(__name__)
 
 ROUND_S = 1.0
 DEADLINE_S = 0.9
-"""For all pings of a round: a broker that takes longer does not answer."""
+"""Timeout of a round of pings."""
 _STAMPED = getattr(socket, "SO_TIMESTAMPNS", 35)
-"""Linux's number; the module of older Pythons does not name it."""
+"""Linux's constant, missing in older Python versions."""
 
 K = TypeVar("K", bound=Hashable)
 
 
 def probe_file(network: Network) -> Probes:
-    """Where the course of ``network`` is kept."""
+    """The file of the time series of ``network``."""
     return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", network.deployed["brokers"])
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
-    """How long each server took to answer a ping, µs; ``None`` where it did not. Whoever was not reached is left out.
+    """Response time of a ping by server, µs; ``None`` without an answer. Unreachable servers are omitted.
 
-    Each call has a port of its own, so that an answer to an earlier ping, which comes too late, is none to this one.
+    Each call uses a new port, so that a late answer to an earlier ping is not mistaken for one to this.
     """
     took: dict[K, float | None] = {}
     waiting, end = iter(brokers.items()), time.monotonic() + deadline_s
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
             sock.setsockopt(socket.SOL_SOCKET, _STAMPED, 1)
-        except OSError:  # another system: then it is known when this process came to it
-            log.debug("the kernel does not stamp datagrams here")
+        except OSError:  # not Linux: use the time at which this process reads the answer
+            log.debug("this kernel does not timestamp datagrams")
         while time.monotonic() < end and (some := dict(islice(waiting, AT_ONCE))):
             sent_ns: dict[Address, int] = {}
             for address in some.values():
                 try:
                     sent_ns[address] = time.time_ns()
                     sock.sendto(system.ping(sent_ns[address] // 1_000_000), address)
-                except OSError:  # no route to it, or no address of this family
+                except OSError:  # no route, or another address family
                     continue
             until = min(end, time.monotonic() + max(SILENCE_S, deadline_s / 2))
             heard_ns = dict(_heard(system, sock, set(sent_ns), until))
@@ -76,7 +76,7 @@ def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEA
 
 
 def _heard(system: System, sock: socket.socket, awaited: set[Address], until: float) -> Iterator[tuple[Address, int]]:
-    """Who answered, and when it came, Unix ns; until all have."""
+    """Answering servers with the arrival time, Unix ns, until all have answered."""
     while awaited and (left_s := until - time.monotonic()) > 0:
         if not select.select([sock], [], [], left_s)[0]:
             return
@@ -99,7 +99,7 @@ def _stamp(ancillary: list[tuple[int, int, bytes]]) -> int | None:
 
 
 class _Followed:
-    """One network between two steps."""
+    """The state of one network within a step."""
 
     def __init__(self, network: Network) -> None:
         self._file = probe_file(network)
@@ -121,7 +121,7 @@ class _Followed:
                 step.take_look(row["index"], {**load, "private_bytes": memories.get(row["index"])})
 
     def close_steps(self, now_s: float) -> None:
-        """Write down the steps that have ended by ``now_s``, Unix time. Raises ``OSError``."""
+        """Write the steps that ended before ``now_s``, Unix time. Raises ``OSError``."""
         for tier in TIERS:
             begins = int(now_s) // tier.step_s * tier.step_s
             before = self._began.setdefault(tier.step_s, begins)
@@ -131,7 +131,7 @@ class _Followed:
 
 
 class Prober:
-    """Follows the networks that are up on this host."""
+    """Probes the running networks of this host."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -139,7 +139,7 @@ class Prober:
         self._looked_in = -1
 
     def round(self) -> None:
-        """One ping to each broker, and a look where it is due."""
+        """One ping to each broker, and a poll of load and memory if due."""
         networks = {
             (network.pk, network.epoch): network for network in Network.objects.filter(host=self._host, state__in=UP)
         }
@@ -162,7 +162,7 @@ class Prober:
         is_due, self._looked_in = step != self._looked_in, step
         for key, followed in self._followed.items():
             followed.take(probes[key])
-            if is_due:  # no more often: a look reads what the system knows of each process
+            if is_due:  # not more often: it reads process data of every broker
                 followed.look(networks[key])
 
     @staticmethod
@@ -170,11 +170,11 @@ class Prober:
         try:
             followed.close_steps(time.time())
         except OSError as error:
-            log.warning("how a network answered was not written down: %s", error)
+            log.warning("probe results of a network were not written: %s", error)
 
 
 class Probing(threading.Thread):
-    """A round each second until the process ends."""
+    """A round each second until the process exits."""
 
     def __init__(self) -> None:
         super().__init__(name="probing", daemon=True)

@@ -1,4 +1,4 @@
-"""What can be done with networks and hosts. Pages, REST, the admin and tasks are doors to this."""
+"""Use cases of networks and hosts, called by pages, REST, the admin and tasks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
 NOT_RESTARTED = ("starting", "restarting", "stopped", "away")
-"""States in which a broker is on its way already, or is not wanted."""
+"""States in which a broker is already starting, or should not run."""
 
 
 def described(system: str = FIRST) -> tuple[SettingInfo, ...]:
-    """The settings of a network: those of a run, with another profile for a default."""
+    """The settings of a network: those of a run with another default profile."""
     chosen = SYSTEMS[system]
     return tuple(_of_network(chosen, info) if info.name == PROFILE else info for info in chosen.settings)
 
@@ -54,7 +54,7 @@ def deploy(
     seed: int = 0,
     owner: User | None = None,
 ) -> Network:
-    """A topology as a network that is to stay up. Its brokers start within seconds. Raises ``InvalidSetting``."""
+    """Deploy a topology as a network. Its brokers start within seconds. Raises ``InvalidSetting``."""
     chosen = system_of(system)
     document = topologies.document(topology)
     if sentences := topologies.problems(topology, must_connect=False):
@@ -65,7 +65,7 @@ def deploy(
         chosen.check(whole, None, document["brokers"])
     except InvalidSetting as error:
         raise InvalidSetting(f"settings.{error.field}", error.sentence) from None
-    with transaction.atomic():  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
+    with transaction.atomic():  # IMMEDIATE: of two concurrent requests, the second finds the name taken
         network = Network.objects.create(
             name=_free_name(name),
             topology=topology,
@@ -81,7 +81,7 @@ def deploy(
 
 
 def _free_name(name: str) -> str:
-    """``name`` if no network has it. Raises ``InvalidSetting``."""
+    """``name`` if it is free. Raises ``InvalidSetting``."""
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidSetting("name", "must be 1 to 100 printable characters")
@@ -91,7 +91,7 @@ def _free_name(name: str) -> str:
 
 
 def start(network: Network) -> Network:
-    """Brings a stopped or failed network up again; a running one is left alone."""
+    """Start a stopped or failed network; a running one is not changed."""
     ended = (*DOWN, NetworkState.STOPPING)
     Network.objects.filter(pk=network.pk, state__in=ended).update(
         desired=Desired.RUNNING,
@@ -108,9 +108,9 @@ def start(network: Network) -> Network:
 
 
 def stop(network: Network) -> Network:
-    """Stops a network; its brokers leave and end. A stopped one is left alone.
+    """Stop a network; its brokers leave and exit. A stopped one is not changed.
 
-    One that no host has claimed has no brokers, and nobody would see to its end: it is stopped at once.
+    A network that no host has claimed has no brokers and is stopped at once.
     """
     Network.objects.filter(pk=network.pk).exclude(state=NetworkState.STOPPED).update(
         desired=Desired.STOPPED,
@@ -125,19 +125,19 @@ def stop(network: Network) -> Network:
 
 
 def _forget_restarts(network: Network) -> None:
-    """Orders to restart a broker end with the brokers that they were given for."""
+    """Delete restart requests of brokers that no longer run."""
     network.restart_orders.all().delete()
 
 
 def restart_broker(network: Network, index: int, by: User | None = None) -> Network:
-    """Orders another process in the place of one broker, at its address; what it holds in memory is lost.
+    """Request the restart of one broker at its address; it loses the data in its memory.
 
-    Its host's worker passes the order on within a second. Raises ``NotPossible``; ``InvalidSetting`` for a broker that
-    the network does not have.
+    Its host's worker forwards the request within a second. Raises ``NotPossible``; ``InvalidSetting`` for an unknown
+    broker.
     """
     numbers.known(network, index, "index")
     if network.state not in UP:
-        raise NotPossible(f"This network is {network.state}, so none of its brokers can be restarted.")
+        raise NotPossible(f"This network is {network.state}; its brokers cannot be restarted.")
     if missing := worker_missing(network.host):
         raise NotPossible(f"Broker {index} cannot be restarted now. {missing}")
     row = network.brokers[index]
@@ -150,33 +150,33 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
 
 
 def restartable(network: Network) -> set[int]:
-    """The brokers that can be restarted now: those that are up, hang or were given up on."""
+    """Brokers that can be restarted now: running, hanging or failed ones."""
     if network.state not in UP:
         return set()
     return {row["index"] for row in network.brokers if row["state"] not in NOT_RESTARTED}
 
 
 def delete(network: Network) -> None:
-    """Deletes a network that is stopped. Raises ``NotPossible`` for one that is not."""
+    """Delete a stopped network. Raises ``NotPossible`` otherwise."""
     if network.state != NetworkState.STOPPED:
-        raise NotPossible(f"This network is {network.state}; stop it first.")
+        raise NotPossible(f"This network is {network.state}. Stop it first.")
     directory = Path(django_settings.VAR) / "networks" / network.pk
     network.delete()
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def worker_missing(name: str | None = None) -> str:
-    """A sentence if no worker keeps a heartbeat on the host ``name`` (or on any), else nothing."""
+    """An error message if no worker sends heartbeats on the host ``name`` (or on any); otherwise empty."""
     hosts = Host.objects.order_by("-heartbeat")
     newest = (hosts.filter(pk=name) if name else hosts).first()
     if newest is None:
-        return "No worker has answered yet; is make up running?"
+        return "No worker has answered yet. Is make up running?"
     if newest.alive:
         return ""
     silent = int((timezone.now() - newest.heartbeat).total_seconds())
-    return f"No worker has answered for {silent} s on host {newest.name}; is make up running?"
+    return f"No worker has answered for {silent} s on host {newest.name}. Is make up running?"
 
 
 def host_here() -> Host | None:
-    """The row of the host this process runs on, if its worker ever wrote one."""
+    """The row of this host, if its worker ever wrote one."""
     return Host.objects.filter(pk=django_settings.HOST_NAME).first()

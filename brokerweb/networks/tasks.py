@@ -1,4 +1,4 @@
-"""Celery's doors to networks: short, and harmless when done twice. What one returns stands in the worker's log."""
+"""Celery tasks of networks: short and idempotent. Return values appear in the worker's log."""
 
 from celery import shared_task
 

@@ -1,4 +1,4 @@
-"""Addresses of the pages of networks and hosts."""
+"""URLs of the pages of networks and hosts."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""Pages of networks and hosts: parse, call one service, show."""
+"""Pages of networks and hosts."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def new(request: HttpRequest) -> HttpResponse:
     sent = {"name": request.POST.get("name", ""), "topology": request.POST.get("topology", "")}
     try:
         if inputs.wrong:
-            raise InvalidSetting("settings", "some of them are wrong; see below")
+            raise InvalidSetting("settings", "some values are invalid; see below")
         topology = Topology.objects.filter(pk=sent["topology"]).first()
         if topology is None:
-            raise InvalidSetting("topology", "choose one")
+            raise InvalidSetting("topology", "select a topology")
         network = services.deploy(
             name=sent["name"],
             topology=topology,
@@ -78,7 +78,7 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
 
 @login_required
 def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
-    """The parts of the page that move: state, reason, brokers; or what is beside the picture while none is open."""
+    """The live parts of the page: state, reason, brokers; or the totals next to the graph."""
     network = get_object_or_404(Network, pk=network_id)
     if request.GET.get("part") == "totals":
         return render(request, "brokers/totals.html", {"system": network.system})
@@ -105,18 +105,18 @@ def _broker(network: Network, index: str) -> dict[str, Any] | None:
 
 @login_required
 def events(request: HttpRequest, network_id: str) -> HttpResponse:
-    """What happened to the network and its brokers; a part of its page that asks for itself."""
+    """Events of the network; a polled fragment of the page."""
     network = get_object_or_404(Network, pk=network_id)
     return render(request, "networks/events.html", {"network": network, "events": history.newest(network)})
 
 
 @login_required
 def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
-    """The part beside the picture for one broker; it asks for itself while it is open."""
+    """The panel of one broker; polled while it is open."""
     network = get_object_or_404(Network, pk=network_id)
     found = _broker(network, index)
     if found is None:
-        raise Http404("This network has no broker of this number.")
+        raise Http404("This network has no broker with this index.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
     return render(request, part, looking.panel_of(network, found))
 
@@ -139,7 +139,7 @@ def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpRes
     try:
         services.restart_broker(network, numbers.read(network, index), person(request))
     except InvalidSetting:
-        raise Http404("This network has no broker of this number.") from None
+        raise Http404("This network has no broker with this index.") from None
     except NotPossible as error:
         messages.error(request, str(error))
     else:

@@ -1,4 +1,4 @@
-"""Notifications in the admin: targets are switched and tested, what was delivered is looked at."""
+"""Notifications in the admin: targets can be enabled, disabled and tested; deliveries are read-only."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class TargetAdmin(LookedAt):
     def where(self, target: Target) -> str:
         return services.masked(target)
 
-    @admin.action(description="Send a test")
+    @admin.action(description="Send test")
     def test(self, request: HttpRequest, queryset: QuerySet[Target]) -> None:
         for target in queryset:
             services.test(target)
-        messages.success(request, "On their way; see the deliveries.")
+        messages.success(request, "Tests queued. See the deliveries.")
 
-    @admin.action(description="Switch on")
+    @admin.action(description="Enable")
     def switch_on(self, request: HttpRequest, queryset: QuerySet[Target]) -> None:
         self._switch(queryset, True)
 
-    @admin.action(description="Switch off")
+    @admin.action(description="Disable")
     def switch_off(self, request: HttpRequest, queryset: QuerySet[Target]) -> None:
         self._switch(queryset, False)
 

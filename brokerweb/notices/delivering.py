@@ -1,7 +1,7 @@
-"""Which delivery is tried when: of each target one at a time, side by side, so that none holds up another.
+"""Schedules deliveries: one at a time per target, targets in parallel, so that none blocks another.
 
-A delivery is a row; the task that carries it out may be lost with its queue and is asked for again. Whoever takes one
-up puts it off for longer than an attempt lasts, so two workers never send the same at once.
+A delivery is a row; a lost task is queued again. A worker that takes a delivery postpones it for longer than an attempt
+lasts, so two workers never send the same one at once.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from brokerweb.notices import payload, transport
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
 
 AGAIN_AFTER = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
-"""After the first, second, … attempt that failed; after the last of them it is given up."""
+"""Delays after the first, second, … failed attempt; after the last one the delivery is given up."""
 HELD = timedelta(seconds=60)
-"""For how long a delivery is somebody's who has taken it up."""
+"""Time for which a worker owns a delivery it has taken."""
 OFF_AFTER = 20
-"""Failures in a row after which a target is switched off."""
+"""Consecutive failures after which a target is disabled."""
 SIDE_BY_SIDE = 16
 SENDING = "Being sent."
 
@@ -33,12 +33,14 @@ def is_due(now: datetime) -> bool:
 
 
 def deliver_due(now: datetime | None = None) -> int:
-    """Tries the oldest delivery of each target that has one due; how many that were. Ends when all have."""
+    """Attempt the oldest due delivery of each target; returns their number when all have ended."""
     taken = _take(now or timezone.now())
     if taken:
         with ThreadPoolExecutor(max_workers=min(SIDE_BY_SIDE, len(taken))) as pool:
             on_the_way = {pool.submit(_sent, delivery): delivery for delivery in taken}
-            for sent in as_completed(on_the_way):  # each at once: what arrived is not sent again if this is broken off
+            for sent in as_completed(
+                on_the_way
+            ):  # written at once: a delivered notice is not sent again after an interruption
                 delivered, sentence = sent.result()
                 end(on_the_way[sent], delivered, sentence, timezone.now())
     return len(taken)
@@ -60,25 +62,25 @@ def _take(now: datetime) -> list[Delivery]:
 
 
 def _held(now: datetime) -> Sequence[str]:
-    """Targets to which something is being sent: first in line, and put off by whoever sends it."""
+    """Targets with a delivery in progress."""
     held = Delivery.objects.filter(state=DeliveryState.WAITING, due__gt=now, sentence=SENDING)
     return list(held.values_list("target", flat=True))
 
 
 def _sent(delivery: Delivery) -> tuple[bool, str]:
-    """Whether it arrived, and how it went."""
+    """Whether it was delivered, and the result."""
     try:
         return True, send(delivery)
     except transport.NotDelivered as error:
         return False, str(error)
     except Exception as error:  # noqa: BLE001  whatever a stranger's server makes a library say is no reason to stop
-        return False, f"It could not be sent: {error}."
+        return False, f"Sending failed: {error}."
     finally:
         connections.close_all()
 
 
 def send(delivery: Delivery) -> str:
-    """One attempt; how it went. Raises ``NotDelivered``."""
+    """One attempt; returns the result. Raises ``NotDelivered``."""
     target, notice = delivery.target, delivery.notice
     told = {
         "id": notice.pk,
@@ -98,7 +100,7 @@ def send(delivery: Delivery) -> str:
 
 
 def end(delivery: Delivery, delivered: bool, sentence: str, now: datetime) -> None:
-    """Writes down how an attempt went, and when the next one is."""
+    """Store the result of an attempt and the time of the next one."""
     mine = Delivery.objects.filter(pk=delivery.pk)
     target = Target.objects.filter(pk=delivery.target_id)
     if delivered:
@@ -112,7 +114,7 @@ def end(delivery: Delivery, delivered: bool, sentence: str, now: datetime) -> No
         mine.update(due=now + AGAIN_AFTER[delivery.attempts - 1], sentence=sentence)
     target.update(failures=F("failures") + 1)
     if target.filter(enabled=True, failures__gte=OFF_AFTER).update(
-        enabled=False, note=f"Switched off after {OFF_AFTER} failures in a row. The last: {sentence}"
+        enabled=False, note=f"Disabled after {OFF_AFTER} consecutive failures. The last: {sentence}"
     ):
         waiting = Delivery.objects.filter(target=delivery.target_id, state=DeliveryState.WAITING)
-        waiting.update(state=DeliveryState.FAILED, sentence="Its target was switched off.", ended_at=now)
+        waiting.update(state=DeliveryState.FAILED, sentence="The target was disabled.", ended_at=now)

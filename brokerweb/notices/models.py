@@ -1,4 +1,4 @@
-"""Who is told of what, and how telling them went."""
+"""Notification targets, notices and their deliveries."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Channel(models.TextChoices):
 
 
 class NoticeKind(models.TextChoices):
-    """What somebody can be told of."""
+    """Kinds of events to report."""
 
     RUN_FAILED = "run_failed", "A run failed"
     EXPERIMENT_FINISHED = "experiment_finished", "All runs of an experiment have ended"
@@ -34,21 +34,21 @@ class DeliveryState(models.TextChoices):
 
 
 class Target(models.Model):
-    """Somebody to be told: an e-mail address, or a program that listens at an http address."""
+    """A target: an e-mail address or the URL of a webhook."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
     channel = models.CharField(max_length=10, choices=Channel)
-    address = models.CharField(max_length=500, help_text="An e-mail address, or an http or https address")
-    secret = models.CharField(max_length=200, blank=True, help_text="Of a webhook: what it is signed with")
-    kinds = models.JSONField(default=list, help_text="Of what it is told")
+    address = models.CharField(max_length=500, help_text="An e-mail address, or an HTTP or HTTPS URL")
+    secret = models.CharField(max_length=200, blank=True, help_text="Key of a webhook's signature")
+    kinds = models.JSONField(default=list, help_text="Event kinds to report")
     enabled = models.BooleanField(default=True)
-    failures = models.PositiveIntegerField(default=0, editable=False, help_text="In a row")
-    note = models.TextField(blank=True, editable=False, help_text="Why it was switched off, if it was")
+    failures = models.PositiveIntegerField(default=0, editable=False, help_text="Consecutive failures")
+    note = models.TextField(blank=True, editable=False, help_text="Reason it was disabled, if any")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
     since = models.DateTimeField(
-        default=timezone.now, editable=False, help_text="It is told of what happens from then on"
+        default=timezone.now, editable=False, help_text="Events from this time on are reported"
     )
 
     class Meta:
@@ -59,14 +59,14 @@ class Target(models.Model):
 
 
 class Notice(models.Model):
-    """Something that happened of which somebody wanted to be told. One of each key."""
+    """An event reported to at least one target. Unique by key."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     key = models.CharField(max_length=120, unique=True)
     kind = models.CharField(max_length=30, choices=NoticeKind)
     title = models.CharField(max_length=300)
     text = models.TextField(blank=True)
-    path = models.CharField(max_length=200, help_text="The page that shows it")
+    path = models.CharField(max_length=200, help_text="Path of its page")
     facts = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(default=timezone.now)
 
@@ -78,15 +78,15 @@ class Notice(models.Model):
 
 
 class Delivery(models.Model):
-    """One notice to one target."""
+    """The delivery of a notice to a target."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="deliveries")
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="deliveries")
     state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.WAITING)
     attempts = models.PositiveIntegerField(default=0)
-    due = models.DateTimeField(default=timezone.now, help_text="Not tried before; while it is tried, tried again then")
-    sentence = models.TextField(blank=True, help_text="How the last attempt went")
+    due = models.DateTimeField(default=timezone.now, help_text="Time of the next attempt")
+    sentence = models.TextField(blank=True, help_text="Result of the last attempt")
     created = models.DateTimeField(default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,4 +1,4 @@
-"""What a webhook is sent, and how it is signed. Pure; ``docs/operating.md`` documents it."""
+"""Body and signature of webhooks. Pure; documented in ``docs/operating.md``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def body(notice: Mapping[str, Any], public_url: str) -> bytes:
 
 
 def headers(data: bytes, event: str, delivery: str, secret: str, version: str) -> dict[str, str]:
-    """Those that go with ``data``; signed if there is a secret."""
+    """HTTP headers for ``data``; with a signature if there is a secret."""
     found = {
         "Content-Type": "application/json",
         "User-Agent": f"Waxwing/{version}",

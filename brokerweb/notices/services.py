@@ -1,4 +1,4 @@
-"""What can be done with targets of notifications. Pages, REST, the admin and tasks are doors to this."""
+"""Use cases of notification targets, called by pages, REST, the admin and tasks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from overlay.core.errors import InvalidSetting
 
 MOST_TARGETS = 50
 KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)
-"""What a target can choose from."""
+"""Event kinds available to targets."""
 
 
-@transaction.atomic  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
+@transaction.atomic  # IMMEDIATE: of two concurrent requests, the second finds the name taken
 def create(
     *, name: str, channel: str, address: str, kinds: Sequence[str], secret: str = "", owner: User | None = None
 ) -> Target:
-    """A new target. Raises ``InvalidSetting``."""
+    """Create a target. Raises ``InvalidSetting``."""
     if Target.objects.count() >= MOST_TARGETS:
-        raise InvalidSetting("name", f"there are {MOST_TARGETS} targets already; delete one first")
+        raise InvalidSetting("name", f"the limit of {MOST_TARGETS} targets is reached; delete one first")
     target = Target(owner=owner)
     _set(target, {"name": name, "channel": channel, "address": address, "kinds": list(kinds), "secret": secret})
     target.save()
@@ -38,11 +38,11 @@ def create(
 
 @transaction.atomic
 def change(target: Target, changes: Mapping[str, Any], seen: str = "") -> Target:
-    """Other fields: name, address, kinds, enabled, and a secret where one is given.
+    """Change fields: name, address, kinds, enabled, and the secret if given.
 
-    Raises ``InvalidSetting``, and ``Outdated`` where it is another than the one ``seen``.
+    Raises ``InvalidSetting``, and ``Outdated`` if the target differs from ``seen``.
     """
-    target.refresh_from_db()  # what was delivered since it was read counts failures, and may have switched it off
+    target.refresh_from_db()  # deliveries since it was read may have counted failures and disabled it
     stale.check(seen, stored(target))
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     _set(target, {**fields, "secret": target.secret, **{k: v for k, v in changes.items() if k != "enabled"}})
@@ -55,7 +55,7 @@ def change(target: Target, changes: Mapping[str, Any], seen: str = "") -> Target
 
 
 def stored(target: Target) -> dict[str, Any]:
-    """What its form shows; of its secret, whether there is one."""
+    """The values shown in its form; only whether it has a secret."""
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     return {**fields, "signed": bool(target.secret)}
 
@@ -74,9 +74,9 @@ def _set(target: Target, fields: Mapping[str, Any]) -> None:
         raise InvalidSetting("secret", "must be at most 200 printable characters")
     kinds = fields["kinds"]
     if wrong := [kind for kind in kinds if kind not in KINDS]:
-        raise InvalidSetting("kinds", f"must be of {', '.join(KINDS)}, not {str(wrong[0])!r:.40}")
+        raise InvalidSetting("kinds", f"must be among {', '.join(KINDS)}, not {str(wrong[0])!r:.40}")
     if not kinds:
-        raise InvalidSetting("kinds", "choose at least one")
+        raise InvalidSetting("kinds", "select at least one")
     target.name, target.channel, target.address, target.secret = name, channel, address, secret
     target.kinds = [kind for kind in KINDS if kind in kinds]
 
@@ -92,7 +92,7 @@ def check_email(address: str) -> None:
 
 
 def check_url(address: str) -> None:
-    """Raises ``InvalidSetting``. A name is looked up, and its addresses are checked, each time something is sent."""
+    """Raises ``InvalidSetting``. Host names are resolved and checked at each delivery."""
     if len(address) > 500:
         raise InvalidSetting("address", "is longer than 500 characters")
     try:
@@ -101,9 +101,9 @@ def check_url(address: str) -> None:
     except ValueError:
         is_good = False
     if not is_good or not address.isascii() or not address.isprintable() or " " in address:
-        raise InvalidSetting("address", f"must begin with http:// or https:// and name a host, not {address!r:.60}")
+        raise InvalidSetting("address", f"must begin with http:// or https:// and have a host, not {address!r:.60}")
     if parts.username or parts.password:
-        raise InvalidSetting("address", "must not hold a user name or password; use the secret")
+        raise InvalidSetting("address", "must not contain a user name or password; use the secret")
     try:
         check_host(parts.hostname or "")
     except NotDelivered as refused:
@@ -111,24 +111,24 @@ def check_url(address: str) -> None:
 
 
 def delete(target: Target) -> None:
-    """Deletes it, and what is known of its deliveries."""
+    """Delete the target and its deliveries."""
     target.delete()
 
 
 def test(target: Target) -> Delivery:
-    """A notice that says that it is a test, to this target alone, even if it is switched off."""
+    """Send a test notice to this target, even if it is disabled."""
     notice = Notice.objects.create(
         key=f"test:{new_id()}",
         kind=NoticeKind.TEST,
-        title="A test of Waxwing's notifications",
-        text=f"This target is called {target.name}. Nothing has happened.",
+        title="Test of Waxwing notifications",
+        text=f"This is a test of the target {target.name}.",
         path="/notifications/",
     )
     return Delivery.objects.create(target=target, notice=notice)
 
 
 def masked(target: Target) -> str:
-    """Its address for whoever may only look: what stands in the path of a webhook is often a password."""
+    """Its address for read-only accounts: the path of a webhook often contains a secret."""
     if target.channel == Channel.EMAIL:
         return target.address
     parts = urlsplit(target.address)

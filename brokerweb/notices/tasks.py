@@ -1,4 +1,4 @@
-"""Celery's doors to notifications."""
+"""Celery tasks of notifications."""
 
 import logging
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(soft_time_limit=20, time_limit=30)
 def look_after() -> None:
-    """Sees what happened, and has what is due delivered."""
+    """Detects events and queues due deliveries."""
     now = timezone.now()
     watching.look(now)
     watching.forget(now)
@@ -21,10 +21,10 @@ def look_after() -> None:
         try:
             deliver.apply_async(expires=30)
         except OperationalError as error:
-            log.warning("deliveries could not be queued and will be asked for again: %s", error)
+            log.warning("deliveries could not be queued; retrying later: %s", error)
 
 
 @shared_task(soft_time_limit=60, time_limit=90)
 def deliver() -> None:
-    """Tries what is due."""
+    """Attempts due deliveries."""
     delivering.deliver_due()

@@ -1,7 +1,7 @@
-"""Sends one notice: a POST that follows nothing and ends in time, or an e-mail. Raises ``NotDelivered``.
+"""Sends one notice, as a bounded HTTP POST without redirects or as an e-mail. Raises ``NotDelivered``.
 
-A host's name is looked up once, and the addresses that were found are checked and connected to: a name that means
-another address a moment later changes nothing.
+A host name is resolved once; the resulting addresses are checked and used for the connection, so that a later DNS
+change has no effect (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from brokerweb.notices.reachable import refusal
 
 MAIL_EXAMPLE = "EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
 READ_BYTES = 300
-"""Of an answer that is not wanted: what its writer says of why."""
+"""Bytes read of an error response."""
 MOST_WORDS = 200
-"""Characters of that, and of the phrase beside a status, that are kept."""
+"""Characters kept of an error response and of its status phrase."""
 PORTS = {"http": 80, "https": 443}
 
 
 class NotDelivered(Exception):
-    """It did not arrive, in a sentence."""
+    """Delivery failed; the message gives the reason."""
 
 
 def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -> str:
-    """Posts to an http or https address; what was answered, in a sentence. Redirects are not followed."""
+    """POST to an HTTP or HTTPS URL; returns the result as a sentence. Redirects are not followed."""
     parts = urlsplit(url)
     connection = _Connection(parts.scheme, parts.hostname or "", parts.port, time_out_s)
-    # The time-out of a socket is of each read: whoever answers a byte every few seconds would hold the sender for ever.
+    # A socket's timeout applies to each read: a server that sends a byte every few seconds would block the sender.
     cut = threading.Event()
     end = threading.Timer(time_out_s, _cut, (connection, cut))
     end.daemon = True
@@ -58,10 +58,10 @@ def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -
 
 
 class _Connection(http.client.HTTPConnection):
-    """One that is made within its time-out, however many addresses a host has and however slowly it greets."""
+    """A connection with a timeout for all addresses and the handshake together."""
 
     def __init__(self, scheme: str, host: str, port: int | None, time_out_s: float) -> None:
-        # Without a port the library would read one out of an IPv6 address.
+        # Without a port, the library would parse one from an IPv6 address.
         super().__init__(host, port or PORTS[scheme], timeout=time_out_s)
         self.default_port = PORTS[scheme]
         self._until = time.monotonic() + time_out_s
@@ -81,13 +81,13 @@ class _Connection(http.client.HTTPConnection):
                     raise
         self.sock.settimeout(self.timeout)
         if self._tls is not None:
-            # Greeted once it can be cut: whoever sends a byte of the greeting now and then would hold the sender, too.
+            # The TLS handshake can be aborted, too: a server could send it byte by byte.
             self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
             self.sock.do_handshake()
 
 
 def _permitted(host: str, port: int) -> list[Any]:
-    """What ``getaddrinfo`` finds, of addresses where webhooks may be sent. Raises ``NotDelivered`` where none is."""
+    """The addresses from ``getaddrinfo`` that webhooks may reach. Raises ``NotDelivered`` if there are none."""
     places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     refused = {str(place[4][0]): refusal(str(place[4][0]), settings.WEBHOOK_NETWORKS) for place in places}
     permitted = [place for place in places if not refused[str(place[4][0])]]
@@ -97,12 +97,12 @@ def _permitted(host: str, port: int) -> list[Any]:
 
 
 def check_host(host: str) -> None:
-    """Refuses a host that is spelt as an address, in any notation, at once. Raises ``NotDelivered``.
+    """Refuses a numeric host, in any notation, at once. Raises ``NotDelivered``.
 
-    What a name means is looked up each time that something is sent there.
+    Names are resolved at each delivery.
     """
     if "%" in host:
-        raise NotDelivered("a network interface cannot be named in the address: whatever needs one is link-local")
+        raise NotDelivered("the address must not name a network interface: such addresses are link-local")
     with suppress(OSError, UnicodeError):
         for place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST):
             if why := refusal(str(place[4][0]), settings.WEBHOOK_NETWORKS):
@@ -121,47 +121,47 @@ def _told(status: int, reason: str, said: str) -> str:
     if 200 <= status < 300:
         return f"Answered {answered}."
     if 300 <= status < 400:
-        raise NotDelivered(f"Answered {answered}: redirects are not followed; give the address it leads to.")
+        raise NotDelivered(f"Answered {answered}. Redirects are not followed; use the final URL.")
     words = _plain(said)
     raise NotDelivered(f"Answered {answered}{': ' + words if words else '.'}")
 
 
 def _plain(said: str) -> str:
-    """What somebody else's program says, short enough and fit to be shown."""
+    """Text of a foreign server, shortened and sanitised."""
     return " ".join("".join(one if one.isprintable() else " " for one in said).split())[:MOST_WORDS]
 
 
 def _why(error: Exception) -> str:
-    """As a sentence."""
+    """The error as a sentence."""
     if isinstance(error, ssl.SSLError):
-        return f"Its certificate or TLS was not accepted: {error.reason or error}."
-    return f"It could not be reached: {_in_words(error)}."
+        return f"TLS or certificate error: {error.reason or error}."
+    return f"Connection failed: {_in_words(error)}."
 
 
 def _in_words(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
-        return "its name is not known"
+        return "unknown host name"
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error) or type(error).__name__
 
 
 def mail_missing() -> str:
-    """What has to be set before e-mail goes out; empty where it is."""
+    """An error message if no mail server is configured; otherwise empty."""
     if settings.EMAIL_HOST or not settings.EMAIL_BACKEND.endswith("smtp.EmailBackend"):
         return ""
-    return f"No mail server is set: start Waxwing with {MAIL_EXAMPLE}"
+    return f"No mail server is configured. Start Waxwing with {MAIL_EXAMPLE}"
 
 
 def mail(address: str, subject: str, text: str) -> str:
-    """Sends an e-mail; how it went, in a sentence."""
+    """Send an e-mail; returns the result as a sentence."""
     if missing := mail_missing():
         raise NotDelivered(f"{missing}.")
     try:
         with get_connection(timeout=settings.EMAIL_TIMEOUT) as connection:
             EmailMessage(subject, text, settings.DEFAULT_FROM_EMAIL, [address], connection=connection).send()
     except smtplib.SMTPRecipientsRefused:
-        raise NotDelivered("The mail server does not take mail for this address.") from None
+        raise NotDelivered("The mail server refused this address.") from None
     except smtplib.SMTPAuthenticationError:
-        raise NotDelivered("The mail server did not accept the user name and password of EMAIL_URL.") from None
+        raise NotDelivered("The mail server refused the user name and password of EMAIL_URL.") from None
     except (smtplib.SMTPException, OSError) as error:
-        raise NotDelivered(f"The mail server could not be used: {_in_words(error)}.") from None
-    return "The mail server took it."
+        raise NotDelivered(f"Mail server error: {_in_words(error)}.") from None
+    return "Accepted by the mail server."

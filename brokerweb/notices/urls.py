@@ -1,4 +1,4 @@
-"""Addresses of the pages of notifications."""
+"""URLs of the pages of notifications."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""Pages of notifications: parse, call one service, show."""
+"""Pages of notifications."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def deliveries(request: HttpRequest) -> HttpResponse:
-    """The part of the page that moves while something is on its way."""
+    """The live part of the page while deliveries are in progress."""
     return render(request, "notices/deliveries.html", _deliveries())
 
 
@@ -68,7 +68,7 @@ def new(request: HttpRequest) -> HttpResponse:
         target = services.create(**sent, owner=person(request))
     except InvalidSetting as error:
         return _form(request, sent, error=error)
-    messages.success(request, f"{target.name} is told from now on. Send it a test to see that it hears.")
+    messages.success(request, f"Added {target.name}. Send a test to check it.")
     return redirect("notifications")
 
 
@@ -92,7 +92,7 @@ def edit(request: HttpRequest, target_id: str) -> HttpResponse:
 
 
 def _in_words(fields: Mapping[str, Any]) -> dict[str, str]:
-    """What a target's fields say, as its form does."""
+    """A target's fields as text."""
     channel, kinds = (
         dict(Channel.choices).get(fields["channel"], ""),
         [label for kind, label in KINDS if kind in fields["kinds"]],
@@ -117,7 +117,7 @@ def _form(
     error: InvalidSetting | None = None,
     newer: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """``newer`` where others had changed the target: what is stored by now in fields that differ."""
+    """``newer`` has the stored values of fields that differ, if the target changed meanwhile."""
     context = {
         "sent": sent,
         "target": target,
@@ -134,7 +134,7 @@ def _form(
 
 @changes
 def switch(request: HttpRequest, target_id: str) -> HttpResponse:
-    """On, or off; on again it is told of what happens from then on."""
+    """Enable or disable; once enabled again, later events are reported."""
     services.change(get_object_or_404(Target, pk=target_id), {"enabled": request.POST.get("enabled") == "yes"})
     return redirect("notifications")
 
@@ -143,7 +143,7 @@ def switch(request: HttpRequest, target_id: str) -> HttpResponse:
 def test(request: HttpRequest, target_id: str) -> HttpResponse:
     target = get_object_or_404(Target, pk=target_id)
     services.test(target)
-    messages.success(request, f"A test is on its way to {target.name}; how it goes is told below.")
+    messages.success(request, f"Test sent to {target.name}. The result appears below.")
     return redirect("notifications")
 
 

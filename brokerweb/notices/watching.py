@@ -1,7 +1,7 @@
-"""Sees what happened that somebody wants to be told of, and writes it down once for each who does.
+"""Detects events from rows and creates notices, once for each interested target.
 
-Rows are looked at every few seconds, so nothing that changes one needs to know of notifications, and what happened
-while Redis was away is seen all the same. A key makes a notice of it once, whoever looks and how often.
+Rows are read every few seconds, so code that changes them need not know of notifications, and events during a Redis
+outage are not missed. A unique key prevents duplicates.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from overlay.experiment.whatif import in_words
 from telemetry.formatting import percent, size
 
 LOOK_BACK = timedelta(minutes=15)
-"""What happened earlier is no news: a house that was down for longer did nothing meanwhile."""
+"""Maximum age of reported events."""
 READ = 500
-"""Rows of a kind that are looked at."""
+"""Maximum number of rows read per kind."""
 SPELL_S = 600
-"""Of the runs of an experiment that fail one after the other only the first in so long is told of; the notice that
-says that all have ended counts them. So it is with a network whose brokers come and go."""
+"""Of several failures of one experiment within this time, only the first is reported; the notice of its end counts
+them. The same applies to a network with unstable brokers.
+"""
 KEEP_DAYS = 30
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Something that happened."""
+    """A detected event."""
 
     key: str
     kind: NoticeKind
@@ -47,7 +48,7 @@ class Seen:
 
 
 def look(now: datetime) -> int:
-    """Writes down what happened lately and was not seen yet, for every target that wants it; how many that were."""
+    """Create notices of recent events for every interested target; returns their number."""
     targets = list(Target.objects.filter(enabled=True))
     if not targets:
         return 0
@@ -61,12 +62,12 @@ def look(now: datetime) -> int:
 
 @transaction.atomic
 def _write(seen: Seen, targets: Sequence[Target]) -> int:
-    """A notice, unless another look wrote it first, and its deliveries; both or neither, or nobody would be told."""
+    """Create a notice, unless it exists, and its deliveries, in one transaction."""
     facts = {"title": seen.title[:300], "text": seen.text, "path": seen.path, "facts": seen.facts, "at": seen.at}
     notice, is_new = Notice.objects.get_or_create(key=seen.key, defaults={"kind": seen.kind, **facts})
     if not is_new:
         return 0
-    there = set(Target.objects.filter(enabled=True).values_list("pk", flat=True))  # some may be gone by now
+    there = set(Target.objects.filter(enabled=True).values_list("pk", flat=True))  # some may have been deleted
     wanted = [target for target in targets if target.pk in there and seen.kind in target.kinds]
     told = [target for target in wanted if target.since <= seen.at]
     Delivery.objects.bulk_create(Delivery(target=target, notice=notice) for target in told)
@@ -74,7 +75,7 @@ def _write(seen: Seen, targets: Sequence[Target]) -> int:
 
 
 def forget(now: datetime) -> None:
-    """Notices of a month ago, with what is known of their deliveries."""
+    """Delete notices older than a month with their deliveries."""
     old = Notice.objects.filter(at__lt=now - timedelta(days=KEEP_DAYS))
     old.exclude(deliveries__state=DeliveryState.WAITING).delete()
 
@@ -107,7 +108,7 @@ def _failed_runs(since: datetime, now: datetime) -> Iterator[Seen]:
         if key not in told and run.ended_at:
             told.add(key)
             facts = {"run": run.pk, "experiment": run.experiment_id, "reason": run.reason}
-            reason = run.reason or "It did not say why."
+            reason = run.reason or "No reason given."
             title = f"{_name(run)} failed"
             yield Seen(key, NoticeKind.RUN_FAILED, run.ended_at, title, reason, f"/runs/{run.pk}/", facts)
 
@@ -124,7 +125,7 @@ def _broken_thresholds(since: datetime, now: datetime) -> Iterator[Seen]:
             said = [
                 f"{one.get('text', '')} ({one['why']})" if one.get("why") else one.get("text", "") for one in broken
             ]
-            text = f"It did not hold: {'; '.join(said)}."
+            text = f"Thresholds broken: {'; '.join(said)}."
             yield Seen(key, NoticeKind.THRESHOLDS_BROKEN, run.ended_at, title, text, f"/runs/{run.pk}/", facts)
 
 
@@ -181,10 +182,10 @@ def _unwell_networks(since: datetime, now: datetime) -> Iterator[Seen]:
 
 
 def _full_disk(since: datetime, now: datetime) -> Iterator[Seen]:
-    """Once a day."""
+    """Reported once a day."""
     found = disk()
     if found.is_nearly_full:
-        text = f"{size(found.free)} of {size(found.total)} are free."
+        text = f"{size(found.free)} of {size(found.total)} free."
         facts = {"free_bytes": found.free, "total_bytes": found.total}
         title = f"The disk is {percent(found.used_share)} full"
         yield Seen(f"disk:{now:%Y-%m-%d}", NoticeKind.DISK_NEARLY_FULL, now, title, text, "/storage/", facts)

@@ -1,8 +1,8 @@
-"""Whoever writes, writes alone, from the first statement of a transaction on: what ``BEGIN IMMEDIATE`` is to SQLite.
+"""Serialises writing transactions on PostgreSQL from their first statement, like ``BEGIN IMMEDIATE`` on SQLite.
 
-Services look and then decide ("is the name free? then it is mine"). On SQLite nobody else writes in between, and here
-an advisory lock says so, which goes with its transaction however that ends. Reading needs no lock. Rejected: isolation
-``SERIALIZABLE``, which tells one of two that it has to be done once more, so that every service would be a loop.
+Services check and then act ("is the name free? then take it"). On SQLite no other transaction writes in between; here
+an advisory lock, released with the transaction, guarantees it. Reads need no lock. Rejected: isolation level
+``SERIALIZABLE``, which requires every service to retry.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from psycopg.errors import UntranslatableCharacter
 from overlay.core.errors import InvalidSetting
 
 WRITERS_LOCK = 0x57415857494E47
-"""The number of the lock, of this database only: WAXWING in ASCII."""
+"""The lock's number, local to this database: WAXWING in ASCII."""
 _WRITES = ("INSERT", "UPDATE", "DELETE")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
-    """Empties tables with those that refer to them: knox leaves a table of tokens that no model of ours is."""
+    """Truncates tables with CASCADE, because of a table of knox without a model of ours."""
 
     def sql_flush(self, *args: Any, allow_cascade: bool = True, **kwargs: Any) -> list[str]:
         return super().sql_flush(*args, **{**kwargs, "allow_cascade": True})
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection of which each transaction begins by taking the lock."""
+    """A connection whose transactions start by acquiring the lock."""
 
     ops_class = DatabaseOperations
 
@@ -46,19 +46,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with self.wrap_database_errors, self.connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITERS_LOCK])
         except BaseException:
-            self.close()  # it is in no transaction and in no autocommit: the next statement opens another
+            self.close()  # outside a transaction without autocommit: the next statement opens one
             raise
 
 
 class HoldsNul(BadRequest, InvalidSetting):
-    """Text with the character NUL, which SQLite would keep and PostgreSQL keeps nowhere: 400 on every surface."""
+    """Text contains NUL, which SQLite accepts and PostgreSQL does not: 400 everywhere."""
 
     def __init__(self) -> None:
-        InvalidSetting.__init__(self, "text", "must not hold the character NUL")
+        InvalidSetting.__init__(self, "text", "must not contain the character NUL")
 
 
 def _alone(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-    """A writing statement outside a transaction becomes one of its own, which waits for its turn."""
+    """Runs a writing statement outside a transaction in its own transaction with the lock."""
     connection: DatabaseWrapper = context["connection"]
     try:
         if connection.in_atomic_block or not sql.startswith(_WRITES):

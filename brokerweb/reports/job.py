@@ -14,7 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from brokerweb.kit.disk import no_room, told_full
+from brokerweb.kit.disk import full_disk_message, no_room
 from brokerweb.kit.guarded import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
@@ -42,7 +42,7 @@ def compute(report_id: str) -> None:
         _end(report, ReportState.FAILED, reason=str(ended))
     except Exception as error:
         log.exception("report %s", report_id)
-        _end(report, ReportState.FAILED, reason=told_full(error) or f"The report could not be made: {error}")
+        _end(report, ReportState.FAILED, reason=full_disk_message(error) or f"The report could not be made: {error}")
 
 
 class _Ended(Exception):

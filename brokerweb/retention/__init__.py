@@ -1,7 +1,7 @@
-"""What is removed to make room, and when: of ended runs, reports and what is kept to simulate the same again.
+"""Retention: deletes files of ended runs, reports and cached simulations to free space.
 
-- ``removal``    what the policy removes, and removing it; ``services``: the policy, previews and figures of disk usage
-- ``views``      the page of storage
+- ``removal``    what the policy deletes, and the deletion; ``services``: the policy, previews and disk usage
+- ``views``      the storage page
 
-Its rows, and what each run takes, are in ``brokerweb.storage``, which knows neither runs nor reports.
+Its models are in ``brokerweb.storage``, which depends on neither runs nor reports.
 """

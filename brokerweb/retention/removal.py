@@ -1,6 +1,6 @@
-"""What is removed, when. A run's row says that its files are gone before they go: nobody is sent to what is not there.
+"""Deletes expired files. A run's row is marked before its files are deleted, so that no page links to missing files.
 
-Each turn does a bounded part; what is left, the next turn does.
+Each turn has a bounded amount of work; the next turn continues.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from brokerweb.storage.models import Footprint, Gauge, Policy, Removal
 from overlay.core.engines import LIVE, SIMULATED
 
 A_TURN = 100
-"""Runs, simulations and reports removed at a time, and runs weighed."""
+"""Items deleted, and runs measured, per turn."""
 WEIGH_AGAIN = timedelta(minutes=10)
 WEIGH_AT_LAST = timedelta(hours=1)
-"""After so long even beside a measurement, which reading directories disturbs a little."""
+"""After this time, disk usage is measured even during a run, which disturbs it a little."""
 CONSIDERED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What limits would remove."""
+    """The items that a policy deletes."""
 
     items: Sequence[Item]
 
@@ -60,14 +60,14 @@ class Plan:
 
 
 def removable() -> QuerySet[Run]:
-    """The ended runs whose files may go: nobody keeps them, no report is being made of them, no run waits for them."""
+    """Ended runs whose files may be deleted: not kept, and not needed by a report or another run."""
     awaited = Run.objects.filter(Q(compared_with=OuterRef("pk")) | Q(rerun_of=OuterRef("pk")), state__in=UNFINISHED)
     ended = Run.objects.filter(state__in=ENDED, kept=False, files_removed=None, ended_at__isnull=False)
     return ended.exclude(is_needed()).exclude(Exists(awaited))
 
 
 def plan(policy: Policy, now: datetime) -> Plan:
-    """What ``policy`` removes as of ``now``, in the order in which it goes. Removes nothing."""
+    """The items that ``policy`` deletes at ``now``, in order. Deletes nothing."""
     items = [
         *_runs(),
         *(_simulated() if policy.include_simulated else []),
@@ -85,7 +85,7 @@ def _runs() -> list[Item]:
 
 
 def _simulated() -> list[Item]:
-    """None while a simulated run waits or runs: it may be about to link what is kept."""
+    """Empty while a simulated run is queued or active: it may be about to use a cached result."""
     return [] if _is_simulating() else files.kept_simulations()
 
 
@@ -101,12 +101,12 @@ def _reports() -> list[Item]:
 
 
 def runs_bytes() -> int:
-    """Of all ended runs that were weighed."""
+    """Total size of all measured ended runs."""
     return Footprint.objects.aggregate(total=Sum("total_bytes"))["total"] or 0
 
 
 def apply(policy: Policy, now: datetime, by: User | None = None) -> Plan:
-    """Removes the first of what ``policy`` says; what was removed."""
+    """Delete the first items of the policy's plan; returns the deleted ones."""
     gone = [item for item in plan(policy, now).items[:A_TURN] if _remove(item, now)]
     done = Plan(gone)
     if gone:
@@ -117,7 +117,7 @@ def apply(policy: Policy, now: datetime, by: User | None = None) -> Plan:
 
 def _remove(item: Item, now: datetime) -> bool:
     if item.kind == "simulated":
-        with transaction.atomic():  # IMMEDIATE: nothing is launched between the question and the answer
+        with transaction.atomic():  # IMMEDIATE: no run is launched in between
             if _is_simulating():
                 return False
             files.set_aside(item.key)
@@ -127,13 +127,13 @@ def _remove(item: Item, now: datetime) -> bool:
         files.remove_report(item.key)
         Report.objects.filter(pk=item.key).update(html_path="")
         return True
-    with transaction.atomic():  # IMMEDIATE: no report is ordered between the question and the answer
+    with transaction.atomic():  # IMMEDIATE: no report is requested in between
         run = removable().filter(pk=item.key).first()
         if run is None:
             return False
         Run.objects.filter(pk=run.pk).update(files_removed=now)
         Footprint.objects.filter(pk=run.pk).update(removing=True)
-        note(run, "files removed", "By retention: its samples, journals, traces and messages. Its summary stays.")
+        note(run, "files removed", "By retention: samples, journals, traces and messages. The summary is kept.")
     _finish(run.pk)
     return True
 
@@ -145,7 +145,7 @@ def _finish(run: str) -> None:
 
 
 def weigh_runs() -> int:
-    """Weighs ended runs that nobody weighed yet; how many. A run that is the same again is another run."""
+    """Measure the disk usage of ended runs not measured yet; returns their number."""
     rows = Run.objects.filter(state__in=ENDED, footprint=None).order_by("ended_at").values_list("pk", flat=True)
     weighed = []
     for run in rows[:A_TURN]:
@@ -156,7 +156,7 @@ def weigh_runs() -> int:
 
 
 def gauge(now: datetime, *, force: bool = False) -> Gauge:
-    """What else lies under ``var/``; weighed again every ten minutes, unless that would disturb a measurement."""
+    """Measure the rest of ``var/`` every ten minutes, unless that would disturb a run."""
     kept = Gauge.objects.filter(pk=Gauge.ONLY).first()
     age = now - kept.at if kept else WEIGH_AT_LAST
     is_due = age >= WEIGH_AGAIN and (age >= WEIGH_AT_LAST or not _is_measuring())
@@ -177,9 +177,9 @@ def _is_measuring() -> bool:
 
 
 def turn(now: datetime | None = None) -> Plan:
-    """What the clock calls every minute."""
+    """Called every minute."""
     now = now or timezone.now()
-    files.remove_set_aside()  # what an earlier turn that was broken off left of it
+    files.remove_set_aside()  # rest of an interrupted turn
     weigh_runs()
     gauge(now)
     for run in Footprint.objects.filter(removing=True).values_list("pk", flat=True)[:A_TURN]:

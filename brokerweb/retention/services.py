@@ -1,4 +1,4 @@
-"""What can be done with what lies on the disk. Pages, REST, the admin and tasks are doors to this."""
+"""Use cases of disk usage and retention, called by pages, REST, the admin and tasks."""
 
 from __future__ import annotations
 
@@ -23,47 +23,47 @@ from overlay.core.errors import InvalidSetting
 
 SUGGESTED_DAYS = 90
 SUGGESTED_SHARE = 0.5
-"""Of the disk: what the files of runs may take, where nobody said."""
+"""Suggested share of the disk for files of runs."""
 GB = 1_000_000_000
 MOST_DAYS, MOST_GB = 36_500, 1_000_000.0
 BOOLEANS = ("include_simulated", "include_reports")
 
 
 @dataclass(frozen=True)
-class Report:
-    """How full it is and with what, in bytes."""
+class Usage:
+    """Disk usage by part, in bytes."""
 
     disk: Disk
     least_free: int
     run_bytes: int | None
     parts: dict[str, int]
-    """Of ``var/``, by name: runs, lake, simulated, reports, database, logs."""
+    """Parts of ``var/`` by name: runs, lake, simulated, reports, database, logs."""
     gauge: Gauge
     kept_runs: int
-    """Runs that retention passes by because somebody keeps them."""
+    """Runs kept by users, exempt from retention."""
     removed_runs: int
 
 
 def policy() -> Policy:
-    """What is kept how long, as it was set; with nothing set, nothing is removed."""
+    """The retention policy; by default nothing is deleted."""
     return Policy.objects.select_related("changed_by").filter(pk=Policy.ONLY).first() or Policy(pk=Policy.ONLY)
 
 
-def told() -> Report:
-    """How full it is now."""
+def usage() -> Usage:
+    """The current disk usage."""
     gauge = Gauge.objects.filter(pk=Gauge.ONLY).first() or Gauge(pk=Gauge.ONLY)
     sums = Footprint.objects.aggregate(runs=Sum("journal_bytes"), lake=Sum("lake_bytes"))
     parts = {"runs": sums["runs"] or 0, "lake": sums["lake"] or 0}
     parts |= {name: getattr(gauge, name) for name in ("simulated", "reports", "database", "logs")}
     kept = Run.objects.filter(kept=True).count()
     removed = Run.objects.filter(files_removed__isnull=False).count()
-    return Report(disk(), least_free(), run_bytes(), parts, gauge, kept, removed)
+    return Usage(disk(), least_free(), run_bytes(), parts, gauge, kept, removed)
 
 
 def read(body: Mapping[str, Any], before: Policy) -> Policy:
-    """``before`` with what ``body`` changes: max_days, max_gb, least_free_gb, include_simulated, include_reports.
+    """``before`` with the changes in ``body``: max_days, max_gb, least_free_gb, include_simulated, include_reports.
 
-    Numbers may be texts, as forms send them; ``None`` or an empty text is no limit. Raises ``InvalidSetting``.
+    Numbers may be strings, as in forms; ``None`` or an empty string means no limit. Raises ``InvalidSetting``.
     """
     after = Policy(
         pk=Policy.ONLY,
@@ -83,7 +83,7 @@ def read(body: Mapping[str, Any], before: Policy) -> Policy:
     if "least_free_gb" in body:
         least = _bytes("least_free_gb", body["least_free_gb"], 0.05)
         if least is None:
-            raise InvalidSetting("least_free_gb", "is required: with a full disk runs lose what they measure")
+            raise InvalidSetting("least_free_gb", "is required: runs on a full disk lose data")
         after.least_free_bytes = least
     for name in BOOLEANS:
         if name in body:
@@ -111,15 +111,15 @@ def _number(field: str, value: Any, low: float, high: float) -> float | None:
 
 
 def stored(limits: Policy) -> dict[str, Any]:
-    """What the form of the policy shows."""
+    """The values shown in the policy's form."""
     return {name: getattr(limits, name) for name in ("max_days", "max_bytes", "least_free_bytes", *BOOLEANS)}
 
 
-@transaction.atomic  # IMMEDIATE: nobody sets another policy between the look at it and the change
+@transaction.atomic  # IMMEDIATE: the policy cannot change between check and update
 def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> Policy:
-    """Sets what ``body`` names (see ``read``). What is due goes within minutes.
+    """Change the policy as in ``read``. Expired files are deleted within minutes.
 
-    Raises ``InvalidSetting``, and ``Outdated`` where the policy is another than the one ``seen``.
+    Raises ``InvalidSetting``, and ``Outdated`` if the policy differs from ``seen``.
     """
     stale.check(seen, stored(before := policy()))
     after = read(body, before)
@@ -129,24 +129,26 @@ def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> P
 
 
 def preview(body: Mapping[str, Any]) -> Plan:
-    """What the policy would remove now if it were changed like that. Raises ``InvalidSetting``."""
+    """The effect of a policy change. Raises ``InvalidSetting``."""
     return removal.plan(read(body, policy()), timezone.now())
 
 
 def apply_now(by: User | None = None) -> Plan:
-    """Removes what is due, at most a turn's worth; the rest goes by itself. Raises ``NotPossible`` without a limit."""
+    """Delete expired files, at most one turn's items; the rest follows automatically. Raises ``NotPossible`` without
+    a limit.
+    """
     limits = policy()
     if not limits.is_on:
-        raise NotPossible("Nothing is removed while neither an age nor a size is set.")
+        raise NotPossible("Nothing was deleted: no maximum age or size is set.")
     removal.weigh_runs()
     return removal.apply(limits, timezone.now(), by)
 
 
 def removed_sentence(run: Run) -> str:
-    """Why a run has no files any more; empty where it has."""
+    """The reason why a run has no files; empty if it has."""
     if run.files_removed is None:
         return ""
     return (
-        f"Its samples, journals, traces and messages were removed on {run.files_removed:%Y-%m-%d} by retention; "
-        "its summary, events and configuration stay."
+        f"Retention deleted its samples, journals, traces and messages on {run.files_removed:%Y-%m-%d}; "
+        "summary, events and configuration are kept."
     )

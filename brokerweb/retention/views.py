@@ -1,4 +1,4 @@
-"""Pages of what lies on the disk: parse, call one service, show."""
+"""The storage page."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from telemetry.formatting import count, size
 REMOVALS_SHOWN = 20
 TITLES = {
     "runs": ("Runs", "journals, traces and recorded messages"),
-    "lake": ("Samples", "what clients measured, as Parquet"),
-    "simulated": ("Kept simulations", "so that the same is not simulated twice"),
+    "lake": ("Samples", "samples of clients, as Parquet"),
+    "simulated": ("Cached simulations", "results of earlier simulations"),
     "reports": ("Reports", "their files"),
     "database": ("Database", "rows and summaries"),
     "logs": ("Logs", "of the processes"),
@@ -43,18 +43,18 @@ def _page(
     error: InvalidSetting | None = None,
     newer: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """``newer`` where others had changed the policy: what is stored by now in fields that differ."""
-    told, policy = services.told(), services.policy()
-    var = sum(told.parts.values())
+    """``newer`` has the stored values of fields that differ, if the policy changed meanwhile."""
+    usage, policy = services.usage(), services.policy()
+    var = sum(usage.parts.values())
     shown = [
         {"title": TITLES[name][0], "about": TITLES[name][1], "bytes": weight, "share": weight / var if var else 0}
-        for name, weight in told.parts.items()
+        for name, weight in usage.parts.items()
     ]
     context = {
-        "told": told,
+        "usage": usage,
         "parts": shown,
         "var_bytes": var,
-        "other_bytes": max(0, told.disk.total - told.disk.free - var),
+        "other_bytes": max(0, usage.disk.total - usage.disk.free - var),
         "policy": policy,
         "values": _values(policy) if sent is None else sent,
         "chosen": _chosen(policy) if sent is None else _booleans(sent),
@@ -62,7 +62,7 @@ def _page(
         "newer": newer,
         "seen": request.POST.get(stale.SEEN, "") if error else stale.mark(services.stored(policy)),
         "suggested_days": services.SUGGESTED_DAYS,
-        "suggested_gb": round(told.disk.total * services.SUGGESTED_SHARE / services.GB),
+        "suggested_gb": round(usage.disk.total * services.SUGGESTED_SHARE / services.GB),
         "removals": Removal.objects.select_related("by")[:REMOVALS_SHOWN],
     }
     return render(request, "storage/index.html", context, status=400 if error else 200 if newer is None else 409)
@@ -77,7 +77,7 @@ def _values(policy: Policy) -> dict[str, str]:
 
 
 def _newer(policy: Policy, sent: QueryDict) -> dict[str, str]:
-    """What is stored by now where something else was typed."""
+    """Stored values of fields with other input."""
     ticked = {True: "ticked", False: "not ticked"}
     stored = _values(policy) | {name: ticked[value] for name, value in _chosen(policy).items()}
     typed = {name: sent.get(name, "") for name in _values(policy)}
@@ -108,14 +108,14 @@ def change(request: HttpRequest) -> HttpResponse:
         return _page(request, request.POST, error)
     except Outdated:
         return _page(request, request.POST, newer=_newer(services.policy(), request.POST))
-    is_on = "What is due is removed within minutes." if policy.is_on else "Nothing is removed by itself."
+    is_on = "Expired files are deleted within minutes." if policy.is_on else "Nothing is deleted automatically."
     messages.success(request, f"Saved. {is_on}")
     return redirect("storage")
 
 
 @changes
 def preview(request: HttpRequest) -> HttpResponse:
-    """What the form, as it is filled in now, would remove."""
+    """Preview of the form's policy."""
     try:
         context: dict[str, Any] = {"plan": services.preview(_body(request.POST)), "limited": _limited(request.POST)}
     except InvalidSetting as error:
@@ -138,16 +138,16 @@ def apply(request: HttpRequest) -> HttpResponse:
 
 def _removed(plan: Plan) -> str:
     if not plan.items:
-        return "Nothing was due."
-    words = (("run", plan.runs), ("kept simulation", plan.simulated), ("report", plan.reports))
+        return "No files had expired."
+    words = (("run", plan.runs), ("cached simulation", plan.simulated), ("report", plan.reports))
     listed = [f"{count(number)} {word}{'s' if number != 1 else ''}" for word, number in words if number]
-    return f"Removed the files of {', '.join(listed)}: {size(plan.bytes)}."
+    return f"Deleted the files of {', '.join(listed)}: {size(plan.bytes)}."
 
 
 @changes
 def keep(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Has retention pass a run by, or not any more."""
+    """Exempts a run from retention, or no longer."""
     kept = request.POST.get("kept") == "yes"
     labels.set_kept(get_object_or_404(Run, pk=run_id), kept)
-    messages.success(request, "Kept: retention passes this run by." if kept else "Retention may remove its files.")
+    messages.success(request, "Kept: exempt from retention." if kept else "Retention may delete its files.")
     return redirect("runs:detail", run_id)

@@ -1,14 +1,14 @@
-"""The list of runs: which, in what order, with what columns, and what is done with many of them.
+"""The list of runs: filters, order, columns and bulk actions.
 
 ::
 
-    an address ── listing ──> filtering, columns ──> one query ──> the page, REST, ``manage.py runs``, a file
+   a URL ── listing ──> filtering, columns ──> one query ──> the page, REST, ``manage.py runs``, a file
 
-- ``fields``       what runs are filtered and sorted by; ``filtering``: the query of a filter
-- ``columns``      what a list shows; ``listing``: a whole list as its address says it; ``exports``: one to take away
-- ``bulk``         one thing done with many runs, planned first
-- ``saved_views``  lists under names
-- ``views``, ``bulk_views``  the doors
+- ``fields``       fields for filtering and sorting; ``filtering``: converts a filter to a query
+- ``columns``      the columns of a list; ``listing``: a list from its URL; ``exports``: a list as a file
+- ``bulk``         actions on many runs, with a preview
+- ``saved_views``  named lists
+- ``views``, ``bulk_views``  the pages
 
-REST and comparisons choose their runs by these too.
+REST and comparisons select runs with these, too.
 """

@@ -1,4 +1,4 @@
-"""One thing done with many runs: planned first, so that it can be shown, then carried out. Pages and REST share it."""
+"""Actions on many runs: planned for a preview, then applied. Shared by pages and REST."""
 
 from __future__ import annotations
 
@@ -23,46 +23,46 @@ from telemetry.formatting import counted, duration
 CANCEL, RERUN, TAG, UNTAG, KEEP, UNKEEP, DELETE = "cancel", "rerun", "tag", "untag", "keep", "unkeep", "delete"
 ACTIONS: Mapping[str, str] = {
     CANCEL: "Cancel",
-    RERUN: "Run again",
-    TAG: "Put a tag on",
-    UNTAG: "Take a tag off",
-    KEEP: "Keep from retention",
-    UNKEEP: "Leave to retention",
+    RERUN: "Rerun",
+    TAG: "Add tag",
+    UNTAG: "Remove tag",
+    KEEP: "Keep",
+    UNKEEP: "Stop keeping",
     DELETE: "Delete",
 }
-"""By name, as a button says it."""
+"""Button labels by name."""
 MOST_RUNS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an action would do with the runs that were chosen."""
+    """The effect of an action on the selected runs."""
 
     action: str
     tag: str
     chosen: int
     runs: tuple[str, ...]
-    """Those that it would change; of runs to cancel the last queued first, so that none begins meanwhile."""
+    """Runs it would change; when cancelling, the last queued first, so that none starts meanwhile."""
     states: Mapping[str, int]
-    """How many of these are in each state."""
+    """Number of these by state."""
     left: Mapping[str, int] = field(default_factory=dict)
-    """Why others of those chosen are left as they are, and how many."""
+    """Number of unchanged selected runs by reason."""
     estimated_s: float = 0.0
-    """What running them again takes, one after the other."""
+    """Estimated seconds to rerun them one at a time."""
 
     @property
     def sentence(self) -> str:
-        """``Cancel 14 runs: 12 queued, 2 measuring. 3 of those chosen have ended and are left.``"""
+        """``Cancel 14 runs: 12 queued, 2 measuring. 3 selected runs have ended and are skipped.``"""
         if not self.chosen:
-            return "No run is chosen."
+            return "No run is selected."
         if not self.runs:
-            return f"Nothing to do: {self._left_words()}"
+            return f"No changes: {self._left_words()}"
         states = ", ".join(f"{number:,} {state}" for state, number in self.states.items())
         said = [f"{self._does}: {states}."]
         if self.action == RERUN:
-            said.append(f"Each with its configuration and its seed, about {duration(self.estimated_s)} in all.")
+            said.append(f"Same configurations and seeds, about {duration(self.estimated_s)} in total.")
         if self.action == DELETE:
-            said.append("Their samples, journals, events and notes are lost. This cannot be undone.")
+            said.append("Samples, journals, events and notes are deleted. This cannot be undone.")
         if self.left:
             said.append(self._left_words())
         return " ".join(said)
@@ -72,42 +72,40 @@ class Plan:
         runs = counted(len(self.runs), "run")
         return {
             CANCEL: f"Cancel {runs}",
-            RERUN: f"Run {runs} again",
-            TAG: f"Put the tag {self.tag} on {runs}",
-            UNTAG: f"Take the tag {self.tag} off {runs}",
-            KEEP: f"Keep {runs} from retention",
-            UNKEEP: f"Leave {runs} to retention",
+            RERUN: f"Rerun {runs}",
+            TAG: f"Add the tag {self.tag} to {runs}",
+            UNTAG: f"Remove the tag {self.tag} from {runs}",
+            KEEP: f"Keep {runs}",
+            UNKEEP: f"Stop keeping {runs}",
             DELETE: f"Delete {runs}",
         }[self.action]
 
     @property
     def mark(self) -> str:
-        """Stands for these very runs, so that what is confirmed is what was shown."""
+        """A digest of these runs, so that the confirmation applies to the preview."""
         return blake2b("\n".join(sorted(self.runs)).encode(), digest_size=16).hexdigest()
 
     @property
     def button(self) -> str:
-        """What pressing does."""
+        """The button's label."""
         return self._does
 
     @property
     def was_done(self) -> str:
-        """Once it was carried out."""
+        """The message after the action."""
         runs = counted(len(self.runs), "run")
         return {
-            CANCEL: f"Cancelled {runs}; what was measured is kept.",
-            RERUN: f"Queued {runs} again, each with its configuration and its seed.",
-            TAG: f"Put the tag {self.tag} on {runs}.",
-            UNTAG: f"Took the tag {self.tag} off {runs}.",
-            KEEP: f"Retention passes {runs} by from now on.",
-            UNKEEP: f"Left {runs} to retention.",
+            CANCEL: f"Cancelled {runs}. Data measured so far is kept.",
+            RERUN: f"Queued {runs} again with the same configurations and seeds.",
+            TAG: f"Added the tag {self.tag} to {runs}.",
+            UNTAG: f"Removed the tag {self.tag} from {runs}.",
+            KEEP: f"Kept {runs}: exempt from retention.",
+            UNKEEP: f"Stopped keeping {runs}.",
             DELETE: f"Deleted {runs}.",
         }[self.action]
 
     def _left_words(self) -> str:
-        said = [
-            f"{number:,} of those chosen {_OF_ONE[why] if number == 1 else why}" for why, number in self.left.items()
-        ]
+        said = [f"{counted(number, 'selected run')} {_REASONS[why][number != 1]}" for why, number in self.left.items()]
         return f"{', '.join(said)}."
 
 
@@ -116,21 +114,26 @@ KEPT, NOT_KEPT, KEPT_ALREADY = "are kept and are left", "are not kept", "are kep
 REPORTED = "are in a report that is being made and are left"
 TAGGED, NOT_TAGGED = "have that tag already", "do not have that tag"
 FULL = f"bear {labels.MOST_TAGS} tags, the most that a run may, and are left"
-_OF_ONE = {
-    ENDED_ALREADY: "has ended and is left",
-    NOT_ENDED: "has not ended and is left",
-    KEPT: "is kept and is left",
-    REPORTED: "is in a report that is being made and is left",
-    NOT_KEPT: "is not kept",
-    KEPT_ALREADY: "is kept already",
-    TAGGED: "has that tag already",
-    FULL: f"bears {labels.MOST_TAGS} tags, the most that a run may, and is left",
-    NOT_TAGGED: "does not have that tag",
+"""Reasons as REST names them in ``left``; ``_REASONS`` has them as sentences of the preview."""
+_REASONS = {
+    ENDED_ALREADY: ("has ended and is skipped", "have ended and are skipped"),
+    NOT_ENDED: ("has not ended and is skipped", "have not ended and are skipped"),
+    KEPT: ("is kept and is skipped", "are kept and are skipped"),
+    REPORTED: ("is in a report in progress and is skipped", "are in a report in progress and are skipped"),
+    NOT_KEPT: ("is not kept", "are not kept"),
+    KEPT_ALREADY: ("is already kept", "are already kept"),
+    TAGGED: ("already has this tag", "already have this tag"),
+    FULL: (
+        f"has {labels.MOST_TAGS} tags, the maximum, and is skipped",
+        f"have {labels.MOST_TAGS} tags, the maximum, and are skipped",
+    ),
+    NOT_TAGGED: ("does not have this tag", "do not have this tag"),
 }
+"""By reason, the singular and the plural."""
 
 
 def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
-    """What ``action`` would do with ``rows``; nothing is changed. Raises ``InvalidSetting``."""
+    """The effect of ``action`` on ``rows``; nothing is changed. Raises ``InvalidSetting``."""
     if action not in ACTIONS:
         raise InvalidSetting("action", f"must be one of {', '.join(ACTIONS)}, not {action!r:.40}")
     tag = labels.tag_name(tag) if action in (TAG, UNTAG) else ""
@@ -138,7 +141,7 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
         rows.order_by("-created", "-position").values_list("pk", "state", "kept", "estimated_s")[: MOST_RUNS + 1]
     )
     if len(found) > MOST_RUNS:
-        raise InvalidSetting("runs", f"more than {MOST_RUNS:,} are chosen; narrow the filter")
+        raise InvalidSetting("runs", f"more than {MOST_RUNS:,} runs are selected; narrow the filter")
     tagged = set(rows.filter(tags__name=tag).values_list("pk", flat=True)) if tag else set()
     full = set(rows.filter(pk__in=labels.full_runs()).values_list("pk", flat=True)) if action == TAG else set()
     reported = set(rows.filter(is_needed()).values_list("pk", flat=True)) if action == DELETE else set()
@@ -163,7 +166,7 @@ def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
 
 
 def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_full: bool, is_reported: bool) -> str:
-    """Why a run is left as it is; empty if it is not."""
+    """The reason why a run is skipped; empty if it is not."""
     has_ended = state in ENDED
     reasons = {
         CANCEL: ENDED_ALREADY if has_ended else "",
@@ -178,11 +181,11 @@ def _why_left(action: str, state: str, *, is_kept: bool, is_tagged: bool, is_ful
 
 
 def carry_out(planned: Plan, owner: User | None = None) -> None:
-    """Does what was planned; runs that changed meanwhile are left as they are."""
+    """Apply a plan; runs that changed meanwhile are skipped."""
     if planned.action == CANCEL:
         services.cancel_each(planned.runs)
     elif planned.action == RERUN:
-        services.rerun_each(planned.runs[::-1], owner)  # in the order in which they went
+        services.rerun_each(planned.runs[::-1], owner)  # in the order of their first execution
     elif planned.action == TAG:
         labels.tag_all(planned.runs, planned.tag)
     elif planned.action == UNTAG:
@@ -194,7 +197,7 @@ def carry_out(planned: Plan, owner: User | None = None) -> None:
 
 
 def _delete(ids: Sequence[str]) -> None:
-    """Rows first: files without a row are out of sight, a row without files would promise what is gone."""
+    """Rows first: files without a row are harmless, a row without files is not."""
     for chunk in in_chunks(ids):
         with transaction.atomic():
             free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_needed())

@@ -1,4 +1,4 @@
-"""What is done with chosen runs of the list: shown first, then carried out; tags and notes; views that are saved."""
+"""Bulk actions on selected runs, with a preview; tags and notes; saved views."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from brokerweb.runlist.filtering import runs_matching
 from overlay.core.errors import InvalidSetting
 
 NAMED = 12
-"""Runs that a preview names."""
+"""Runs listed in a preview."""
 
 
 @changes
 def many(request: HttpRequest) -> HttpResponse:
-    """Shows what an action would do; with ``expected``, the mark of what was shown, does it if that is still so."""
+    """Preview an action; with ``expected``, the digest of the preview, apply it if it still holds."""
     action, tag = request.POST.get("action", ""), request.POST.get("tag", "")
     try:
         planned = bulk.plan(action, _chosen(request), tag)
@@ -55,28 +55,28 @@ def many(request: HttpRequest) -> HttpResponse:
 
 @posted
 def compare(request: HttpRequest) -> HttpResponse:
-    """Leads to the comparison of the chosen runs."""
+    """Redirects to the comparison of the selected runs."""
     chosen = request.POST.getlist("runs")
     query = {"q": request.POST.get("q", "")} if request.POST.get("all") else {"runs": ",".join(chosen)}
     return redirect(f"{reverse('compare')}?{urlencode(query)}")
 
 
 def _chosen(request: HttpRequest) -> QuerySet[Run]:
-    """The runs that were ticked, or all that the list's filter chooses. Raises ``InvalidSetting``."""
+    """The selected runs, or all that match the list's filter. Raises ``InvalidSetting``."""
     if request.POST.get("all"):
         return runs_matching(request.POST.get("q", ""), timezone.now())
     return Run.objects.filter(pk__in=request.POST.getlist("runs")[: bulk.MOST_RUNS])
 
 
 def _list_of(request: HttpRequest) -> str:
-    """The address of the list that a form was sent from."""
+    """The URL of the list that contained the form."""
     query = request.POST.get("query", "")
     return f"{reverse('runs:list')}?{query}" if query else reverse("runs:list")
 
 
 @form_page
 def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Tags and note of one run: a form in place of its cell, or a page of its own."""
+    """Edit tags and note of a run: a form in its table cell, or a page."""
     run = get_object_or_404(Run.objects.select_related("experiment").defer("summary", "observed"), pk=run_id)
     is_part = "HX-Request" in request.headers
     typed, seen = _labels(run), stale.mark(labels.written(run))
@@ -98,12 +98,12 @@ def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
     template = "runs/labels_form.html" if is_part else "runs/labels_page.html"
     context = {"run": run, "typed": typed, "wrong": wrong, "is_part": is_part, "most_note": labels.MOST_NOTE}
     refused = 400 if wrong else 200 if newer is None else 409
-    status = 200 if is_part else refused  # a browser would say of a part in its console that it failed
+    status = 200 if is_part else refused  # for fragments, an error status would only appear in the browser's console
     return render(request, template, {**context, "newer": newer, "seen": seen}, status=status)
 
 
 def _labels(run: Run) -> dict[str, str]:
-    """As they are typed."""
+    """The entered values."""
     return {"tags": " ".join(labels.written(run)["tags"]), "note": run.note}
 
 
@@ -113,7 +113,7 @@ def save_view(request: HttpRequest) -> HttpResponse:
     try:
         view = saved_views.save(person(request), page, request.POST.get("name", ""), query)
     except InvalidSetting as error:
-        messages.error(request, f"The view was not saved. {error.field.capitalize()}: {error.sentence}.")
+        messages.error(request, f"View not saved. {error.field.capitalize()}: {error.sentence}.")
     else:
         messages.success(request, f"Saved the view “{view.name}”.")
     return redirect(_page_of(page, query))
@@ -125,7 +125,7 @@ def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
     try:
         saved_views.rename(view, request.POST.get("name", ""))
     except InvalidSetting as error:
-        messages.error(request, f"The view “{view.name}” keeps its name. {error.field.capitalize()}: {error.sentence}.")
+        messages.error(request, f"View “{view.name}” not renamed. {error.field.capitalize()}: {error.sentence}.")
     return redirect(_page_of(view.page, request.POST.get("query", "")))
 
 
@@ -138,6 +138,6 @@ def delete_view(request: HttpRequest, view_id: int) -> HttpResponse:
 
 
 def _page_of(page: str, query: str) -> str:
-    """The address of a page that views are of."""
+    """The URL of the page of a view."""
     path = reverse("compare") if page == "compare" else reverse("runs:list")
     return f"{path}?{query}" if query else path

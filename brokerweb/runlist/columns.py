@@ -1,4 +1,4 @@
-"""The columns of a list of runs: what each shows, sorts by, and is called in an export."""
+"""The columns of a list of runs: value, sort order and export names."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ Value = str | int | float | bool | None
 Read = Callable[[Run], Value]
 
 SUFFIXES = ("us", "ms", "s", "bytes")
-"""Units that stand behind a name in an export, unless it ends so already."""
+"""Unit suffixes of export names, unless a name already has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the list."""
+    """A column of the list."""
 
     name: str
     title: str
     exported: tuple[tuple[str, Read], ...]
-    """Names and values in an export: of what stands together on the page, each by itself."""
+    """Export names and values; combined cells are split."""
     sort: str = ""
-    """Lookup that it is sorted by; empty where it is not."""
+    """Sort lookup; empty if not sortable."""
     is_number: bool = False
     unit: str = ""
     needs: tuple[str, ...] = ()
-    """What is read of the configuration, which as a whole is not read for a list."""
+    """Paths read from the configuration, which lists do not read completely."""
     shown: Callable[[Value], str] | None = None
-    """Of its one value; ``None`` for those that the template writes."""
+    """Formatter of a single value; ``None`` if the template formats it."""
     help: str = ""
 
     def text(self, run: Run) -> str:
-        """What the page shows, unless the template knows better; a dash where there is nothing."""
+        """The text on the page, unless the template formats it; a dash if empty."""
         value = self.exported[0][1](run)
         if self.shown is not None:
             return self.shown(value)
@@ -56,17 +56,17 @@ def _attribute(name: str) -> Read:
 
 
 def change_of(run: Run) -> Value:
-    """What was changed in the run that this one repeats."""
+    """The change of a what-if run."""
     return in_words(run.change) if run.change else ""
 
 
 def _figure(key: str) -> Read:
-    """Of a measure."""
+    """Formatter of a measure."""
     return lambda run: run.figures.get(key)
 
 
 def _whole(key: str) -> Read:
-    """Of a measure that counts things."""
+    """Formatter of a count."""
 
     def read(run: Run) -> Value:
         value: float | None = run.figures.get(key)
@@ -97,7 +97,7 @@ def _of_document(path: str) -> Read:
 
 
 def with_unit(name: str, unit: str) -> str:
-    """``p95`` in µs is ``p95_us`` where a name must say all."""
+    """Export name with unit: ``p95`` in µs is ``p95_us``."""
     return name if unit not in SUFFIXES or name.endswith(f"_{unit}") else f"{name}_{unit}"
 
 
@@ -112,7 +112,7 @@ _OWN = (
         "topology_kind",
     ),
     _plain("brokers", "Brokers", is_number=True),
-    _plain("strategy", "Strategy", help="How data are looked for"),
+    _plain("strategy", "Strategy", help="Search strategy"),
     _plain("engine", "Engine"),
     _plain("system", "System"),
     Column(
@@ -130,22 +130,22 @@ _OWN = (
         (("answered", _whole("answered")), ("requests", _whole("requests"))),
         "figures__answer_ratio",
         is_number=True,
-        help="Of how many requests; sorted by the share",
+        help="Answered requests of all; sorted by the share",
     ),
-    _plain("verdict", "Verdict", help="Whether the measurement can be trusted"),
-    _plain("passed", "Thresholds", help="Whether all that its experiment demands held"),
+    _plain("verdict", "Verdict", help="Validity of the measurement"),
+    _plain("passed", "Thresholds", help="Whether all thresholds passed"),
     Column("tags", "Tags", (("tags", lambda run: " ".join(tag.name for tag in run.tags.all())),)),
     Column("note", "Note", (("note", _attribute("note")),)),
-    _plain("kept", "Kept", help="Retention passes it by"),
+    _plain("kept", "Kept", help="Exempt from retention"),
     _plain("seed", "Seed"),
     Column(
         "changed",
         "What if",
         (("changed", change_of),),
-        help="What was changed in the run that it repeats; empty for other runs",
+        help="Change of a what-if run; empty for other runs",
     ),
     _plain("replicate", "Replicate", is_number=True, help="From 0"),
-    _plain("configuration", "Configuration", "configuration_hash", help="Its hash"),
+    _plain("configuration", "Configuration", "configuration_hash", help="Hash of the configuration"),
     _plain("host", "Host"),
     Column("owner", "Owner", (("owner", lambda run: run.owner.username if run.owner else ""),), "owner__username"),
     Column("created", "Queued", (("created", _moment("created")),), "created"),
@@ -177,13 +177,13 @@ _SHORT = {
     "fresh_share": "Share fresh",
     "age_ms": "Age, median",
     "late_p99": "Lateness, p99",
-    "rss": "RSS of a broker",
-    "pss": "PSS of a broker",
-    "uss": "USS of a broker",
+    "rss": "RSS per broker",
+    "pss": "PSS per broker",
+    "uss": "USS per broker",
     "over_idle": "Over idle",
-    "table": "Table of a broker",
+    "table": "Table per broker",
 }
-"""As a column's head says them; the whole title is its help."""
+"""Short titles for column headers; the full title is the tooltip."""
 
 
 def _of_setting(field: Field) -> Column:
@@ -217,17 +217,17 @@ GROUPS: Mapping[str, tuple[Column, ...]] = {
     "Workload": tuple(COLUMNS[name] for name in SETTINGS if ".workload." in f".{name}"),
     "Settings": tuple(COLUMNS[name] for name in SETTINGS if ".settings." in f".{name}"),
 }
-"""As the picker lists them."""
+"""Groups of the column selection."""
 MOST = 40
-"""Columns of one list."""
+"""Maximum number of columns of a list."""
 
 
 def chosen(names: Iterable[str]) -> list[Column]:
-    """The columns of these names, each once. Raises ``InvalidSetting``."""
+    """The columns with these names, without duplicates. Raises ``InvalidSetting``."""
     found = []
     for name in dict.fromkeys(names):
         if name not in COLUMNS:
-            raise InvalidSetting("columns", f"there is no column “{name:.40}”{did_you_mean(name, COLUMNS)}")
+            raise InvalidSetting("columns", f"unknown column “{name:.40}”{did_you_mean(name, COLUMNS)}")
         found.append(COLUMNS[name])
     if len(found) > MOST:
         raise InvalidSetting("columns", f"a list has at most {MOST} columns, not {len(found)}")
@@ -235,7 +235,7 @@ def chosen(names: Iterable[str]) -> list[Column]:
 
 
 def reading(rows: QuerySet[Run], columns: Iterable[Column]) -> QuerySet[Run]:
-    """``rows`` with what the columns show, and without the documents that are not shown."""
+    """``rows`` with the data of the columns, without unused documents."""
     wanted = list(columns)
     needs = {path for column in wanted for path in column.needs}
     documents = ("configuration", "summary", "observed", "experiment__definition")

@@ -1,4 +1,4 @@
-"""A list of runs to take away: the columns on the screen in its order, units in their names, in full precision."""
+"""Export of a list of runs: same columns and order, units in the names, full precision."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _FIRST: tuple[tuple[str, Read], ...] = (
     ("engine", lambda run: str(run.engine)),
     ("changed", change_of),
 )
-"""What tells a row from the others, whatever the columns."""
+"""Columns that identify a row, always included."""
 
 
 def exported(rows: QuerySet[Run], chosen: Sequence[Column], form: str) -> bytes:
-    """``rows`` as a file of ``form``. Raises ``InvalidSetting``."""
+    """``rows`` as a file in the format ``form``. Raises ``InvalidSetting``."""
     checked(form)
     count = rows.count()
     if count > MOST_ROWS:
-        raise InvalidSetting("q", f"chooses {count:,} runs; a file holds at most {MOST_ROWS:,}: narrow the filter")
+        raise InvalidSetting("q", f"matches {count:,} runs; an export has at most {MOST_ROWS:,}; narrow the filter")
     return written(table_of(rows, chosen), form)
 
 
 def table_of(rows: QuerySet[Run], chosen: Sequence[Column]) -> Table:
-    """A row for each run."""
+    """One row per run."""
     reads = list(_FIRST)
     for column in chosen:
         reads += [(name, read) for name, read in column.exported if name not in [known for known, _ in reads]]

@@ -1,7 +1,7 @@
-"""What runs are filtered and sorted by: every field with its unit and how its values are written. No queries here.
+"""Fields of the filter language: name, unit and value syntax. No queries here.
 
-Counterparts: ``filtering`` makes queries of these; the help beside the search box, REST's documentation and
-``docs/filters.md`` list them.
+Counterparts: ``filtering`` builds queries; the help of the search box, the REST documentation and ``docs/filters.md``
+list the fields.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ What = Literal["number", "text", "choice", "flag", "given", "moment", "tag"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing that runs are chosen by."""
+    """A field of the filter language."""
 
     name: str
     what: What
     paths: tuple[str, ...]
-    """Lookups of ``Run``; of several any counts. The first is what is sorted by."""
+    """Lookups of ``Run``; with several, any may match. The first is the sort key."""
     help: str
     example: str
-    """A condition on it."""
+    """Example condition."""
     unit: str = ""
     choices: tuple[str, ...] = ()
     is_nullable: bool = True
-    """Whether a run may lack it, so that ``none`` asks for something."""
+    """Whether it may be missing, so that ``none`` is useful."""
     system: str = ""
     """The system whose runs alone have it; empty: any."""
 
@@ -64,41 +64,39 @@ STRATEGIES = tuple(
         for choice in (*info.choices, "structured")
     )
 )
-"""How data are looked for: the searches of the unstructured overlay, and the structured one."""
+"""Search strategies: those of the unstructured overlay, and the structured one."""
 
 _OF_RUNS = (
-    _choice("state", tuple(RunState.values), "Where it stands", example="state in (done, failed)"),
-    _choice("engine", tuple(ENGINES), "Real processes, or virtual time"),
-    _choice("verdict", ("valid", "suspect"), "Whether the measurement can be trusted"),
-    Field("passed", "flag", ("passed",), "Whether all its thresholds held; none where it has none", "passed = no"),
+    _choice("state", tuple(RunState.values), "State of the run", example="state in (done, failed)"),
+    _choice("engine", tuple(ENGINES), "Live (real processes) or simulated"),
+    _choice("verdict", ("valid", "suspect"), "Validity of the measurement"),
+    Field("passed", "flag", ("passed",), "Whether all thresholds passed; none without thresholds", "passed = no"),
     Field(
         "changed",
         "given",
         ("change",),
-        "Whether it repeats another run with one thing changed (what if)",
+        "Whether it is a what-if run",
         "changed = yes",
         is_nullable=False,
     ),
-    Field("tag", "tag", (), "A word that somebody put on it; none, any", "tag = nightly"),
-    _text("note", ("note",), "What somebody wrote beside it; none, any", "note ~ warm"),
-    Field("kept", "flag", ("kept",), "Whether retention passes it by", "kept = yes", is_nullable=False),
-    _text("experiment", ("experiment__name",), "The experiment's name", "experiment ~ fire", is_nullable=False),
-    _text("experiment.id", ("experiment__id",), "The experiment's id", "experiment.id = 3f9c…", is_nullable=False),
-    _text("id", ("pk",), "The run's id", "id in (3f9c…, 81d2…)", is_nullable=False),
-    _text("topology", ("topology_kind", "topology_name"), "The topology's kind, or its name", "topology = ring"),
+    Field("tag", "tag", (), "A tag of the run; none, any", "tag = nightly"),
+    _text("note", ("note",), "The note of the run; none, any", "note ~ warm"),
+    Field("kept", "flag", ("kept",), "Whether it is exempt from retention", "kept = yes", is_nullable=False),
+    _text("experiment", ("experiment__name",), "Name of the experiment", "experiment ~ fire", is_nullable=False),
+    _text("experiment.id", ("experiment__id",), "Id of the experiment", "experiment.id = 3f9c…", is_nullable=False),
+    _text("id", ("pk",), "Id of the run", "id in (3f9c…, 81d2…)", is_nullable=False),
+    _text("topology", ("topology_kind", "topology_name"), "Kind or name of the topology", "topology = ring"),
     _number("brokers", "brokers", "Brokers of the topology", "brokers >= 100"),
-    _choice("system", tuple(SYSTEMS), "What was run"),
-    _choice("strategy", STRATEGIES, "How data are looked for"),
-    _text("seed", ("seed",), "The seed, exactly", "seed = 42", is_nullable=False),
-    _number("replicate", "replicate", "Which of its replicates, from 0", "replicate = 0"),
-    _text(
-        "configuration", ("configuration_hash",), "The hash of its configuration", "configuration = 1f3e5a7c9b2d4f60"
-    ),
-    _text("host", ("host",), "The machine that ran it", "host = lab-1"),
-    _text("owner", ("owner__username",), "Who launched it", "owner = olga"),
-    Field("created", "moment", ("created",), "When it was queued", "created > 2d ago", is_nullable=False),
-    Field("ended", "moment", ("ended_at",), "When it ended; none, any", "ended > 2026-11-01"),
-    _number(RECORD.name, f"configuration__{RECORD.name}", "What each broker may record", "record_mb > 0", RECORD.unit),
+    _choice("system", tuple(SYSTEMS), "System"),
+    _choice("strategy", STRATEGIES, "Search strategy"),
+    _text("seed", ("seed",), "Seed, exact", "seed = 42", is_nullable=False),
+    _number("replicate", "replicate", "Replicate number, from 0", "replicate = 0"),
+    _text("configuration", ("configuration_hash",), "Hash of the configuration", "configuration = 1f3e5a7c9b2d4f60"),
+    _text("host", ("host",), "Host that executed it", "host = lab-1"),
+    _text("owner", ("owner__username",), "User who launched it", "owner = olga"),
+    Field("created", "moment", ("created",), "Time it was queued", "created > 2d ago", is_nullable=False),
+    Field("ended", "moment", ("ended_at",), "Time it ended; none, any", "ended > 2026-11-01"),
+    _number(RECORD.name, f"configuration__{RECORD.name}", "Recording size per broker", "record_mb > 0", RECORD.unit),
 )
 
 
@@ -140,7 +138,7 @@ SETTINGS: Mapping[str, Field] = _settings()
 
 
 def _alone() -> dict[str, Field]:
-    """Settings by their last name, where that names one thing only."""
+    """Settings by their name without prefix, if unique."""
     names = [name.rpartition(".")[2] for name in SETTINGS]
     taken = {*RUN_FIELDS, *FIGURES}
     return {
@@ -152,7 +150,7 @@ def _alone() -> dict[str, Field]:
 
 ALONE: Mapping[str, Field] = _alone()
 FIELDS: Mapping[str, Field] = {**RUN_FIELDS, **FIGURES, **SETTINGS, **ALONE}
-"""Every name that a filter may use."""
+"""All field names."""
 
 GROUPS: Mapping[str, Mapping[str, Field]] = {
     "Runs": RUN_FIELDS,
@@ -160,4 +158,4 @@ GROUPS: Mapping[str, Mapping[str, Field]] = {
     "Workload": {name: field for name, field in SETTINGS.items() if ".workload." in f".{name}"},
     "Settings": {name: field for name, field in SETTINGS.items() if ".settings." in f".{name}"},
 }
-"""As the help lists them."""
+"""Groups of the help."""

@@ -1,4 +1,4 @@
-"""Filters of runs: from the tree of ``telemetry.filters`` to a query. Pages, REST and commands choose runs by this."""
+"""Converts filters of runs, parsed by ``telemetry.filters``, to queries, for pages, REST and commands."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LOOKUPS = {"=": "exact", "<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
 
 
 def runs_matching(text: str, now: datetime) -> RunQuerySet:
-    """The runs that ``text`` chooses. Raises ``InvalidFilter``."""
+    """The runs that match ``text``. Raises ``InvalidFilter``."""
     return Run.objects.filter(condition(parse(text), now))
 
 
 def named_fields(tree: Node) -> set[str]:
-    """The fields that a filter has conditions on."""
+    """The fields used in a filter."""
     match tree:
         case Not(part):
             return named_fields(part)
@@ -48,7 +48,7 @@ def named_fields(tree: Node) -> set[str]:
 
 
 def condition(tree: Node, now: datetime) -> Q:
-    """The tree as a condition on ``Run``; it joins nothing that would make rows twice. Raises ``InvalidFilter``."""
+    """The tree as a condition on ``Run``, without joins that duplicate rows. Raises ``InvalidFilter``."""
     match tree:
         case Everything():
             return Q()
@@ -69,7 +69,7 @@ def condition(tree: Node, now: datetime) -> Q:
 def _comparison(asked: Comparison, now: datetime) -> Q:
     field = FIELDS.get(asked.field.lower())
     if field is None:
-        raise InvalidFilter(asked.at, f"there is no field “{asked.field:.40}”{did_you_mean(asked.field, FIELDS)}")
+        raise InvalidFilter(asked.at, f"unknown field “{asked.field:.40}”{did_you_mean(asked.field, FIELDS)}")
     _check_operator(field, asked)
     found = _condition(field, asked, now)
     return found & Q(system=field.system) if field.system else found
@@ -89,13 +89,13 @@ def _condition(field: Field, asked: Comparison, now: datetime) -> Q:
 
 def _check_operator(field: Field, asked: Comparison) -> None:
     if asked.op in ORDERED and field.what not in ("number", "moment"):
-        raise InvalidFilter(asked.at, f"“{field.name}” has no order, so “{asked.op}” does not fit it; use =, != or ~")
+        raise InvalidFilter(asked.at, f"“{field.name}” does not support “{asked.op}”; use =, != or ~")
     if asked.op == "~" and field.what in ("number", "moment", "flag", "given"):
-        raise InvalidFilter(asked.at, f"“{field.name}” is no text, so “~” (contains) does not fit it; use =, < or >")
+        raise InvalidFilter(asked.at, f"“{field.name}” does not support “~” (contains); use =, < or >")
 
 
 def _differs(field: Field, same: Q) -> Q:
-    """A figure that was not measured is not another one; a run without a host has another than lab-1."""
+    """Missing figures do not match !=; runs without a host do."""
     return ~same & ~_absent(field) if field.what in ("number", "moment") else ~same
 
 
@@ -113,7 +113,7 @@ def _compared(field: Field, op: str, text: str, now: datetime) -> Q:
 
 
 def _is(path: str, lookup: str, value: object) -> Q:
-    """False, and not unknown, of a run that lacks it: what is denied of it is then true."""
+    """False instead of NULL for runs without a value, so that a negation matches them."""
     return Q(**{f"{path}__isnull": False}) & Q(**{f"{path}__{lookup}": value})
 
 
@@ -137,7 +137,7 @@ def _flag(field: Field, op: str, text: str, now: datetime) -> Q:
 
 
 def _given(field: Field, op: str, text: str, now: datetime) -> Q:
-    """Whether a document says anything."""
+    """Whether a value is present in a document."""
     is_empty = Q(**{field.path: {}})
     return ~is_empty if flag(text) else is_empty
 

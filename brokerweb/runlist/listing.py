@@ -1,7 +1,7 @@
-"""A list of runs as an address says it: which, in what order, with what columns. Pages, REST and commands share it.
+"""A list of runs from a URL: filter, order and columns. Shared by pages, REST and commands.
 
 ``q=topology = ring&sort=-p95&columns=state,p95&size=50``; the parameters ``state``, ``verdict``, ``engine``,
-``topology`` and ``experiment`` of older addresses become part of the filter.
+``topology`` and ``experiment`` of older URLs are added to the filter.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ OLD = {
     "experiment": "experiment.id",
     "tag": "tag",
 }
-"""Parameters that stand for a condition on a field."""
+"""Older parameters that are equivalent to a condition."""
 SIZES = (25, 50, 100, 250)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What an address asks for, as far as it can be read."""
+    """The valid parameters of a URL."""
 
     text: str
-    """The filter as it was typed, with older parameters put to it."""
+    """The filter text, with older parameters added."""
     tree: Node
     columns: Sequence[Column]
     sort: str
-    """A column's name, after ``-`` for the largest first; empty for the newest first."""
+    """A column name, with ``-`` for descending order; empty for newest first."""
     size: int
     problems: Sequence[InvalidSetting] = field(default=())
-    """What could not be read, one for each parameter."""
+    """Errors, at most one per parameter."""
 
     @property
     def wrong_filter(self) -> InvalidFilter | None:
@@ -55,7 +55,7 @@ class Listing:
 
     @property
     def has_columns(self) -> bool:
-        """Whether its columns are others than the usual ones."""
+        """Whether its columns differ from the default."""
         return tuple(column.name for column in self.columns) != DEFAULT
 
     def rows(self, now: datetime) -> QuerySet[Run]:
@@ -63,7 +63,7 @@ class Listing:
         return ordered(Run.objects.filter(condition(self.tree, now)), self.sort)
 
     def query(self, **changes: Any) -> str:
-        """The address's query that says this list, with some parameters changed; ``None`` is the default."""
+        """The query string of this list, with some parameters changed; ``None`` resets one to its default."""
         said: dict[str, Any] = {
             "q": self.text,
             "sort": self.sort,
@@ -76,13 +76,13 @@ class Listing:
 
 
 def of_address(query: QueryDict) -> Listing:
-    """``read`` of a page's address, in which columns may be named together or one by one."""
+    """``read`` for a page's URL, where columns may be repeated parameters."""
     given = {name: str(query.get(name, "")) for name in query}
     return read({**given, "columns": ",".join(map(str, query.getlist("columns")))})
 
 
 def read(query: Mapping[str, str]) -> Listing:
-    """The list that an address's query asks for. What is wrong is in ``problems``, and its default stands in."""
+    """Parse a query string. Errors go to ``problems``; defaults replace invalid values."""
     problems: list[InvalidSetting] = []
     text = query.get("q", "").strip()
     tree: Node = Everything()
@@ -118,11 +118,11 @@ def check_sort(sort: str) -> None:
     name = sort.removeprefix("-")
     if name and (name not in COLUMNS or not COLUMNS[name].sort):
         sortable = [one.name for one in COLUMNS.values() if one.sort]
-        raise InvalidSetting("sort", f"runs are not sorted by “{name:.40}”{did_you_mean(name, sortable)}")
+        raise InvalidSetting("sort", f"runs cannot be sorted by “{name:.40}”{did_you_mean(name, sortable)}")
 
 
 def ordered(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
-    """By a column, what was not measured last; else the newest first."""
+    """Sorted by a column, missing values last; by default newest first."""
     newest_first = ("-created", "position", "pk")
     if not sort:
         return rows.order_by(*newest_first)

@@ -1,4 +1,4 @@
-"""The list of runs: filtered, sorted, with chosen columns, all of it in the address; and its files to take away."""
+"""The list of runs and its exports; its complete state is in the URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.queue_position import Queue, with_outlook
+from brokerweb.experiments.queue_position import Queue, with_queue_position
 from brokerweb.kit.doors import page_of, person
 from brokerweb.kit.tables import CSV, FORMS, download
 from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
@@ -32,20 +32,20 @@ CHIPS = (
     ("engine", "simulated"),
     *(("topology", kind) for kind in ("ring", "full-mesh", "waxman", "central")),
 )
-"""Conditions that are put to the filter, or taken away, by one press."""
+"""Conditions toggled by the quick filters."""
 CHIP_WORDS = {"passed": "thresholds broken"}
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One of them, as the page shows it."""
+    """A quick filter as shown on the page."""
 
     field: str
     word: str
     value: str
     is_on: bool
     query: str
-    """Of the address that it leads to."""
+    """Query string of its link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Head:
 
     column: Column
     order: str
-    """``ascending`` or ``descending`` where it is sorted by; else empty."""
+    """``ascending`` or ``descending`` if the list is sorted by it; otherwise empty."""
     query: str
-    """Of the address that sorts by it; empty where it is not sorted by."""
+    """Query string that sorts by it; empty if not sortable."""
 
 
 @login_required
@@ -69,7 +69,7 @@ def index(request: HttpRequest) -> HttpResponse:
         wrong = error
     if wrong is None:
         page = page_of(request, columns.reading(rows, asked.columns), asked.size)
-        with_outlook(page, Queue())
+        with_queue_position(page, Queue())
         for run in page:
             run.cells = [(column, column.text(run)) for column in asked.columns]
     context = {
@@ -100,14 +100,14 @@ def _compare_url(asked: Listing) -> str:
 
 
 def pointed(text: str, wrong: InvalidFilter) -> dict[str, str]:
-    """The filter in three parts, the middle one being where it goes wrong."""
+    """The filter in three parts; the middle one is the error position."""
     at = wrong.position
     end = next((place for place in range(at + 1, len(text)) if text[place].isspace()), len(text))
     return {"sentence": wrong.sentence, "before": text[:at], "at": text[at:end] or "\u2423", "after": text[end:]}
 
 
 def _head(asked: Listing, column: Column) -> Head:
-    """The first press sorts by what is mostly sought: the smallest, or the newest; the next the other way round."""
+    """The first click sorts by the more useful order (smallest, or newest), the next reverses it."""
     order = {column.name: "ascending", f"-{column.name}": "descending"}.get(asked.sort, "")
     if not column.sort:
         return Head(column, "", "")
@@ -129,21 +129,21 @@ def _chip(asked: Listing, name: str, value: str) -> Chip:
 
 
 def _experiment(tree: Node) -> Experiment | None:
-    """The one that all of the list is of, if the filter says so."""
+    """The experiment that the filter limits the list to, if any."""
     value = demanded(tree, "experiment.id")
     return Experiment.objects.filter(pk=value).first() if value else None
 
 
 @login_required
 def help_of_fields(request: HttpRequest) -> HttpResponse:
-    """What a filter may name, as part of the list's page or by itself."""
+    """Filter syntax, as a fragment of the list's page or as a page."""
     template = "runs/fields.html" if "HX-Request" in request.headers else "runs/fields_page.html"
     return render(request, template, {"groups": fields.GROUPS, "alone": set(fields.ALONE)})
 
 
 @login_required
 def picker(request: HttpRequest) -> HttpResponse:
-    """Which columns the list of this address may have."""
+    """The column selection."""
     asked = listing.of_address(request.GET)
     context = {
         "asked": asked,
@@ -157,7 +157,7 @@ def picker(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def export(request: HttpRequest) -> HttpResponse:
-    """Every run of the list as a file."""
+    """All runs of the list as a file."""
     try:
         return exported(listing.of_address(request.GET), request.GET.get("format", CSV))
     except InvalidSetting as error:
@@ -165,7 +165,7 @@ def export(request: HttpRequest) -> HttpResponse:
 
 
 def exported(asked: Listing, form: str) -> HttpResponse:
-    """The file, for pages and REST alike. Raises ``InvalidSetting``."""
+    """The file, for pages and REST. Raises ``InvalidSetting``."""
     if asked.problems:
         raise asked.problems[0]
     now = timezone.now()

@@ -1,9 +1,9 @@
-"""The page of one run, and those behind it.
+"""The page of a run and its subpages.
 
-- ``views``          the run itself, its brokers and its logs; ``action_views``: what can be done with it
-- ``query_views``    single queries; ``replay_views``: its messages; ``whatif_views``: it again with one thing changed
-- ``configuration``  its configuration in words and units; ``truth``: what its answers were worth
-- ``repeating``      it as a definition that repeats it anywhere
+- ``views``          the run, its brokers and logs; ``action_views``: its actions
+- ``whatif_views``   what-if runs
+- ``configuration``  its configuration with units; ``truth``: its answer quality
+- ``repeating``      a definition that reproduces it
 
-What is known of a run is in ``brokerweb.experiments``; what moves on its page comes from ``brokerweb.live``.
+Data of runs is in ``brokerweb.experiments``, live data in ``brokerweb.live``.
 """

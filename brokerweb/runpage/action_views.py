@@ -1,4 +1,4 @@
-"""What can be done with one run from its page: cancel it, run it again."""
+"""Actions of a run's page: cancel, rerun."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cancel(request: HttpRequest, run_id: str) -> HttpResponse:
 
 @changes
 def rerun(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The same configuration and seed again."""
+    """Reruns with the same configuration and seed."""
     again = services.rerun(get_object_or_404(Run, pk=run_id), person(request))
-    messages.success(request, "Queued again with the same configuration and the same seed.")
+    messages.success(request, "Rerun queued with the same configuration and seed.")
     return redirect("runs:detail", again.id)

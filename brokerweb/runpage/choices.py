@@ -1,4 +1,4 @@
-"""The settings of a run as a form offers them to be changed: what each is now, and what it can be instead."""
+"""Settings of a run for the what-if form: current value and alternatives."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Choice:
 
     name: str
     now: str
-    """Its value as a person writes it, one of ``choices`` where it has any."""
+    """Its value as text, one of ``choices`` if there are any."""
     choices: tuple[str, ...]
-    """All that it can be; empty for a number or free text."""
+    """All possible values; empty for numbers and free text."""
     unit: str
     range: str
     """ "1 to 1000", "at least 0", or nothing."""
@@ -27,7 +27,7 @@ class Choice:
 
 
 def of_run(infos: Iterable[SettingInfo], values: Mapping[str, Any]) -> list[Choice]:
-    """``values`` by name; what is not among them is as by default."""
+    """Settings with ``values`` by name; missing ones have their defaults."""
     return [_of(info, values.get(info.name, info.default)) for info in infos]
 
 

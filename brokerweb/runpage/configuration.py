@@ -1,4 +1,4 @@
-"""A run's configuration as its page tells it: what differs from the defaults first, each value with its unit. Pure."""
+"""A run's configuration for its page: non-default values first, each with its unit. Pure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from overlay.systems.contract import PROFILE
 from overlay.systems.registry import SYSTEMS
 
 MOST_WRITTEN = 1e6
-"""Above this six significant figures are too few."""
+"""Above this, six significant digits are too few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One field with its value."""
+    """A field with its value."""
 
     name: str
     value: Any
     unit: str
     default: Any
-    """What it would have been if nobody had said anything; of a setting, by the profile."""
+    """The default value; for settings, that of the profile."""
     help: str
 
     @property
@@ -40,38 +40,38 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """All lines of a configuration."""
+class Description:
+    """A configuration in full."""
 
     workload: list[Line]
     settings: list[Line]
     servers: str
-    """What its servers are called: "Brokers"."""
+    """Name of its servers: "Brokers"."""
 
     @property
     def differing(self) -> list[Line]:
         return [line for line in (*self.workload, *self.settings) if line.differs]
 
     @property
-    def alike(self) -> list[tuple[str, list[Line]]]:
-        """What is as by default, by group."""
+    def at_default(self) -> list[tuple[str, list[Line]]]:
+        """Default values by group."""
         groups = (("Workload", self.workload), (self.servers, self.settings))
         kept = ((name, [line for line in lines if not line.differs]) for name, lines in groups)
         return [(name, lines) for name, lines in kept if lines]
 
 
-def told(configuration: Mapping[str, Any]) -> Told:
-    """Of a configuration in full, as a run keeps it."""
+def describe(configuration: Mapping[str, Any]) -> Description:
+    """Describes a run's complete configuration."""
     system = SYSTEMS[configuration["system"]]
     settings = configuration["settings"]
     by_profile = system.of_profile(settings)
     workload = list(_lines(system.workload, configuration["workload"], {}))
     servers = f"{system.role_names[0].capitalize()}s" if len(system.role_names) == 1 else "Servers"
-    return Told(workload, list(_lines(system.settings, settings, by_profile)), servers)
+    return Description(workload, list(_lines(system.settings, settings, by_profile)), servers)
 
 
 def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterable[Line]:
-    """What is not in ``values`` has its default; what nobody describes any more is told as it is."""
+    """Missing values have their defaults; unknown fields are shown as stored."""
     known = set()
     for info in infos:
         known.add(info.name)
@@ -82,7 +82,7 @@ def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Map
 
 
 def _written(value: Any, unit: str) -> str:
-    """As a person would: 30 and not 30.0, yes and not True, each number with its unit."""
+    """Readable text: 30 instead of 30.0, yes instead of True, numbers with unit."""
     if value is None or value == "":
         return "–"
     if isinstance(value, bool):

@@ -14,13 +14,13 @@ from brokerweb.systems.registry import web_of
 
 
 def of_run(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What the panel shows of a server of a run, of what ``live.brokers.one_of`` found."""
+    """Context of the panel for a server of a run, from the result of ``live.brokers.one_of``."""
     ended = run.state in ENDED
     place = Place(
         part=f"{reverse('runs:broker', args=[run.pk, found['index']])}?part=now",
         json=f"/api/runs/{run.pk}/brokers/{found['index']}/",
         asks_again=not ended,
         since="the launch",
-        silent="It wrote nothing, or its files were removed." if ended else "It has written nothing yet.",
+        silent="No reports, or the files were deleted." if ended else "No reports yet.",
     )
     return shown(place, found, web_of(run.configuration["system"]).detail_of_run(run, found))

@@ -1,7 +1,7 @@
-"""A run as a definition of its own, which repeats it anywhere: one configuration, its topology with it, and its seed.
+"""A definition that reproduces a run anywhere: one configuration with topology and seed.
 
-Counterpart: ``overlay.experiment.inline`` reads it, for ``python -m overlay simulate`` and the sweeps of
-``python -m telemetry``.
+Counterpart: ``overlay.experiment.inline`` reads it, for ``python -m overlay simulate`` and the sweeps of ``python -m
+telemetry``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from overlay.experiment.inline import CUSTOM
 
 
 def definition_of(run: Run) -> dict[str, Any]:
-    """What repeats ``run`` as its replicate ``run.replicate``: its seed follows from the definition's and that."""
+    """A definition whose replicate ``run.replicate`` has the seed of ``run``."""
     configuration = run.configuration
     topology = configuration["topology"]
     kept = ("system", "engine", "settings", "workload", "faults", "simulation", "record_mb")
@@ -32,15 +32,15 @@ def definition_of(run: Run) -> dict[str, Any]:
 
 
 def commands_for(run: Run, origin: str) -> list[tuple[str, str]]:
-    """``(what it does, the command)`` of what repeats it; ``origin`` is where REST is, such as ``http://host:8000``."""
+    """``(description, command)`` pairs that reproduce a run; ``origin`` is the server, such as ``http://host:8000``."""
     who = '-H "Authorization: Bearer $TOKEN"'
     here = f"{origin}/api/runs/{run.pk}"
-    commands = [("Here, as a new run", f"curl -X POST {who} {here}/rerun/")]
+    commands = [("On this server, as a new run", f"curl -X POST {who} {here}/rerun/")]
     if run.engine == SIMULATED:
         file = f"run-{run.pk}.json"
         commands.append(
             (
-                "Anywhere, without the web",
+                "On any machine, without the server",
                 f"curl {who} -o {file} {here}/definition/\n"
                 f"python -m overlay simulate {file} --replicate {run.replicate}",
             )

@@ -1,4 +1,4 @@
-"""The table of a run's brokers, whole, to take away."""
+"""Export of a run's brokers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BROKER = (
 
 
 def of_brokers(run: Run) -> Table:
-    """A row for each broker of which anything is known; what is not known of it is nothing."""
+    """One row per known broker; unknown values are empty."""
     return Table(BROKER, [[row.get(name) for name in BROKER] for row in brokers.of_run(run)["brokers"]])
 
 
 def named(what: str, run: Run) -> str:
-    """What a file of it is called."""
+    """The file name of an export."""
     return f"{what}-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"

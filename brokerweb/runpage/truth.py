@@ -1,4 +1,4 @@
-"""What the answers of a run were worth, as its page shows it: a bar of seven parts, each with a word and a share.
+"""Answer quality of a run for its page: a bar of seven parts with counts and shares.
 
 Counterpart: ``telemetry.summary.truths.account``, the summary's ``truth``. A system's oracle judges each request. Older
 runs have none.
@@ -17,18 +17,18 @@ EXPLAINED = {
     "fresh": "Answered with the newest value that had been acknowledged when the request was sent, or a newer one",
     "stale": "Answered with an older value",
     "expired": "Answered with a value whose validity had passed",
-    "false_not_found": "Told that there is nothing, although a living broker held a valid value all the while",
-    "proved_not_found": "Told that there is nothing, and nobody had anything",
-    "lost": "No answer within the time that the consumer waited",
+    "false_not_found": "Answered “not found” although a running broker had a valid value all the time",
+    "proved_not_found": "Answered “not found”, and no broker had a value",
+    "lost": "No answer within the consumer's timeout",
     "refused": "Refused for another reason",
 }
 ALWAYS = ("fresh", "stale", "false_not_found")
-"""Shown even where there are none."""
+"""Parts shown even if empty."""
 
 WIDTH = 10_000
-"""Of the bar, in its own units."""
+"""Width of the bar, in its own units."""
 LEAST = 30
-"""Of a part that holds anything, so that one false not-found in ten thousand is seen."""
+"""Minimum width of a non-empty part, so that one false not-found in ten thousand is visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Part:
 
 
 def of_summary(summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The summary's ``truth`` with its ``parts``; nothing for a run without requests that were judged."""
+    """The summary's ``truth`` with its ``parts``; empty for a run without judged requests."""
     truth = summary.get("truth") or {}
     total = truth.get("requests")
     if not total:

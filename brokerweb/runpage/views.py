@@ -1,4 +1,4 @@
-"""The page of one run. What moves on it comes over the websocket (``live.consumers``); what never changes is here."""
+"""The page of a run. Live parts come over the websocket (``live.consumers``); static parts are here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from telemetry.measures import Measure
 from telemetry.systems.registry import measures_of, telemetry_of
 
 LOG_SHOWN = 100
-"""Lines of a log on the page, the last ones."""
+"""Last log lines shown on the page."""
 ROWS = 1_000
 """Brokers in the table; REST has all."""
 KINDS = {
@@ -46,7 +46,7 @@ KINDS = {
     "limit": "limits",
     "other": "others",
 }
-"""Families of events as the timeline's filter calls them."""
+"""Labels of the timeline's filter."""
 assert tuple(KINDS) == FAMILIES
 
 
@@ -63,7 +63,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "configuration": run.configuration,
         "topology_address": _topology_address(run.configuration["topology"]),
         "system": SYSTEMS[run.configuration["system"]],
-        "told": configurations.told(run.configuration),
+        "described": configurations.describe(run.configuration),
         "ended": ended,
         "queue_position": Queue().position(run),
         "shaped": links_in_words(run.configuration["topology"]["links"]),
@@ -75,7 +75,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "truth": truth.of_summary(run.summary),
         "rows": rows[:ROWS],
         "rows_left_out": max(0, len(rows) - ROWS),
-        "traffic": f"Links: as thick as {gone_over.what} went over them" if gone_over else "",
+        "traffic": f"Link width: {gone_over.what}" if gone_over else "",
         "parts": web_of(run.configuration["system"]).parts_of_run(run),
         "of_engine": ", simulated" if run.engine == SIMULATED else "",
         "manifest": _manifest(files),
@@ -87,7 +87,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
             "ended": ended,
             "planned": _planned_faults(run),
             "traffic": [[a, b, count] for (a, b), count in gone_over.counts.items()] if gone_over else [],
-            # Of a run that was collected memory is that of its summary; frames tell of its end.
+            # Memory of a collected run comes from its summary; frames have the value at its end.
             "memory": (run.summary.get("memory") or {}).get("brokers") if ended else None,
         },
         **_opened(run, request.GET.get("broker", "")),
@@ -96,14 +96,16 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def _opened(run: Run, asked: str) -> dict[str, Any]:
-    """The broker that the address names, if there is one of this number."""
+    """The broker in the URL, if it exists."""
     is_number = asked.isascii() and asked.isdigit() and len(asked) < 8
     found = brokers.one_of(run, int(asked)) if is_number else None
     return {} if found is None else panel.of_run(run, found)
 
 
 def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
-    """What a threshold's figure was, with its unit: its text begins with the figure's name. Empty if ``why`` has it."""
+    """The measured value of a threshold, with unit; a threshold's text begins with the figure's name. Empty if
+    ``why`` contains it.
+    """
     if threshold["value"] is None and threshold.get("why"):
         return ""
     name = re.match(r"\s*(\w*)", threshold["text"])
@@ -113,25 +115,25 @@ def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
 
 @login_required
 def totals(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The part beside the overlay while no broker is open."""
+    """The totals next to the overlay while no broker is open."""
     run = get_object_or_404(Run, pk=run_id)
     return render(request, "brokers/totals.html", {"system": run.system})
 
 
 @login_required
 def broker(request: HttpRequest, run_id: str, index: str) -> HttpResponse:
-    """The part beside the overlay for one broker. It asks for itself while it is open and the run goes on."""
+    """The panel of one broker; polled while it is open and the run is active."""
     run = get_object_or_404(Run, pk=run_id)
     context = _opened(run, index)
     if not context:
-        raise Http404("This run has no broker of this number.")
+        raise Http404("This run has no broker with this index.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
     return render(request, part, context)
 
 
 @login_required
 def log(request: HttpRequest, run_id: str) -> HttpResponseBase:
-    """What one of its processes reported, or all of them: the end of it on the page, the whole of it as a file."""
+    """The log of one process or all: the last lines on the page, or the complete log as a file."""
     run = get_object_or_404(Run, pk=run_id)
     entries = history.of_run(run)
     process = request.GET.get("process", "")
@@ -154,7 +156,7 @@ def log(request: HttpRequest, run_id: str) -> HttpResponseBase:
 
 
 def _planned_faults(run: Run) -> list[dict[str, Any]]:
-    """``[{at_s, until_s, label}]`` of the faults of its configuration, in seconds from the beginning of measuring."""
+    """``[{at_s, until_s, label}]`` of its configured faults, in seconds from the start of measuring."""
     documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
     links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
     return faults.timeline(
@@ -163,7 +165,7 @@ def _planned_faults(run: Run) -> list[dict[str, Any]]:
 
 
 def _topology_address(topology: dict[str, Any]) -> str:
-    """Where the topology is shown as it was then; nothing of one that is gone, or came with its definition."""
+    """URL of the topology's version; empty if it was deleted or defined inline."""
     kept = Topology.objects.filter(pk=topology.get("id") or "").values_list("version", flat=True).first()
     if kept is None:
         return ""
@@ -173,7 +175,7 @@ def _topology_address(topology: dict[str, Any]) -> str:
 
 
 def _manifest(files: RunFiles) -> dict[str, Any]:
-    """Where, when and by what it was measured; empty where nothing was written yet, or cannot be read."""
+    """The manifest; empty if missing or unreadable."""
     try:
         return files.read_manifest()
     except TelemetryError:

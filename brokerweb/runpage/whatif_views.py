@@ -1,4 +1,4 @@
-"""Pages of what-if: one thing changed in a finished run, and the difference that it made."""
+"""Pages of what-if runs: selection of the change, and the difference."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from overlay.systems.registry import SYSTEMS
 from telemetry.formatting import counted
 
 ALL = "all"
-"""Of the replicates, in the form."""
+"""The form's value for all replicates."""
 
 
 @form_page
 def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
-    """The choice of what to change; taken, it makes the run and leads to it."""
+    """The form of the change; on POST, creates the run and redirects to it."""
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
     wrong, status = "", 200
     if request.method == "POST":
@@ -46,7 +46,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
             messages.success(request, _said(made))
             return redirect("runs:detail", again.id)
     topology = run.configuration["topology"]
-    sent = request.POST if wrong else request.GET  # an address may fill the form in
+    sent = request.POST if wrong else request.GET  # query parameters prefill the form
     replicates = whatif.replicates(run) if run.state == RunState.DONE else []
     context = {
         "run": run,
@@ -55,7 +55,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
         "given": sent if sent.get("change") else QueryDict("change=settings"),
         "replicates": len(replicates),
         "estimated_s": sum(one.estimated_s for one in replicates),
-        # A live replicate takes as long as it did the first time, so that is for whoever has the time to say.
+        # Live replicates take as long as before, so the estimate is shown.
         "in_all": sent.get("replicates") == ALL if sent.get("change") else run.engine == SIMULATED,
         "settings": choices.of_run(_settings(run), run.configuration["settings"]),
         "last": topology["brokers"] - 1,
@@ -66,7 +66,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def _carried_out(run: Run, change: dict[str, Any], owner: User, *, in_all: bool) -> tuple[Run, int]:
-    """The run with the change, and how many were made."""
+    """The changed run, and the number of created runs."""
     if not in_all:
         return whatif.what_if(run, change, owner), 1
     again, made = whatif.what_if_in_all(run, change, owner)
@@ -75,15 +75,15 @@ def _carried_out(run: Run, change: dict[str, Any], owner: User, *, in_all: bool)
 
 def _said(made: int) -> str:
     if not made:
-        return "Every replicate was changed so already; this is the one of this seed."
+        return "All replicates already have this change. This is the one with the same seed."
     if made == 1:
-        return "Queued with the same seed and arrivals. It is compared once it is done."
-    return f"Queued {counted(made, 'run')} with the same seeds and arrivals. Each is compared once it is done."
+        return "Queued with the same seed and arrivals. The comparison appears when it is done."
+    return f"Queued {counted(made, 'run')} with the same seeds and arrivals. Comparisons appear when they are done."
 
 
 @login_required
 def difference(request: HttpRequest, run_id: str) -> HttpResponse:
-    """What changed from the run that it is compared with: a part of the run's page, or a page."""
+    """The difference from the original run: a fragment of the run's page, or a page."""
     run = get_object_or_404(Run.objects.select_related("experiment", "compared_with", "rerun_of"), pk=run_id)
     found = whatif.difference(run)
     context = {
@@ -101,7 +101,7 @@ def difference(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:
-    """The change that a form asks for. Raises ``InvalidSetting``."""
+    """The change in a form. Raises ``InvalidSetting``."""
     name = form.get("change", "")
     if name in ("add_link", "cut_link"):
         return {name: [_number(form.get(f"{name}_{end}", ""), name) for end in ("a", "b")]}
@@ -109,15 +109,15 @@ def change_in(form: QueryDict, settings: list[SettingInfo]) -> dict[str, Any]:
         chosen = form.get("setting", "")
         info = next((info for info in settings if info.name == chosen), None)
         if info is None:
-            raise InvalidSetting("settings", "choose one of the settings")
+            raise InvalidSetting("settings", "select a setting")
         return {name: {chosen: _value(form.get("value", "").strip(), info)}}
     if name not in CHANGES:
-        raise InvalidSetting("change", "choose what is to change")
+        raise InvalidSetting("change", "select a change")
     return {name: _number(form.get(name, ""), name)}
 
 
 def _filled_in(change: dict[str, Any]) -> dict[str, Any]:
-    """The form that asks for ``change``."""
+    """The form's values for ``change``."""
     ((name, value),) = change.items()
     if name in ("add_link", "cut_link"):
         return {"change": name, f"{name}_a": value[0], f"{name}_b": value[1]}
@@ -139,7 +139,7 @@ def _number(text: str, field: str) -> int:
 
 
 def _value(text: str, info: SettingInfo) -> Any:
-    """What was typed, as the kind of value that the setting has."""
+    """The input converted to the setting's type."""
     if info.kind == "boolean" and text in ("on", "off", "true", "false"):
         return text in ("on", "true")
     if info.kind in ("integer", "number") and text != info.zero:

@@ -1,4 +1,4 @@
-"""Runs in virtual time: rows like all others, computed in batches on the queue ``spark``, whose worker does one thing
+"""Runs in virtual time, computed in batches on the queue ``spark``, whose worker runs one task
 at a time.
 
 ::
@@ -7,9 +7,9 @@ at a time.
                                     │                                                        │
                                     └────────────── rows moved on as each run ends <─────────┘
 
-- ``queue``  which runs make the next batch, and what it waits for: never beside a live measurement or a report
-- ``job``    carries a batch out in processes of its own and moves its rows; ``tasks``: Celery's door
+- ``queue``  selects the runs of the next batch; never concurrent with a live measurement or a report
+- ``job``    runs a batch in separate processes and updates its rows; ``tasks``: Celery tasks
 
-How long they will take is ``brokerweb.experiments.pace``. There is no row for a batch: its runs hold the
-lease. Of a worker that dies they are queued again, and what it had simulated is kept by its key.
+``brokerweb.experiments.pace`` estimates durations. There is no row for a batch: its runs hold the
+lease. If a worker dies, they are queued again, and finished simulations are reused by key.
 """

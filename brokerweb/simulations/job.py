@@ -1,4 +1,4 @@
-"""Carries a batch of simulated runs out in a process group of its own, and moves their rows on as they are told of."""
+"""Runs a batch of simulated runs in its own process group, and updates their rows from its reports."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ log = logging.getLogger(__name__)
 LOOK_S = 0.2
 HEARTBEAT_S = 1.0
 STALLED_S = 300.0
-"""Without a word from any run for so long, a batch is stuck."""
+"""A batch without reports for this long is stuck."""
 SIMULATED_SHARE = 0.95
-"""Of a run's progress; the rest is collecting."""
-KEPT = "Cancelled; what was simulated until then is kept."
+"""Share of a run's progress; the rest is collecting."""
+KEPT = "Cancelled. Data simulated until then is kept."
 
 
 def compute() -> None:
-    """Computes the next batch, if one is due."""
+    """Compute the next batch, if one is due."""
     owner = f"{settings.HOST_NAME}:{os.getpid()}:{time.monotonic_ns()}"
     runs = queue.begin(owner)
     if not runs:
         return
     try:
         job = _Job(owner, runs)
-    except OSError as error:  # it could not even be written down what is to be simulated
+    except OSError as error:  # the batch's description could not be written
         for run in runs:
             queue.give_back(run, describe_os_error(error).rstrip("."), has_begun=False)
         return
@@ -62,15 +62,15 @@ def compute() -> None:
 
 
 class _BrokenOff(Exception):
-    """Why a batch came to nothing, though the next one may not."""
+    """The batch failed, but a later one may succeed."""
 
 
 class _NeverBegan(_BrokenOff):
-    """It ended by itself before it began with any run, as without Java: the next one may well do the same."""
+    """It exited before starting any run, for example without Java; the next one would probably do the same."""
 
 
 class _Job:
-    """One batch, from its claim until each of its runs has ended or is queued again."""
+    """One batch, from its claim until all runs have ended or are queued again."""
 
     def __init__(self, owner: str, runs: Sequence[Run]) -> None:
         self._owner = owner
@@ -78,20 +78,20 @@ class _Job:
         self._left = set(self._rows)
         self._seen: dict[str, int] = {}
         directory = Path(settings.VAR) / "simulations" / f"{runs[0].pk}-{runs[0].lease_epoch}"
-        shutil.rmtree(directory.parent, ignore_errors=True)  # what a worker left that was killed
+        shutil.rmtree(directory.parent, ignore_errors=True)  # leftovers of a killed worker
         orders = [_order(run) for run in runs]
         places = Places(Path(settings.RUNS), Path(settings.LAKE), Path(settings.VAR))
         self._batch = Batch.write(directory, places, orders, [run.estimated_s for run in runs])
 
     def carry_out(self) -> None:
-        reason, has_begun = "The simulation ended before it did", True
+        reason, has_begun = "The simulation ended before the run", True
         try:
             self._watch()
         except _BrokenOff as broken_off:
             reason, has_begun = str(broken_off), not isinstance(broken_off, _NeverBegan)
         except Exception:
             log.exception("a batch of %d simulated runs", len(self._rows))
-            reason = "The simulation failed, and the worker's log holds the details"
+            reason = "The simulation failed; see the worker's log"
         finally:
             for run in Run.objects.filter(pk__in=self._left, lease_owner=self._owner):
                 queue.give_back(run, reason, has_begun=has_begun)
@@ -107,7 +107,7 @@ class _Job:
             text = words.read_text(errors="replace")
             log.warning("simulate-batch ended with code %s: %s", job.returncode, text[-4_000:])
             kind = _BrokenOff if self._seen else _NeverBegan
-            raise kind((last_told(text, ERROR) or no_room()).rstrip(".") or "The simulation ended before it did")
+            raise kind((last_told(text, ERROR) or no_room()).rstrip(".") or "The simulation ended before the run")
 
     def _wait(self, job: subprocess.Popen[bytes]) -> None:
         beat_at = 0.0
@@ -118,27 +118,27 @@ class _Job:
                 job.wait(timeout=LOOK_S)
                 is_running = False
             if ending.is_set():
-                raise _BrokenOff("The worker was told to end")
+                raise _BrokenOff("The worker was stopped")
             if self._follow():
                 heard_at = time.monotonic()
             if time.monotonic() - heard_at > STALLED_S:
-                raise _BrokenOff(f"Nothing was heard of the simulation for {STALLED_S / 60:.0f} min")
+                raise _BrokenOff(f"The simulation sent no reports for {STALLED_S / 60:.0f} min")
             if time.monotonic() > beat_at:
                 beat_at = time.monotonic() + HEARTBEAT_S
                 self._beat()
 
     def _beat(self) -> None:
-        """Keeps the lease, and passes on what is no longer wanted."""
+        """Renew the lease, and forward cancellations."""
         queue.renew(self._owner, self._left)
         still_mine = Run.objects.filter(pk__in=self._left, lease_owner=self._owner, cancel_requested=False)
-        # While the queue is paused what was begun goes on, and the rest waits with all others.
+        # While the queue is paused, started runs continue and the rest waits.
         wanted_in = states.ACTIVE if pause.current() else states.UNFINISHED
         wanted = set(still_mine.filter(state__in=wanted_in).values_list("pk", flat=True))
         for run in self._left - wanted:
             self._batch.stop(run)
 
     def _follow(self) -> bool:
-        """Moves on every row that was told of; whether there was one."""
+        """Update rows from reports; returns whether there were any."""
         news = self._batch.news(self._seen)
         for run, told in news:
             if run in self._left:
@@ -148,7 +148,7 @@ class _Job:
     def _move(self, run: Run, told: Told) -> None:
         if told.state in ENDED:
             self._left.discard(run.pk)
-            if told.state == DONE:  # a short one may be told of once, when all of it is over
+            if told.state == DONE:  # a short run may be reported only once, at its end
                 self._advance(run, RunState.COLLECTING)
             self._end(run, told)
         elif told.state == MEASURING:
@@ -163,7 +163,7 @@ class _Job:
         if told.state == FAILED:
             self._advance(run, RunState.FAILED, told.reason, observed=observed)
         elif told.state == DONE:
-            with transaction.atomic():  # what is demanded of it stays until the row says whether it was kept
+            with transaction.atomic():  # thresholds must not change until the row has the verdict
                 to, reason = (RunState.CANCELLED, KEPT) if _is_cancelled(run) else (RunState.DONE, "")
                 self._advance(run, to, reason, **_measured(run, is_done=to == RunState.DONE), observed=observed)
         elif told.state == CANCELLED and not _is_cancelled(run):
@@ -171,11 +171,11 @@ class _Job:
         elif told.state == CANCELLED and told.result:
             self._advance(run, RunState.CANCELLED, KEPT, **_measured(run, is_done=False), observed=observed)
         elif told.state == CANCELLED:
-            self._advance(run, RunState.CANCELLED, "Cancelled before it began.")
+            self._advance(run, RunState.CANCELLED, "Cancelled before it started.")
 
     @staticmethod
     def _advance(run: Run, to: str, reason: str = "", **fields: Any) -> None:
-        """Moves a row to ``to`` through the states between; one that somebody else moved stays where that was."""
+        """Move a row to ``to`` through intermediate states, unless another process moved it."""
         order = (RunState.QUEUED, RunState.LAUNCHING, RunState.MEASURING, RunState.COLLECTING, RunState.DONE)
         now = timezone.now()
         begun: dict[str, dict[str, Any]] = {
@@ -191,7 +191,7 @@ class _Job:
 
 
 def _order(run: Run) -> Order:
-    """A rerun is simulated again, to check that its digest is the same."""
+    """Reruns are not taken from the cache, to verify their digest."""
     return Order(
         run.pk,
         run.configuration,
@@ -208,7 +208,7 @@ def _is_cancelled(run: Run) -> bool:
 
 
 def _came_to(original: Run) -> dict[str, str]:
-    """What is known of how a run came out that is repeated, whatever of its files is still kept."""
+    """Known results of the run that is repeated, even if its files were deleted."""
     known = original.observed.get("simulation") or {}
     is_whole = original.state == RunState.DONE and not known.get("was_stopped")
     result = {name: known.get(name, "") if is_whole else "" for name in ("key", "digest")}
@@ -216,7 +216,7 @@ def _came_to(original: Run) -> dict[str, str]:
 
 
 def _brokers(run: Run) -> list[dict[str, Any]]:
-    """By what address each broker is known in events and traces; as a supervisor tells it of live ones."""
+    """Broker addresses in events and traces, in the format of a supervisor's report."""
     found: dict[int, dict[str, Any]] = {}
     servers = Servers.of(run.configuration, SYSTEMS[run.configuration["system"]])
     for path in RunFiles(Path(settings.RUNS) / run.pk).journals():
@@ -225,11 +225,11 @@ def _brokers(run: Run) -> list[dict[str, Any]]:
                 row = {"index": index, "name": fact.process, "address": fact.address}
                 found.setdefault(index, {**row, "state": "stopped", "restarts": 0, "reason": ""})
                 if len(found) == len(servers):
-                    break  # they start first, between what else happens then; the rest may be long
+                    break  # brokers start first, among other events; the rest may be long
     return [found[index] for index in sorted(found)]
 
 
 def _measured(run: Run, *, is_done: bool) -> dict[str, Any]:
-    """What the collected run says of itself, as fields of its row."""
+    """Fields of the row from the collected run."""
     manifest: Mapping[str, Any] = read_manifest(Lake(Path(settings.LAKE)).manifest_path(run.pk))
     return measured(run, manifest.get("summary") or {}, is_done=is_done)

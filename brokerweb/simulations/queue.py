@@ -1,7 +1,7 @@
-"""Which simulated runs make the next batch, and when: one batch at a time, never beside a live run or a report.
+"""Selects the simulated runs of the next batch: one batch at a time, never concurrent with a live run or a report.
 
-A batch ends after some minutes, so that live runs and reports, which it would disturb or keep waiting, have their turn;
-of live and simulated runs those go first that were queued first.
+A batch takes some minutes, so that live runs and reports get their turn. Live and simulated runs are served in the
+order of queueing.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from overlay.core.engines import LIVE, SIMULATED
 from telemetry.lake.manifest import usable_cores
 
 BATCH_S = 600.0
-"""What a batch is expected to take, unless its first run takes longer. Spark's start is 1 % of it."""
+"""Target duration of a batch, unless its first run takes longer. The start of Spark is 1 % of it."""
 SIMULATE = "brokerweb.simulations.tasks.simulate"
 ASK_AGAIN = timedelta(seconds=10)
 HEAD_START = timedelta(seconds=5)
-"""How long live runs hold back for a batch that was just asked for."""
+"""Time that live runs wait for a batch that was just queued."""
 MAX_ATTEMPTS = 3
-"""A run that was in so many batches whose worker ended would end the next one's too."""
+"""A run in this many batches whose worker died would probably kill the next one, too."""
 
 
 def holds_up_runs() -> bool:
-    """Whether a live run that began now would measure beside a batch."""
+    """Whether a live run started now would overlap with a batch."""
     first = None if pause.why_held() else _first(SIMULATED)
     if first and first.asked_at and first.asked_at > timezone.now() - HEAD_START and not _live_goes_first(first):
         return True
@@ -42,7 +42,7 @@ def holds_up_runs() -> bool:
 
 
 def waits_for() -> str:
-    """What keeps the next batch from computing now."""
+    """The reason the next batch cannot start."""
     if held := pause.why_held():
         return held
     if report := reports.computing():
@@ -56,7 +56,7 @@ def waits_for() -> str:
 
 
 def ask_due() -> None:
-    """Takes up what was lost and asks for the next batch."""
+    """Recover lost runs and queue the next batch."""
     take_up_lost()
     first = _first(SIMULATED)
     if first is None or Run.simulating().exists() or waits_for():
@@ -65,8 +65,8 @@ def ask_due() -> None:
 
 
 def begin(owner: str) -> list[Run]:
-    """The runs of the next batch, ``owner``'s from now on; none if it is not to be computed now."""
-    with transaction.atomic():  # IMMEDIATE: nobody else decides between these statements
+    """Claim the runs of the next batch for ``owner``; empty if it cannot start now."""
+    with transaction.atomic():  # IMMEDIATE: no other process decides between these statements
         if Run.simulating().exists() or waits_for():
             return []
         chosen: list[str] = []
@@ -87,16 +87,16 @@ def begin(owner: str) -> list[Run]:
 
 
 def renew(owner: str, runs: Collection[str]) -> None:
-    """``owner`` still computes these."""
+    """Renew the leases of ``owner``."""
     Run.objects.filter(pk__in=runs, lease_owner=owner).update(lease_expires=_lease_end())
 
 
 def give_back(run: Run, reason: str, *, has_begun: bool = True) -> None:
-    """Queues a run that ``reason`` broke off, as it was read; ``has_begun`` says whether its batch had with any run."""
+    """Queue an interrupted run again; ``has_begun`` is whether its batch had started any run."""
     if run.state in states.ENDED:
         return
     if run.lease_epoch >= MAX_ATTEMPTS and not (has_begun and run.state == RunState.QUEUED):
-        states.move(run, RunState.FAILED, f"Given up after {MAX_ATTEMPTS} times. {reason}.")
+        states.move(run, RunState.FAILED, f"Given up after {MAX_ATTEMPTS} attempts. {reason}.")
         return
     free: dict[str, Any] = {"lease_owner": "", "lease_expires": None, "asked_at": None}
     if run.state == RunState.QUEUED:
@@ -106,13 +106,13 @@ def give_back(run: Run, reason: str, *, has_begun: bool = True) -> None:
 
 
 def take_up_lost() -> None:
-    """Queues again the runs whose worker ended without a word."""
+    """Queue runs of dead workers again."""
     lost = Run.objects.filter(engine=SIMULATED, state__in=states.UNFINISHED, lease_expires__lt=timezone.now())
     owners = set(lost.values_list("lease_owner", flat=True))
     not_queued = Run.objects.filter(lease_owner__in=owners).exclude(state=RunState.QUEUED)
     had_begun = set(not_queued.values_list("lease_owner", flat=True))
     for run in lost:
-        give_back(run, "The worker that simulated it ended", has_begun=run.lease_owner in had_begun)
+        give_back(run, "The worker that simulated it exited", has_begun=run.lease_owner in had_begun)
 
 
 def _queued(engine: str) -> QuerySet[Run]:

@@ -1,4 +1,4 @@
-"""Celery's door to simulated runs."""
+"""Celery task of simulated runs."""
 
 from celery import shared_task
 
@@ -7,5 +7,5 @@ from brokerweb.simulations import job
 
 @shared_task
 def simulate() -> None:
-    """On the queue ``spark``, whose worker does one thing at a time."""
+    """On the queue ``spark``, whose worker runs one task at a time."""
     job.compute()

@@ -1,4 +1,4 @@
-"""Retention in the admin: it is set on the page, which says beforehand what it removes; the rest is history."""
+"""Retention in the admin, read-only: the policy is set on the storage page, which previews its effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes first when room is to be made. Pure."""
+"""Selects the items to delete when space is needed. Pure."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Literal
 
 Kind = Literal["simulated", "run", "report"]
 ORDER: dict[Kind, int] = {"simulated": 0, "run": 1, "report": 2}
-"""For the sake of size: first what can be made again as it was, last what people read."""
+"""Order for the size limit: first reproducible items, last those that people read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that may be removed."""
+    """An item that may be deleted."""
 
     kind: Kind
     key: str
     bytes: int
     at: datetime
-    """When it was made: of a run, when it ended."""
+    """Creation time; for a run, its end."""
     is_stale: bool = False
-    """Of a kept simulation: it was made by a simulator that is no longer this one, so nothing will ask for it."""
+    """For a cached simulation: it is from an earlier simulator version, so it is never reused."""
 
 
 def choose(
     items: Iterable[Item], now: datetime, *, max_days: int | None, max_bytes: int | None, pinned_bytes: int = 0
 ) -> list[Item]:
-    """What the limits remove of ``items``, in the order in which it goes.
+    """The items to delete, in order.
 
-    ``pinned_bytes`` are there too and count, though none of them may be removed. Without a limit nothing is chosen.
+    ``pinned_bytes`` count towards the limit, but cannot be deleted. Without a limit nothing is selected.
     """
     if max_days is None and max_bytes is None:
         return []

@@ -1,4 +1,4 @@
-"""What lies under ``var/`` and what it weighs; removed file by file, the same again when it was broken off."""
+"""Sizes and deletion of files under ``var/``. Deletion can be interrupted and repeated."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, Places, simulator_version
 
 REMOVED_TABLES = ("samples", "ticks", *SOME)
-"""Of the lake; events and manifests, which tell what the run was, stay."""
+"""Deleted tables of the lake; events and manifests are kept."""
 TABLES = (*REMOVED_TABLES, "events", "manifests")
 STAYS = "manifest.json"
 ASIDE = ".aside-"
-"""How the names begin of kept simulations that are being removed. Nobody looks for them there."""
+"""Prefix of cached simulations that are being deleted; lookups ignore it."""
 
 
 def weigh(directory: Path) -> int:
-    """Bytes of all files below ``directory``; of one with several names a share for each, since all of them keep it."""
+    """Bytes of all files below ``directory``; a file with several hard links counts proportionally."""
     total = 0
     for path in _files(directory):
         with suppress(OSError):
@@ -49,7 +49,7 @@ def weigh_run(run: str) -> tuple[int, int]:
 
 
 def remove_run(run: str) -> None:
-    """Removes a run's journals, traces, messages and samples. Its manifest and its events stay."""
+    """Delete a run's journals, traces, messages and samples. Its manifest and events are kept."""
     files, lake = RunFiles(Path(settings.RUNS) / run), Lake(Path(settings.LAKE))
     _keep_zero(files)
     if files.directory.is_dir():
@@ -63,7 +63,7 @@ def remove_run(run: str) -> None:
 
 
 def remove_whole_run(run: str) -> None:
-    """Removes all files of a run that has no row any more."""
+    """Delete all files of a run without a row."""
     lake = Lake(Path(settings.LAKE))
     shutil.rmtree(Path(settings.RUNS) / run, ignore_errors=True)
     for table in TABLES:
@@ -71,14 +71,14 @@ def remove_whole_run(run: str) -> None:
 
 
 def _keep_zero(files: RunFiles) -> None:
-    """Its events count from an instant that only journals tell: from now on its manifest does."""
+    """Events are relative to an instant stored in journals only: copy it to the manifest."""
     with suppress(TelemetryError):
         if (zero := zero_unix_us(files)) and files.manifest_path.is_file():
             files.write_manifest({**files.read_manifest(), "zero_unix_us": zero})
 
 
 def kept_simulations() -> list[Item]:
-    """What is kept to simulate the same again, one item a key."""
+    """Cached simulations, one item per key."""
     kept = _places().kept
     if not kept.is_dir():
         return []
@@ -100,9 +100,9 @@ def _made_by(path: Path) -> str:
 
 
 def set_aside(key: str) -> None:
-    """Takes one out of what is kept, in one step: of one that is half removed a run would be made as if it were whole.
+    """Remove a simulation from the cache atomically: a half-deleted one could be used as a complete result.
 
-    The runs that were made of it keep their own names of its journals.
+    Runs that used it keep hard links to its journals.
     """
     kept = _places().kept
     with suppress(FileNotFoundError):
@@ -110,7 +110,7 @@ def set_aside(key: str) -> None:
 
 
 def remove_set_aside() -> None:
-    """Removes what was set aside."""
+    """Delete simulations that were set aside."""
     for path in _places().kept.glob(f"{ASIDE}*"):
         shutil.rmtree(path, ignore_errors=True)
 
@@ -120,12 +120,12 @@ def _places() -> Places:
 
 
 def remove_report(report: str) -> None:
-    """Removes a report's files; what its page shows is in its row."""
+    """Delete a report's files; its page uses its row."""
     shutil.rmtree(Path(settings.REPORTS) / report, ignore_errors=True)
 
 
 def weigh_database() -> int:
-    """The database with what is written ahead of it, where it is a file."""
+    """Size of an SQLite database with its write-ahead log."""
     name = settings.DATABASES["default"]["NAME"]
     if settings.DATABASES["default"]["ENGINE"] != "django.db.backends.sqlite3":
         return 0

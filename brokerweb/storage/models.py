@@ -1,4 +1,4 @@
-"""What may be removed to make room, what each run takes on disk, and what was removed."""
+"""Retention policy, disk usage of runs, and deletions."""
 
 from django.conf import settings
 from django.db import models
@@ -8,16 +8,20 @@ LEAST_FREE_BYTES = 500_000_000
 
 
 class Policy(models.Model):
-    """The one row that says what is kept how long. Without it nothing is ever removed."""
+    """The retention policy, a single row. Without it nothing is deleted."""
 
     ONLY = 1
 
-    max_days = models.PositiveIntegerField(null=True, blank=True, help_text="Age of a run, in days; none, no limit")
-    max_bytes = models.PositiveBigIntegerField(null=True, blank=True, help_text="Of all files of ended runs")
-    include_simulated = models.BooleanField(default=True, help_text="Also what is kept to simulate the same again")
-    include_reports = models.BooleanField(default=False, help_text="Also the files of reports; their pages stay")
+    max_days = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Maximum age of a run's files, in days; none: no limit"
+    )
+    max_bytes = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Maximum size of all files of ended runs"
+    )
+    include_simulated = models.BooleanField(default=True, help_text="Also delete cached simulations")
+    include_reports = models.BooleanField(default=False, help_text="Also delete files of reports; their pages are kept")
     least_free_bytes = models.PositiveBigIntegerField(
-        default=LEAST_FREE_BYTES, help_text="With less than this free on the disk nothing is launched"
+        default=LEAST_FREE_BYTES, help_text="Minimum free bytes to launch"
     )
     changed = models.DateTimeField(default=timezone.now, editable=False)
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -26,16 +30,16 @@ class Policy(models.Model):
         verbose_name_plural = "policies"
 
     def __str__(self) -> str:
-        return "what is kept how long"
+        return "retention policy"
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is ever removed."""
+        """Whether the policy deletes anything."""
         return self.max_days is not None or self.max_bytes is not None
 
 
 class Footprint(models.Model):
-    """What an ended run takes on disk, in bytes; weighed once it has ended."""
+    """Disk usage of an ended run in bytes, measured once."""
 
     run = models.OneToOneField("experiments.Run", primary_key=True, on_delete=models.CASCADE, related_name="footprint")
     journal_bytes = models.PositiveBigIntegerField(default=0, help_text="Under runs/: journals, traces, messages")
@@ -45,14 +49,14 @@ class Footprint(models.Model):
         output_field=models.PositiveBigIntegerField(),
         db_persist=True,
     )
-    removing = models.BooleanField(default=False, help_text="Its files are being removed, or were when a worker ended")
+    removing = models.BooleanField(default=False, help_text="Deletion of its files is in progress or was interrupted")
 
     def __str__(self) -> str:
         return f"{self.run_id}: {self.total_bytes} bytes"
 
 
 class Gauge(models.Model):
-    """The one row with the size of what is not a run, in bytes; weighed every few minutes."""
+    """Sizes of everything except runs, in bytes; a single row, updated every few minutes."""
 
     ONLY = 1
 
@@ -67,7 +71,7 @@ class Gauge(models.Model):
 
 
 class Removal(models.Model):
-    """One time that something was removed."""
+    """A deletion."""
 
     at = models.DateTimeField(default=timezone.now, db_index=True)
     runs = models.PositiveIntegerField(default=0)
@@ -75,7 +79,7 @@ class Removal(models.Model):
     reports = models.PositiveIntegerField(default=0)
     bytes = models.PositiveBigIntegerField(default=0)
     by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, help_text="None: it was due"
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, help_text="None: automatic"
     )
 
     class Meta:

@@ -1,10 +1,9 @@
-"""Room that SQLite keeps to itself, so that what is small can be written while the disk is full.
+"""A reserve of disk space for SQLite, so that small writes work while the disk is full.
 
-On a full disk SQLite cannot make a file longer, but it can write again over what it has. So its database has free pages
-in it, and its log (the WAL) is as long as they are: states of runs, heartbeats and log-ins go on. The log goes when the
-last connection closes, and without room nothing could even be read then: each process holds one connection open for as
-long as it lives. While little is free, only what is small and cannot wait is let in, so that nothing else uses the room
-up. Another database keeps room in its own way.
+On a full disk SQLite cannot extend files, but it can overwrite them. Its database therefore keeps free pages, and its
+write-ahead log is as long: run states, heartbeats and logins continue to work. The log is deleted when the last
+connection closes, and without space not even reads work then, so each process keeps one connection open. While space is
+low, only small, urgent writes are allowed. Other databases manage their own space.
 """
 
 from __future__ import annotations
@@ -21,43 +20,43 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from brokerweb.kit.disk import NoRoom, disk
 
 RESERVE_BYTES = 8_000_000
-"""Twice what SQLite writes to its log before it begins again at its start."""
+"""Twice the size at which SQLite restarts its log."""
 LEAST_FREE_BYTES = 8 * RESERVE_BYTES
-"""With less than this free nothing is put by, others need it more; and rows are added to few tables only."""
+"""With less free space the reserve is not refilled, and only few tables accept rows."""
 SMALL_BYTES = 16_384
-"""Of a statement's text and binary values: more is not written then."""
+"""Maximum size of text and binary values of a statement while space is low."""
 ESSENTIAL = re.compile(
     "(accounts_token|auth|axes|django|experiments_queuepause|experiments_runevent|networks_host|networks_restartorder|"
     "notices_delivery|notices_notice|reports_firing|storage)(_|$)"
 )
-"""Tables that get rows however little is free: log-ins, heartbeats, what happened, and orders that end or remove."""
+"""Tables that always accept rows: logins, heartbeats, events, and requests that end or delete something."""
 _INSERT = re.compile(r'INSERT (?:OR IGNORE )?INTO "(\w+)"')
 
 _held: dict[str, sqlite3.Connection] = {}
-"""The connection of this process that stays open, by file."""
+"""The connection that this process keeps open, by file."""
 
 
 def hold(sender: Any, connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Opens one more connection beside the first of this process, and never closes it."""
+    """Open one more connection in this process and never close it."""
     name = str(connection.settings_dict["NAME"])
     if connection.vendor != "sqlite" or name in _held:
         return
     try:
         held = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-        held.execute("SELECT 1 FROM sqlite_master").close()  # one that has read nothing holds nothing
-    except sqlite3.Error:  # the next one tries again
+        held.execute("SELECT 1 FROM sqlite_master").close()  # a connection holds files only after a read
+    except sqlite3.Error:  # the next call tries again
         return
     _held[name] = held
 
 
 def guard(sender: Any, connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Lets ``keep_for_small`` see what this connection is asked."""
+    """Install ``keep_for_small`` on a connection."""
     if connection.vendor == "sqlite" and keep_for_small not in connection.execute_wrappers:
         connection.execute_wrappers.append(keep_for_small)
 
 
 def keep_for_small(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-    """Raises ``NoRoom`` for a statement that would use up the reserve, while little else is left."""
+    """Raises ``NoRoom`` for a statement that would use up the reserve while space is low."""
     insert = _INSERT.match(sql)
     if (insert or sql.startswith("UPDATE")) and (free := disk().free) < LEAST_FREE_BYTES:
         waits = insert is not None and not ESSENTIAL.match(insert[1])
@@ -71,11 +70,11 @@ def _bytes(rows: Iterable[Iterable[Any] | None]) -> int:
 
 
 def refill() -> None:
-    """Sees to it that there is a reserve, where there is room for one. Done again, it does nothing."""
+    """Create the reserve if there is space for it. Idempotent."""
     if connection.vendor != "sqlite" or _is_full() or disk().free < LEAST_FREE_BYTES:
         return
     with connection.cursor() as cursor:
-        # Two statements, two transactions: pages that one of them takes and gives back would never be written.
+        # Two transactions: pages that a single one allocates and frees would never be written.
         cursor.execute("DROP TABLE IF EXISTS reserve")
         cursor.execute("CREATE TABLE reserve AS SELECT zeroblob(%s) AS filler", [RESERVE_BYTES])
         cursor.execute("DROP TABLE reserve")

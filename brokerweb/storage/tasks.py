@@ -1,4 +1,4 @@
-"""Celery's door to retention."""
+"""Celery task of retention."""
 
 from celery import shared_task
 
@@ -7,5 +7,5 @@ from brokerweb.retention import removal
 
 @shared_task(soft_time_limit=300, time_limit=330)
 def look_after() -> None:
-    """Weighs what is new, and removes what is due."""
+    """Measures new files and deletes expired ones."""
     removal.turn()

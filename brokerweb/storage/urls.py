@@ -1,4 +1,4 @@
-"""Addresses of the pages of what lies on the disk."""
+"""URLs of the storage page."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""What pages and REST show of one system and of no other: a room for each system, and what all others know of them.
+"""Parts of pages and REST that belong to single systems: one package per system, and a common contract.
 
 - ``contract``   what a system may add to pages, and what it adds where it says nothing
 - ``registry``   what each system adds, by its name

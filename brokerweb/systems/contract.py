@@ -1,8 +1,9 @@
-"""What pages and REST ask of a system. Counterparts: ``overlay.systems.contract``, ``telemetry.systems.contract``.
+"""The contract between common pages and a system. Counterparts: ``overlay.systems.contract``,
+``telemetry.systems.contract``.
 
-Every system has a form, experiments, runs with charts, an overlay with a panel for each server, networks and reports,
-without a line here. What it adds is a subclass of ``Web`` in a Django application of its own, which registers it when
-it is ready. Applications of systems may import every other room; no other room imports them.
+Every system has a form, experiments, runs with charts, an overlay with a panel per server, networks and reports without
+any code here. It adds more with a subclass of ``Web`` in its own Django application, which registers it when ready.
+Applications of systems may import all other packages; no other package imports them.
 """
 
 from __future__ import annotations
@@ -21,59 +22,59 @@ class Part:
     """A section of a page."""
 
     id: str
-    """Of its element. An empty part keeps its place: when a run ends, its page puts all parts in again."""
+    """Element id. An empty part keeps its place: when a run ends, its page loads all parts again."""
     title: str
-    """Its heading, and the link to it; empty: neither."""
+    """Heading and label of its link; empty: neither."""
     template: str
-    """It gets the page's context and this part as ``part``; empty: there is nothing to show."""
+    """Gets the page's context and this part as ``part``; empty: nothing is shown."""
     context: Mapping[str, Any] = field(default_factory=dict)
     script: str = ""
-    """A module below ``static``."""
+    """A script module below ``static``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page of its own, in the rail and where pages are found by name."""
+    """A page of the system in the navigation and the search."""
 
     name: str
     about: str
     url: str
     """Its name in the URLconf."""
     more: str = ""
-    """Further words by which it is found."""
+    """Further search terms."""
     icon: str = ""
-    """In the rail, of ``img/icons.svg``; empty: it is not there."""
+    """Navigation icon in ``img/icons.svg``; empty: not in the navigation."""
     label: str = ""
-    """In the rail."""
+    """Navigation label."""
     key: str = ""
-    """After g it goes there."""
+    """Keyboard shortcut after g."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerDetail:
-    """What the panel of one server shows below its state and load."""
+    """The system's part of a server's panel."""
 
     template: str
     context: Mapping[str, Any]
 
 
 class Web:
-    """One system. A subclass overrides what it adds; this one adds nothing."""
+    """The web part of a system. Subclasses override what they add; by default nothing."""
 
     urls: ClassVar[str] = ""
-    """Module with the addresses of its pages."""
+    """Module with the URLs of its pages."""
     rest_urls: ClassVar[str] = ""
-    """Module with its addresses below ``/api/``."""
+    """Module with its URLs below ``/api/``."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     enums: ClassVar[Mapping[str, str]] = {}
-    """Names of enumerations in REST's document, and where each is defined."""
+    """Names of enumerations in the OpenAPI document, and where each is defined."""
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         """Below the timeline."""
         return ()
 
     def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
-        """Above the chart, once something was measured."""
+        """Above the chart, once there are results."""
         return ()
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
@@ -81,18 +82,18 @@ class Web:
         return ()
 
     def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
-        """What one server wrote down, for REST and the panel. ``own`` is what its journal says, or ``None``.
+        """Reports of one server, for REST and the panel. ``own`` is from its journal, or ``None``.
 
         ``shown`` has a row for each server of the run.
         """
         return {"traced_one_in": 0, "own": None, "lately": None}
 
     def server_of_network(self, network: Network, index: int) -> dict[str, Any]:
-        """The same of a server that is asked."""
+        """The same for a server of a network, which is queried."""
         return {"traced_one_in": 0, "own": None}
 
     def detail_of_run(self, run: Run, found: Mapping[str, Any]) -> ServerDetail | None:
-        """``found`` is what ``server_of_run`` returned, and the server's row as ``now``."""
+        """``found`` is the result of ``server_of_run``, with the server's row as ``now``."""
         return None
 
     def detail_of_network(self, network: Network, found: Mapping[str, Any]) -> ServerDetail | None:

@@ -1,4 +1,4 @@
-"""What each system adds to pages and REST, by its name. Systems register themselves when Django is ready."""
+"""The web parts of systems by name. Systems register themselves when Django is ready."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def register(system: str, web: Web) -> None:
 
 
 def web_of(system: str) -> Web:
-    """Of a system that adds nothing, the contract's own defaults."""
+    """The web part of a system; the contract's defaults if it has none."""
     return _WEBS.get(system, _NOTHING)
 
 
 def webs() -> tuple[Web, ...]:
-    """Of all systems that add something."""
+    """All registered web parts."""
     return tuple(_WEBS.values())
 
 
 def entries() -> tuple[Entry, ...]:
-    """Pages of systems that are in the rail or found by name."""
+    """Pages of systems in the navigation or the search."""
     return tuple(entry for web in _WEBS.values() for entry in web.entries)

@@ -1,4 +1,4 @@
-"""What templates of every page ask of the registry of systems."""
+"""Template tags for the registry of systems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ register = Library()
 
 @register.simple_tag
 def system_entries() -> list[Entry]:
-    """Entries of the rail that systems add."""
+    """Navigation entries of systems."""
     return [entry for entry in registry.entries() if entry.icon]
 
 

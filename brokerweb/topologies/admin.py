@@ -1,4 +1,4 @@
-"""Topologies in the admin: nodes and links are edited in place, and whatever is wrong with them is said at once."""
+"""Topologies in the admin: nodes and links are edited inline and validated on saving."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from overlay.core.links import LINK_SETTINGS, LinkShape
 
 
 class LinkForm(forms.ModelForm):
-    """One link: its shape is checked as a launch would check it."""
+    """A link, validated as at a launch."""
 
     class Meta:
         model = Link
@@ -33,12 +33,12 @@ class LinkForm(forms.ModelForm):
         except InvalidSetting as error:
             self.add_error(error.field if error.field in self.fields else None, error.sentence)
         if cleaned.get("a") is not None and cleaned.get("a") == cleaned.get("b"):
-            self.add_error("b", f"joins broker {cleaned['a']} to itself")
+            self.add_error("b", f"links broker {cleaned['a']} to itself")
         return cleaned
 
 
 class LinksFormSet(forms.BaseInlineFormSet):
-    """All links of a topology: each pair once, and only brokers that exist."""
+    """All links of a topology: unique pairs of existing brokers."""
 
     def clean(self) -> None:
         super().clean()
@@ -49,10 +49,10 @@ class LinksFormSet(forms.BaseInlineFormSet):
                 continue
             a, b = data["a"], data["b"]
             if max(a, b) >= self.instance.brokers:
-                there_are = f"they are 0 to {self.instance.brokers - 1}"
+                there_are = f"valid numbers: 0 to {self.instance.brokers - 1}"
                 form.add_error("a" if a > b else "b", f"there is no broker {max(a, b)}; {there_are}")
             elif frozenset((a, b)) in seen:
-                form.add_error("b", f"brokers {a} and {b} are linked already")
+                form.add_error("b", f"brokers {a} and {b} are already linked")
             seen.add(frozenset((a, b)))
 
 
@@ -61,7 +61,7 @@ class LinkInline(admin.TabularInline):
     form = LinkForm
     formset = LinksFormSet
     extra = 1
-    verbose_name_plural = "links (an edited topology keeps them as they are; another kind, seed or params redraws)"
+    verbose_name_plural = "links (kept on saving; changing kind, seed or params generates new ones)"
 
 
 class NodeInline(admin.TabularInline):
@@ -71,7 +71,7 @@ class NodeInline(admin.TabularInline):
 
 
 class TopologyForm(forms.ModelForm):
-    """The topology's own fields; what generates its links is checked by generating them."""
+    """The topology's own fields; generator parameters are validated by generating the links."""
 
     class Meta:
         model = Topology
@@ -93,7 +93,7 @@ class TopologyForm(forms.ModelForm):
         return cleaned
 
     def draws_links(self) -> bool:
-        """Whether saving replaces the links: of a new topology, or when what generates them was changed."""
+        """Whether saving replaces the links: for a new topology, or if generator parameters changed."""
         return self.instance._state.adding or (
             bool({"kind", "brokers", "params", "seed"} & set(self.changed_data))
             and self.cleaned_data.get("kind") != services.CUSTOM
@@ -128,12 +128,12 @@ class TopologyAdmin(admin.ModelAdmin):
         pairs = ((name.replace("_", " "), value) for name, value in topology.measures.items())
         return format_html_join(" · ", "{} {}", pairs)
 
-    @admin.display(description="what is wrong")
+    @admin.display(description="problems")
     def wrong(self, topology: Topology) -> str:
         return " ".join(services.problems(topology)) or "nothing" if not topology._state.adding else ""
 
     def get_inlines(self, request: HttpRequest, obj: Topology | None) -> Any:
-        """Links are drawn first and edited then."""
+        """Links can be edited after they were generated."""
         return self.inlines if obj is not None else ()
 
     def save_model(self, request: HttpRequest, obj: Topology, form: Any, change: bool) -> None:
@@ -146,13 +146,13 @@ class TopologyAdmin(admin.ModelAdmin):
         if getattr(form, "graph", None) is None:
             super().save_related(request, form, formsets, change)
         for formset in formsets if hasattr(form, "graph") else ():
-            formset.save(commit=False)  # only noted: freshly drawn rows are not overwritten by those of the page
+            formset.save(commit=False)  # skip: newly generated rows must not be overwritten by the page's
         for sentence in services.remeasure(form.instance, person(request)):
             messages.warning(request, sentence)
 
-    @admin.action(description="Measure again and say what is wrong")
+    @admin.action(description="Recompute measures and list problems")
     def remeasure(self, request: HttpRequest, queryset: QuerySet[Topology]) -> None:
         for topology in queryset:
             sentences = services.remeasure(topology, person(request))
             level = messages.WARNING if sentences else messages.SUCCESS
-            messages.add_message(request, level, f"{topology.name}: {' '.join(sentences) or 'nothing is wrong'}")
+            messages.add_message(request, level, f"{topology.name}: {' '.join(sentences) or 'no problems'}")

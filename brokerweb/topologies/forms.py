@@ -1,4 +1,4 @@
-"""The form of a new topology: read once, used for the preview and for saving."""
+"""The form of a new topology, used for the preview and for saving."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from overlay.topologies.params import MORE, Params
 
 CENTRAL = "central"
 LINK_SETTINGS = {info.name for info in describe(Params)}
-"""Parameters of the links, shown apart from those of the kind."""
+"""Link parameters, shown separately from those of the kind."""
 
 
 @dataclass
 class TopologyForm:
-    """What was typed, and what is wrong with it."""
+    """The submitted values and their errors."""
 
     kind: str
     sent: dict[str, str]
     params: Inputs
     wrong: dict[str, str] = field(default_factory=dict)
-    """Sentences by the field that they stand beside."""
+    """Errors by field."""
     error: InvalidSetting | None = None
-    """What stands beside no field."""
+    """The error that belongs to no field."""
 
     @property
     def row(self) -> Kind:
@@ -48,23 +48,23 @@ class TopologyForm:
 
     @property
     def more_link_params(self) -> list[setting_forms.Input]:
-        """What is said of links more rarely than delay, jitter and loss."""
+        """Less common link parameters: all but delay, jitter and loss."""
         return [one for one in self.params.inputs if one.info.name in MORE]
 
     @property
     def says_more(self) -> bool:
-        """Whether something is said there, or wrong."""
+        """Whether any of these is set or has an error."""
         return any(one.is_changed or one.wrong for one in self.more_link_params)
 
     @property
     def fields(self) -> list[str]:
-        """Those of this kind beside its parameters."""
+        """Fields of this kind other than its parameters."""
         sized = [] if self.kind == CENTRAL else ["brokers", "seed"]
         return ["name", *sized, *(["links"] if self.kind == services.CUSTOM else [])]
 
     def described(self) -> dict[str, Any]:
-        """The arguments of ``services.create`` without the name. Raises ``InvalidSetting`` of the first wrong field,
-        and shows what is wrong beside all of them.
+        """The arguments of ``services.create`` without the name. Raises ``InvalidSetting`` for the first invalid
+        field, and attaches errors to all of them.
         """
         described: dict[str, Any] = {"kind": self.kind, "brokers": 1, "params": self.params.changed()}
         read = {name: self._read(name) for name in self.fields if name != "name"}
@@ -77,14 +77,14 @@ class TopologyForm:
         return described | read
 
     def check_name(self) -> None:
-        """Shows what is wrong with the name beside it."""
+        """Attach an error to the name if it is invalid."""
         try:
             services.free_name(self.sent["name"])
         except InvalidSetting as error:
             self.blame(error)
 
     def blame(self, error: InvalidSetting) -> None:
-        """Shows the sentence beside its field, or above the form."""
+        """Attach an error to its field, or to the form."""
         if (own := error.field.partition("[")[0]) in self.fields:
             self.wrong.setdefault(own, error.sentence if own == error.field else str(error))
         elif not self.params.blame(error.field.removeprefix("params."), error.sentence):
@@ -99,10 +99,10 @@ class TopologyForm:
 
 
 def blank(kind: str, preset: str = "", typed: QueryDict | None = None) -> TopologyForm:
-    """The form before it was sent; ``preset`` fills the parameters that have a name.
+    """The initial form; ``preset`` fills the parameters of a named preset.
 
-    ``typed`` is what was filled in while another kind or preset was chosen: what this kind has too stays, but for what
-    the preset sets.
+    ``typed`` is the input of another kind or preset: values that also exist here are kept, except those that the preset
+    sets.
     """
     row = services.kinds()[kind]
     chosen = row.presets.get(preset)
@@ -123,24 +123,24 @@ def blank(kind: str, preset: str = "", typed: QueryDict | None = None) -> Topolo
 
 
 def sent_form(data: QueryDict) -> TopologyForm:
-    """The form as it was sent. Raises ``InvalidSetting`` for a kind there is not."""
+    """The submitted form. Raises ``InvalidSetting`` for an unknown kind."""
     kind = data.get("kind", "")
     if kind not in services.kinds():
-        raise InvalidSetting("kind", f"{kind!r:.60} is not a kind of topology")
+        raise InvalidSetting("kind", f"unknown kind of topology {kind!r:.60}")
     sent = {name: data.get(name, "").strip() for name in ("name", "brokers", "seed", "links")}
     infos = describe(services.kinds()[kind].params)
     return TopologyForm(kind, sent, setting_forms.read(infos, "param-", data, sweeps=False))
 
 
 def read_links(text: str) -> list[list[int]]:
-    """``0 1`` or ``0, 1`` a line. Raises ``InvalidSetting`` naming the line."""
+    """``0 1`` or ``0, 1`` per line. Raises ``InvalidSetting`` that names the line."""
     links = []
     for number, line in enumerate(text.splitlines(), start=1):
         parts = line.replace(",", " ").replace("-", " ").split()
         if not parts:
             continue
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-            raise InvalidSetting("links", f"line {number} is not two broker numbers: {line[:40]!r}")
+            raise InvalidSetting("links", f"line {number} does not have two broker numbers: {line[:40]!r}")
         links.append([int(part) for part in parts])
     return links
 

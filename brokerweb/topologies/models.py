@@ -1,4 +1,4 @@
-"""Overlay topologies as rows: a topology, its nodes and its links."""
+"""Models of topologies, their nodes and links."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from overlay.topologies.graph import MAX_NAME
 
 
 class Topology(models.Model):
-    """N brokers and who neighbours whom. The links are stored, so that a seed is never needed to know them again."""
+    """Brokers and links. Links are stored, so that they do not depend on the generator."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
@@ -25,8 +25,8 @@ class Topology(models.Model):
     params = models.JSONField(default=dict, blank=True, help_text="Parameters of the generator")
     seed = models.PositiveBigIntegerField(default=0)
     measures = models.JSONField(default=dict, editable=False)
-    version = models.PositiveIntegerField(default=0, editable=False, help_text="Number of the version the rows hold")
-    sketch = models.TextField(blank=True, editable=False, help_text="Its picture in lists: see pictures.sketch")
+    version = models.PositiveIntegerField(default=0, editable=False, help_text="Version number of the rows")
+    sketch = models.TextField(blank=True, editable=False, help_text="Sketch for lists: see pictures.sketch")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(auto_now=True)
@@ -40,7 +40,7 @@ class Topology(models.Model):
 
 
 class Node(models.Model):
-    """One broker's place in a topology."""
+    """Position and name of a broker."""
 
     topology = models.ForeignKey(Topology, related_name="nodes", on_delete=models.CASCADE)
     index = models.PositiveIntegerField()
@@ -57,8 +57,7 @@ class Node(models.Model):
 
 
 class Link(models.Model):
-    """An undirected link between brokers ``a`` and ``b`` and what happens to datagrams on it
-    (``overlay.core.links``)."""
+    """An undirected link between brokers ``a`` and ``b`` with its conditions (``overlay.core.links``)."""
 
     topology = models.ForeignKey(Topology, related_name="links", on_delete=models.CASCADE)
     a = models.PositiveIntegerField()
@@ -83,20 +82,20 @@ class Link(models.Model):
         return f"{self.a}–{self.b}"
 
     def to_link(self) -> overlay_links.Link:
-        """What the row says, unchecked."""
+        """The link without validation."""
         return overlay_links.Link(self.a, self.b, *(getattr(self, info.name) for info in overlay_links.LINK_SETTINGS))
 
     @property
     def more(self) -> str:
-        """What happens to datagrams beside delay, jitter and loss, in words."""
+        """Conditions other than delay, jitter and loss, as text."""
         return more_in_words(self.to_link())
 
 
 class TopologyVersion(models.Model):
-    """A topology as it stood once: every save that changes something makes one."""
+    """A version of a topology; every save with changes creates one."""
 
     topology = models.ForeignKey(Topology, related_name="versions", on_delete=models.CASCADE)
-    number = models.PositiveIntegerField(help_text="From 1, without gaps until old ones are thinned")
+    number = models.PositiveIntegerField(help_text="From 1; gaps where old versions were thinned out")
     document = models.JSONField(help_text="See versions.document_of")
     size = models.PositiveIntegerField(default=0, help_text="Bytes of the document")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)

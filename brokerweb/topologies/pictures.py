@@ -1,4 +1,4 @@
-"""A topology as the script that draws it (``static/js/graph.js``) wants it, ``{nodes, links}``, and as a sketch."""
+"""A topology for drawing by ``static/js/graph.js`` (``{nodes, links}``), and as an SVG sketch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from overlay.topologies.difference import Difference
 
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_EDGE = 72, 48, 4
 SKETCH_LINKS = 250
-"""Lines of a sketch; of more an even choice is drawn, which at that size looks the same."""
+"""Maximum number of lines of a sketch; beyond, an even sample looks the same at that size."""
 
 
 def of_graph(graph: Graph) -> dict[str, Any]:
@@ -18,13 +18,13 @@ def of_graph(graph: Graph) -> dict[str, Any]:
 
 
 def of_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a topology as it was launched or deployed (``services.document``)."""
+    """From the document of a launched or deployed topology (``services.document``)."""
     ends = ((link["a"], link["b"]) for link in document["links"])
     return _picture(document["brokers"], ends, document.get("positions"), document.get("names"))
 
 
 def of_difference(old: Graph, new: Graph, found: Difference) -> dict[str, Any]:
-    """The new version with what went from the old one; nodes and links carry how they ``change``, if they do."""
+    """The new version plus items removed since the old one; nodes and links carry their ``change``."""
     picture = of_graph(new)
     gone = {index: new.brokers + at for at, index in enumerate(found.brokers_removed)}
     left = of_graph(old)["nodes"]
@@ -45,7 +45,7 @@ def of_difference(old: Graph, new: Graph, found: Difference) -> dict[str, Any]:
 
 
 def sketch(graph: Graph) -> str:
-    """The ``d`` of an SVG path of its links, or of its brokers where none are linked; empty without places."""
+    """The ``d`` attribute of an SVG path of its links, or of its brokers if there are none; empty without positions."""
     if not graph.positions:
         return ""
     left, top = min(x for x, _ in graph.positions), min(y for _, y in graph.positions)
@@ -66,7 +66,7 @@ def _picture(
     positions: Sequence[Sequence[float]] | None,
     names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Brokers without a name are called by their number; those without a place are placed by the script."""
+    """Brokers without a name are labelled by index; the script places those without a position."""
     called = names or [str(index) for index in range(brokers)]
     places: Sequence[Sequence[float | None]] = positions or [(None, None)] * brokers
     return {

@@ -1,8 +1,8 @@
-"""What can be done with topologies. Pages, REST, the admin and commands are doors to this.
+"""Use cases of topologies, called by pages, REST, the admin and commands.
 
-A topology is generated (ring, Waxman, …: equal kind, size, params and seed give equal links) or custom, with links that
-were given, imported or edited. Either way its links are rows, and what is launched is what the rows say. Each save that
-changes something is kept as a version (``versions``); ``studio`` has what an editor does.
+A topology is generated (ring, Waxman, …: equal kind, size, params and seed give equal links) or custom, with given,
+imported or edited links. Links are always stored, and launches use the stored rows. Each save with changes creates a
+version (``versions``); ``studio`` implements the editor.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def create(
     links: Sequence[Any] | None = None,
     owner: User | None = None,
 ) -> Topology:
-    """A new topology; ``links`` belong to kind ``custom``. Raises ``InvalidSetting``."""
+    """Create a topology; ``links`` are for kind ``custom``. Raises ``InvalidSetting``."""
     graph = build_graph(kind, brokers, params or {}, seed, links)
     return _save_new(name, Topology(kind=kind, params=dict(params or {}), seed=seed, owner=owner), graph)
 
@@ -51,15 +51,15 @@ def update(
     since: int | None = None,
     **changes: Any,
 ) -> Topology:
-    """Changes fields; anything but the name generates the links again.
+    """Change fields; any field except the name generates the links again.
 
-    Raises ``InvalidSetting``, and ``NotPossible`` where ``since``, the version that was read, is not the newest.
+    Raises ``InvalidSetting``, and ``NotPossible`` if ``since``, the version that was read, is not the latest.
     """
     name = changes.pop("name", topology.name)
     wanted = {field: changes.get(field, getattr(topology, field)) for field in ("kind", "brokers", "params", "seed")}
     is_same = links is None and all(getattr(topology, field) == value for field, value in wanted.items())
     graph = None if is_same else build_graph(**wanted, links=links)
-    with transaction.atomic():  # IMMEDIATE: nobody takes the name in between
+    with transaction.atomic():  # IMMEDIATE: the name cannot be taken in between
         check_newest(Topology.objects.select_for_update().get(pk=topology.pk), since)
         if name != topology.name:
             topology.name = free_name(name)
@@ -72,13 +72,13 @@ def update(
 
 
 def check_newest(topology: Topology, since: int | None) -> None:
-    """Raises ``NotPossible`` unless ``since`` is the version that the topology has; ``None`` is any."""
+    """Raises ``NotPossible`` unless ``since`` is the current version; ``None`` accepts any."""
     if since is None or since == topology.version:
         return
     if since > topology.version:
-        raise NotPossible(f"There is no version {since} of this topology; the newest is {topology.version}.")
+        raise NotPossible(f"This topology has no version {since}; the latest is {topology.version}.")
     newest = topology.versions.select_related("by").first()
-    who = newest.by.get_username() if newest and newest.by else "Somebody"
+    who = newest.by.get_username() if newest and newest.by else "Another user"
     raise NotPossible(f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved.")
 
 
@@ -90,7 +90,7 @@ READERS = {
 
 
 def import_text(*, name: str, text: str, form: str, owner: User | None = None) -> Topology:
-    """A custom topology from a GraphML, JSON or CSV document. Raises ``InvalidSetting``."""
+    """Create a custom topology from a GraphML, JSON or CSV document. Raises ``InvalidSetting``."""
     if form not in READERS:
         raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
     graph = READERS[form](text, limits())
@@ -98,7 +98,7 @@ def import_text(*, name: str, text: str, form: str, owner: User | None = None) -
 
 
 def export_text(graph: Graph, form: str) -> tuple[str, str]:
-    """The document in that form, and its media type. Raises ``InvalidSetting``."""
+    """The document in a format, and its media type. Raises ``InvalidSetting``."""
     if form == GRAPHML:
         return overlay_topologies.to_graphml(graph), "application/graphml+xml"
     if form == JSON:
@@ -109,7 +109,7 @@ def export_text(graph: Graph, form: str) -> tuple[str, str]:
 
 
 def file_name(topology: Topology, form: str) -> str:
-    """A name that any file system takes."""
+    """A name valid on any file system."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in topology.name)
     return f"{plain}.{form}"
 
@@ -117,7 +117,7 @@ def file_name(topology: Topology, form: str) -> str:
 def build_graph(
     kind: str, brokers: int, params: Mapping[str, Any], seed: int, links: Sequence[Any] | None = None
 ) -> Graph:
-    """The graph that these words describe, checked. Raises ``InvalidSetting``."""
+    """The validated graph of a description. Raises ``InvalidSetting``."""
     try:
         return overlay_topologies.generate(kind, brokers, params, seed, links, limits())
     except InvalidSetting as error:
@@ -126,12 +126,12 @@ def build_graph(
 
 
 def limits() -> Limits:
-    """How large a topology of this installation may be."""
+    """Size limits of topologies on this installation."""
     return Limits(brokers=settings.MAX_BROKERS, file_bytes=settings.MAX_UPLOAD_BYTES)
 
 
 def free_name(name: str) -> str:
-    """``name`` if no topology has it. Raises ``InvalidSetting``."""
+    """``name`` if it is free. Raises ``InvalidSetting``."""
     name = name.strip() if isinstance(name, str) else ""
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidSetting("name", "must be 1 to 100 printable characters")
@@ -141,22 +141,22 @@ def free_name(name: str) -> str:
 
 
 def delete(topology: Topology) -> None:
-    """Deletes a topology. Raises ``NotPossible`` while a network is deployed from it."""
+    """Delete a topology. Raises ``NotPossible`` while a network uses it."""
     if topology.networks.exists():
-        raise NotPossible("A network was deployed from this topology; delete that first.")
+        raise NotPossible("A network uses this topology. Delete the network first.")
     topology.delete()
 
 
-@transaction.atomic  # IMMEDIATE: of a form that is sent twice at once the second finds the name taken
+@transaction.atomic  # IMMEDIATE: of two concurrent requests, the second finds the name taken
 def _save_new(name: str, topology: Topology, graph: Graph) -> Topology:
-    """Stores a topology under a name that no other has. Raises ``InvalidSetting``."""
+    """Store a new topology; its name must be free. Raises ``InvalidSetting``."""
     topology.name = free_name(name)
     return save_graph(topology, graph, topology.owner)
 
 
 @transaction.atomic
 def save_graph(topology: Topology, graph: Graph, by: User | None = None, note: str = "") -> Topology:
-    """Stores the topology with these nodes and links in place of the ones it had, as a new version if it is one."""
+    """Replace the nodes and links of a topology; creates a version if they changed."""
     topology.brokers = graph.brokers
     topology.measures = overlay_topologies.measures(graph)
     topology.sketch = pictures.sketch(graph)
@@ -179,7 +179,7 @@ def save_graph(topology: Topology, graph: Graph, by: User | None = None, note: s
 
 
 def to_graph(topology: Topology) -> Graph:
-    """What the rows say, unchecked. Without names and places where there is not one row for each broker."""
+    """The stored graph without validation; without names and positions unless there is exactly one row per broker."""
     nodes = list(topology.nodes.all())
     nodes = nodes if len(nodes) == topology.brokers else []
     placed = bool(nodes) and all(node.x is not None and node.y is not None for node in nodes)
@@ -193,13 +193,13 @@ def to_graph(topology: Topology) -> Graph:
 
 
 def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
-    """What is wrong with the rows, a sentence each. One that is only not connected can still be launched."""
+    """Problems of the rows, one sentence each. A disconnected topology is not a problem for a launch."""
     indexes = set(topology.nodes.values_list("index", flat=True))
     expected = set(range(topology.brokers))
     if indexes != expected:
         missing, surplus = sorted(expected - indexes)[:5], sorted(indexes - expected)[:5]
-        counted = f"There should be a node for each broker from 0 to {topology.brokers - 1}"
-        return [f"{counted}; missing: {missing or 'none'}, too many: {surplus or 'none'}."]
+        counted = f"There must be one node for each broker from 0 to {topology.brokers - 1}"
+        return [f"{counted}; missing: {missing or 'none'}, surplus: {surplus or 'none'}."]
     graph = to_graph(topology)
     wrong = overlay_topologies.check(graph, limits(), must_connect=False)
     return wrong or ([sentence] if must_connect and (sentence := parts.sentence(graph)) else [])
@@ -207,7 +207,7 @@ def problems(topology: Topology, *, must_connect: bool = True) -> list[str]:
 
 @transaction.atomic
 def remeasure(topology: Topology, by: User | None = None) -> list[str]:
-    """Measures the rows again after somebody edited them; what is wrong with them, if anything."""
+    """Recompute the measures after an edit; returns problems, if any."""
     if problems(topology, must_connect=False):
         topology.measures = {}
     else:
@@ -219,9 +219,9 @@ def remeasure(topology: Topology, by: User | None = None) -> list[str]:
 
 
 def document(topology: Topology) -> dict[str, Any]:
-    """A topology as it stands in a configuration: complete, so that a run never needs the rows again.
+    """A topology as stored in a configuration, complete, so that runs do not depend on its rows.
 
-    ``version`` and ``names`` are for people; a configuration is the same without them.
+    ``version`` and ``names`` are informative and not part of a configuration's identity.
     """
     graph = to_graph(topology)
     named = {"names": list(graph.names)} if graph.names else {}

@@ -1,4 +1,4 @@
-"""What an editor of topologies does: reads what was drawn, examines it, advises, and saves it as a version."""
+"""The topology editor: parses drawings, examines them, suggests links and saves versions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MAX_NOTE = 200
 UNPLACED = {"x", "y"}
 ADVICE_WAIT_S = 10.0
 _advising = Semaphore()
-"""Ten links for a thousand brokers keep all processors for seconds and take 100 MB: one at a time, whoever asks."""
+"""Ten links for a thousand brokers use all cores for seconds and 100 MB: one computation at a time."""
 
 
 def read_graph(nodes: Any, links: Any) -> Graph:
-    """The graph of a drawing: ``nodes`` with ``x`` and ``y`` in the unit square and, if they have one, a ``name``.
+    """The graph of a drawing: ``nodes`` with ``x`` and ``y`` in the unit square and an optional ``name``.
 
-    ``links`` are pairs of their places in that list, or objects with ``a``, ``b`` and a shape. It may be in parts.
-    Raises ``InvalidSetting`` naming the node or link.
+    ``links`` are pairs of node positions, or objects with ``a``, ``b`` and link conditions. The graph may be
+    disconnected. Raises ``InvalidSetting`` naming the node or link.
     """
     limits = services.limits()
     if not isinstance(nodes, list) or not all(isinstance(node, Mapping) for node in nodes):
@@ -44,7 +44,7 @@ def read_graph(nodes: Any, links: Any) -> Graph:
     called: dict[str, int] = {}
     for i, name in enumerate(names):
         if called.setdefault(name, i) != i:
-            raise InvalidSetting(f"nodes[{i}].name", f"{name!r} is the name of broker {called[name]} already")
+            raise InvalidSetting(f"nodes[{i}].name", f"{name!r} is already the name of broker {called[name]}")
     joined = tuple(overlay_links.Link(**fields) for fields in read_links(links, limits))
     for i, link in enumerate(joined):
         try:
@@ -66,7 +66,7 @@ def _name(node: Mapping[str, Any], index: int) -> str:
 def _place(node: Mapping[str, Any], index: int) -> tuple[float, float]:
     found = numbers_of(node, ("x", "y"), f"nodes[{index}]")
     if missing := UNPLACED - found.keys():
-        raise InvalidSetting(f"nodes[{index}].{min(missing)}", "is required: where the broker is drawn, 0 to 1")
+        raise InvalidSetting(f"nodes[{index}].{min(missing)}", "is required: the broker's position, 0 to 1")
     for axis, value in found.items():
         if not 0 <= value <= 1:
             raise InvalidSetting(f"nodes[{index}].{axis}", f"must be from 0 to 1, not {value:g}")
@@ -74,9 +74,9 @@ def _place(node: Mapping[str, Any], index: int) -> tuple[float, float]:
 
 
 def examine(graph: Graph, policy: str) -> dict[str, Any]:
-    """Measures of a checked graph, saved or not, how a walk would fare on it, and what deserves a warning.
+    """Measures of a validated graph, an estimate of walks, and warnings.
 
-    Raises ``InvalidSetting`` for a policy that no system has.
+    Raises ``InvalidSetting`` for an unknown policy.
     """
     systems = walk_policies()
     if policy not in systems:
@@ -92,7 +92,7 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
 
 
 def walk_choices() -> list[tuple[str, str]]:
-    """Ways in which a walk may go, for a form: names and words, the default first."""
+    """Walk policies for a form: names and labels, the default first."""
     return [(name, system.walk_policies[name]) for name, system in walk_policies().items()]
 
 
@@ -103,7 +103,7 @@ def usual_policy() -> str:
 def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:
     """The ``k`` links that shorten walks (or paths) most. Raises ``InvalidSetting`` and ``NotPossible``."""
     if not _advising.acquire(timeout=ADVICE_WAIT_S):
-        raise NotPossible("Advice is being worked out for somebody else; ask again in a moment.")
+        raise NotPossible("Another request for suggestions is being computed. Try again in a moment.")
     try:
         return {"goal": goal, "links": [asdict(link) for link in advice.links_to_add(graph, k, goal)]}
     finally:
@@ -112,9 +112,9 @@ def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:
 
 @transaction.atomic
 def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | None = None, note: str = "") -> Topology:
-    """The drawing as a new version, if it changes anything; ``since`` is the version that was edited.
+    """Save the drawing as a new version, if it has changes; ``since`` is the edited version.
 
-    Raises ``NotPossible`` when there is a newer one, and ``InvalidSetting`` for a wrong name or note.
+    Raises ``NotPossible`` if there is a newer one, and ``InvalidSetting`` for an invalid name or note.
     """
     if len(note) > MAX_NOTE or not note.isprintable():
         raise InvalidSetting("note", f"must be at most {MAX_NOTE} printable characters")
@@ -127,7 +127,7 @@ def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | No
         topology.save(update_fields=["name", "updated"])
         return topology
     if _pairs(before) != _pairs(graph) or before.brokers != graph.brokers:
-        # Somebody drew it: it is no longer what its generator would draw, and is not to be compared as if it were.
+        # An edited topology no longer matches its generator and must not be compared as if it did.
         topology.kind, topology.params, topology.seed = services.CUSTOM, {}, 0
     return services.save_graph(topology, graph, by, note)
 
@@ -138,20 +138,20 @@ def _pairs(graph: Graph) -> set[tuple[int, int]]:
 
 @transaction.atomic
 def restore(version: TopologyVersion, by: User) -> Topology:
-    """An earlier version as the newest. Raises ``NotPossible`` if nothing would change."""
+    """Restore an earlier version as the latest. Raises ``NotPossible`` if nothing would change."""
     topology = Topology.objects.select_for_update().get(pk=version.topology_id)
     graph = versions.graph_of(version.document)
     topology.kind, topology.params, topology.seed = (version.document[field] for field in ("kind", "params", "seed"))
     number = topology.version
     services.save_graph(topology, graph, by, f"Restored version {version.number}")
     if topology.version == number:
-        raise NotPossible(f"Version {version.number} is what the topology is now.")
+        raise NotPossible(f"Version {version.number} equals the current topology.")
     return topology
 
 
-@transaction.atomic  # IMMEDIATE: of two copies at once the second finds the first one's name taken
+@transaction.atomic  # IMMEDIATE: of two concurrent copies, the second finds the name taken
 def clone(topology: Topology, owner: User) -> Topology:
-    """The same under a name of its own, without the earlier versions."""
+    """Copy the topology under a new name, without earlier versions."""
     taken = set(Topology.objects.filter(name__startswith=topology.name[:80]).values_list("name", flat=True))
     names = (f"{topology.name[:80]}, copy{f' {count}' if count > 1 else ''}" for count in range(1, len(taken) + 2))
     fields = {field: getattr(topology, field) for field in ("kind", "params", "seed")}
@@ -160,7 +160,7 @@ def clone(topology: Topology, owner: User) -> Topology:
 
 
 def drawn(graph: Graph) -> dict[str, Any]:
-    """A graph as an editor holds it, and as ``read_graph`` reads it: brokers without a name have an empty one."""
+    """A graph in the editor's format, as read by ``read_graph``: brokers without a name have an empty one."""
     names = graph.names or [str(i) for i in range(graph.brokers)]
     places = graph.positions or [(0.5, 0.5)] * graph.brokers
     return {

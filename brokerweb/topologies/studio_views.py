@@ -1,4 +1,4 @@
-"""Pages of the studio: the editor, the versions and what differs between two of them."""
+"""Pages of the topology editor, versions and differences."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from overlay.topologies import difference as overlay_difference
 from overlay.topologies.graph import MAX_NAME
 
 LISTED = 200
-"""Rows of a difference's table; the picture shows all."""
+"""Rows of the table of differences; the graph shows all."""
 COMMON = 3
-"""Settings of links that are always shown: delay, jitter and loss."""
+"""Link conditions that are always shown: delay, jitter and loss."""
 
 
 @form_page
 def edit(request: HttpRequest, topology_id: str) -> HttpResponse:
-    """The editor. What it does goes through REST."""
+    """The editor, which uses REST."""
     topology = get_object_or_404(Topology, pk=topology_id)
     limits = services.limits()
     context = {
@@ -59,7 +59,7 @@ def edit(request: HttpRequest, topology_id: str) -> HttpResponse:
 @changes
 def clone(request: HttpRequest, topology_id: str) -> HttpResponse:
     copy = studio.clone(get_object_or_404(Topology, pk=topology_id), person(request))
-    messages.success(request, f"Made {copy.name}.")
+    messages.success(request, f"Created {copy.name}.")
     return redirect("topologies:detail", copy.pk)
 
 
@@ -73,7 +73,7 @@ def versions(request: HttpRequest, topology_id: str) -> HttpResponse:
 
 @login_required
 def version(request: HttpRequest, topology_id: str, number: int) -> HttpResponse:
-    """One version as it was, drawn and measured."""
+    """One version with graph and measures."""
     topology, shown = _version(topology_id, number)
     graph = kept.graph_of(shown.document)
     before, after = kept.neighbours(topology, number)
@@ -98,13 +98,13 @@ def restore(request: HttpRequest, topology_id: str, number: int) -> HttpResponse
     except NotPossible as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Version {number} is version {restored.version} now.")
+        messages.success(request, f"Restored version {number} as version {restored.version}.")
     return redirect("topologies:detail", topology_id)
 
 
 @login_required
 def difference(request: HttpRequest, topology_id: str) -> HttpResponse:
-    """What came, went and changed from one version to another."""
+    """Differences between two versions."""
     topology = get_object_or_404(Topology, pk=topology_id)
     new = _chosen(request.GET.get("to", ""), topology.version)
     old = _chosen(request.GET.get("from", ""), kept.neighbours(topology, new)[0] or new)
@@ -129,7 +129,7 @@ def difference(request: HttpRequest, topology_id: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a difference."""
+    """A row of the table of differences."""
 
     change: str
     what: str
@@ -158,7 +158,7 @@ def _shape(link: Link) -> str:
 
 
 def _compared(old: Graph, new: Graph) -> list[tuple[str, Any, Any]]:
-    """The measures of both, of those that differ first."""
+    """Measures of both versions, differing ones first."""
     was, now = overlay_topologies.measures(old), overlay_topologies.measures(new)
     rows = [("brokers", old.brokers, new.brokers), *((name, was[name], now[name]) for name in was)]
     return sorted(rows, key=lambda row: row[1] == row[2])

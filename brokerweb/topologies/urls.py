@@ -1,4 +1,4 @@
-"""Addresses of the pages of topologies."""
+"""URLs of the pages of topologies."""
 
 from django.urls import path
 

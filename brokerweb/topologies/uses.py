@@ -1,4 +1,4 @@
-"""Who uses a topology: the experiments that name it, the runs and networks that have a copy of one of its versions."""
+"""Uses of a topology: experiments that name it, and runs and networks with a copy of a version."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from brokerweb.topologies.models import Topology
 
 @dataclass(frozen=True)
 class Uses:
-    """Of one topology."""
+    """Uses of one topology."""
 
     experiments: int
     networks: int
     runs: dict[int | None, int]
-    """Runs by the version they have; ``None`` for those that were launched before versions were kept."""
+    """Runs by version; ``None`` for runs from before versions were stored."""
 
     @property
     def runs_in_all(self) -> int:
@@ -27,23 +27,23 @@ class Uses:
 
 
 class Users(Protocol):
-    """Whoever names topologies in documents of its own, without a row that points here."""
+    """An app that names topologies in documents, without a foreign key."""
 
     def experiments_by_topology(self) -> Counter[str]:
-        """How many experiments name each topology, by its id."""
+        """Number of experiments by topology id."""
         ...
 
     def of(self, topology: Topology) -> tuple[int, dict[int | None, int]]:
-        """How many experiments name ``topology``, and how many runs have which version of it."""
+        """Number of experiments that name ``topology``, and of runs by version."""
         ...
 
 
 USERS: list[Users] = []
-"""The app of experiments adds itself when it is ready: it is above this one."""
+"""The experiments app, which depends on this one, registers itself when ready."""
 
 
 def experiments_by_topology() -> Counter[str]:
-    """How many experiments name each topology, by its id."""
+    """Number of experiments by topology id."""
     return sum((users.experiments_by_topology() for users in USERS), Counter())
 
 
@@ -63,14 +63,14 @@ def versions_in_use(topology: Topology) -> set[int]:
 
 
 def in_parts(definition: Mapping[str, Any]) -> QuerySet[Topology]:
-    """Those of a definition's topologies that may not be whole: ``parts`` knows whether they are."""
+    """Topologies of a definition that may be disconnected, according to ``parts``."""
     named = named_in(definition.get("topology"), definition.get("blocks"))
     questionable = Q(measures__components__gt=1) | Q(links__loss__gte=1)
     return Topology.objects.filter(questionable, pk__in=named).distinct()
 
 
 def named_in(topology: Any, blocks: Any) -> set[str]:
-    """The ids that a definition names; its blocks may have topologies of their own."""
+    """Topology ids in a definition, including its blocks."""
     given = [topology, *(block.get("topology") for block in blocks or () if isinstance(block, dict))]
     return set(_flat(given))
 

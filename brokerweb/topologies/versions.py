@@ -1,4 +1,4 @@
-"""Versions of a topology: recorded by every save that changes something, compared, and thinned when there are many."""
+"""Versions of a topology: recorded by every save with changes, compared, and thinned out."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from overlay.core.links import Link
 from overlay.topologies import Graph
 
 MOST = 200
-"""Versions of one topology, but for those that runs and networks have."""
+"""Maximum number of unused versions of a topology."""
 MOST_BYTES = 32_000_000
-"""Of the documents of all versions of one topology: a full mesh of 200 brokers has half a megabyte."""
+"""Maximum size of all versions of a topology: a full mesh of 200 brokers has half a megabyte."""
 NEWEST = 50
-"""Are never thinned."""
+"""Latest versions that are never deleted."""
 SPARE = 20
-"""So many are thinned at once, since it takes a look at every run."""
+"""Versions deleted at a time, because it requires a query of all runs."""
 
 
 def document_of(topology: Topology, graph: Graph) -> dict[str, Any]:
-    """All that a version holds: how it was made, and what it is.
+    """The document of a version: its generator and its graph.
 
-    Links are ``[a, b, delay_ms, jitter_ms, loss]``, and where they do more than that, an object with it comes last.
+    Links are ``[a, b, delay_ms, jitter_ms, loss]``, with an object of further conditions if there are any.
     """
     return {
         "kind": topology.kind,
@@ -57,7 +57,7 @@ def graph_of(document: Mapping[str, Any]) -> Graph:
 
 
 def record(topology: Topology, graph: Graph, by: User | None = None, note: str = "") -> bool:
-    """Adds a version if ``graph`` is not what the last one says; whether it did. To be called within a transaction."""
+    """Add a version if ``graph`` differs from the last one; returns whether it did. Call it within a transaction."""
     document = document_of(topology, graph)
     newest = topology.versions.first()
     if newest is not None and newest.document == document:
@@ -76,7 +76,7 @@ def record(topology: Topology, graph: Graph, by: User | None = None, note: str =
 
 
 def _thin(topology: Topology) -> None:
-    """Takes out old versions that nothing uses, those first that stand closest between their neighbours."""
+    """Delete old unused versions, those closest in time to their neighbours first."""
     kept = list(topology.versions.order_by("number").values_list("number", "size"))
     if len(kept) <= MOST and sum(size for _, size in kept) <= MOST_BYTES:
         return
@@ -95,7 +95,7 @@ def _thin(topology: Topology) -> None:
 
 
 def neighbours(topology: Topology, number: int) -> tuple[int | None, int | None]:
-    """The version before and the one after, as far as there are any."""
+    """The previous and the next version, if any."""
     numbers = list(topology.versions.order_by("number").values_list("number", flat=True))
     before = next((a for a, b in pairwise(numbers) if b == number), None)
     after = next((b for a, b in pairwise(numbers) if a == number), None)

@@ -1,4 +1,4 @@
-"""Pages of topologies: parse, call one service, show."""
+"""Pages of topologies."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _form(request: HttpRequest, form: forms.TopologyForm, status: int = 200) -> 
 
 @changes
 def preview(request: HttpRequest) -> HttpResponse:
-    """What the form describes, drawn and measured, without saving it."""
+    """Preview: graph and measures without saving."""
     try:
         shown = _preview(forms.sent_form(request.POST))
     except InvalidSetting as error:
@@ -86,7 +86,7 @@ def _preview(form: forms.TopologyForm) -> dict[str, Any]:
 
 @login_required
 def apart(request: HttpRequest) -> HttpResponse:
-    """What to know of the topology that was chosen, before it is launched; nothing where it is whole."""
+    """Warning about the selected topology; empty if it is connected."""
     chosen = Topology.objects.filter(pk=request.GET.get("topology", "")).first()
     sentence = parts.sentence(services.to_graph(chosen)) if chosen else ""
     return render(request, "topologies/apart.html", {"apart": sentence})
@@ -100,30 +100,30 @@ def import_file(request: HttpRequest) -> HttpResponse:
     try:
         topology = services.import_text(name=request.POST.get("name", ""), owner=person(request), **_document(request))
     except InvalidSetting as error:
-        context = {"sent": request.POST, "error": error, "beside": _beside(request, error), **limit}
+        context = {"sent": request.POST, "error": error, "wrong_field": _wrong_field(request, error), **limit}
         return render(request, "topologies/import.html", context, status=400)
     links, found = topology.measures["links"], topology.measures["components"]
-    in_parts = f", in {found} parts" if found > 1 else ""
+    in_parts = f", {found} components" if found > 1 else ""
     messages.success(request, f"Imported {topology.brokers} brokers and {links} links{in_parts}.")
     return redirect("topologies:detail", topology.id)
 
 
-def _beside(request: HttpRequest, error: InvalidSetting) -> str:
-    """The field of the form that the error is about: the name, or where the document came from."""
+def _wrong_field(request: HttpRequest, error: InvalidSetting) -> str:
+    """The form field of an error: the name, or the source of the document."""
     if error.field == "name":
         return "name"
     return "file" if request.FILES.get("file") or not request.POST.get("text") else "text"
 
 
 def _document(request: HttpRequest) -> dict[str, str]:
-    """Text and form of the file, or of what was pasted. Raises ``InvalidSetting``."""
+    """Text and format of the file or the pasted text. Raises ``InvalidSetting``."""
     upload = request.FILES.get("file")
     if upload is None and not request.POST.get("text", "").strip():
-        raise InvalidSetting("file", "choose a file, or paste its text")
+        raise InvalidSetting("file", "select a file, or paste its text")
     size = settings.MAX_UPLOAD_BYTES
     if upload is not None and (upload.size or 0) > size:
         found = (upload.size or 0) / 1_000_000
-        raise InvalidSetting("file", f"has {found:.1f} MB; a topology may have {size // 1_000_000} MB")
+        raise InvalidSetting("file", f"has {found:.1f} MB; the limit is {size // 1_000_000} MB")
     try:
         text = upload.read().decode("utf-8-sig") if upload is not None else request.POST["text"]
     except UnicodeDecodeError:
@@ -132,7 +132,7 @@ def _document(request: HttpRequest) -> dict[str, str]:
 
 
 def _form_of(text: str) -> str:
-    """What a document is, by how it begins."""
+    """Detects the format of a document from its beginning."""
     start = text.lstrip()[:1]
     return services.JSON if start in ("{", "[") else services.GRAPHML if start == "<" else services.CSV
 
@@ -143,7 +143,7 @@ def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
     graph = services.to_graph(topology)
     context = {
         "topology": topology,
-        # Rows that a launch would refuse have no measures: see services.remeasure.
+        # Invalid rows have no measures: see services.remeasure.
         "problems": [] if topology.measures else services.problems(topology, must_connect=False),
         "apart": parts.sentence(graph),
         "graph": pictures.of_graph(graph),
@@ -159,7 +159,7 @@ def detail(request: HttpRequest, topology_id: str) -> HttpResponse:
 
 @login_required
 def export(request: HttpRequest, topology_id: str, form: str) -> HttpResponse:
-    """The topology as a file, in one of the forms that can be imported again."""
+    """The topology as a file that can be imported again."""
     topology = get_object_or_404(Topology, pk=topology_id)
     if form not in services.READERS:
         raise Http404

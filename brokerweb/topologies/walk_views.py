@@ -1,4 +1,4 @@
-"""Parts of a topology's page that are worked out behind it: how far walks go, and which links would shorten them."""
+"""Computed fragments of a topology's page: walk length and suggested links."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from overlay.core.errors import InvalidSetting
 from overlay.topologies import Graph, advice
 
 AT_ONCE = 150
-"""Brokers up to which links are advised as the page opens: some milliseconds. Beyond, when asked for."""
+"""Number of brokers up to which suggestions are computed on opening the page (milliseconds); beyond, on demand."""
 LINKS, GOAL = 3, "walk"
 
 
 def choices(topology: Topology) -> dict[str, Any]:
-    """What can be asked of a topology, for the forms that ask it."""
+    """Options of the forms."""
     return {
         "policies": studio.walk_choices(),
         "link_counts": range(1, advice.MOST_LINKS + 1),
@@ -32,7 +32,7 @@ def choices(topology: Topology) -> dict[str, Any]:
 
 @login_required
 def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
-    """The hops of a walk and what its way looks like: half a second at most, whatever the topology."""
+    """Estimated hops of a walk and structural measures, within half a second for any topology."""
     topology = get_object_or_404(Topology, pk=topology_id)
     graph = services.to_graph(topology)
     try:
@@ -44,7 +44,7 @@ def walks(request: HttpRequest, topology_id: str) -> HttpResponse:
 
 @login_required
 def advised(request: HttpRequest, topology_id: str) -> HttpResponse:
-    """The links to add, by the gain of each; nothing is changed."""
+    """Suggested links with their gain; nothing is changed."""
     topology = get_object_or_404(Topology, pk=topology_id)
     k, goal = request.GET.get("k", str(LINKS)), request.GET.get("goal", GOAL)
     graph = services.to_graph(topology)
@@ -65,14 +65,14 @@ def _called(graph: Graph) -> list[str]:
 
 
 def _told(links: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
-    """The links with what their brokers are called, and what all of them come to."""
+    """Links with broker names, and the total gain."""
     rows = [{**link, "ends": [names[link[end]] for end in "ab"], "less": _less(link, link)} for link in links]
     whole = _less(links[0], links[-1]) if len(links) > 1 else None
     return {"links": rows, "whole": whole, "last": links[-1] if links else None}
 
 
 def _less(first: dict[str, Any], last: dict[str, Any]) -> float | None:
-    """The share of the hops that is saved; ``None`` where parts were joined, before which there is no length."""
+    """Share of hops saved; ``None`` if components were connected, before which there is no mean."""
     if first["before"] is None or last["after"] is None:
         return None
     return float(1 - last["after"] / first["before"])

@@ -1,11 +1,11 @@
-"""``make up``: from a fresh clone to a running house, and back to nothing.
+"""``make up``: installs, starts and stops all processes.
 
-- ``environment``  makes ``.venv`` and installs into it; by the system's Python, so with the standard library only
-- ``redis``        which Redis to use, and how to run one of our own
-- ``parts``        what the house consists of: one command each
-- ``manager``      starts, restarts and ends parts by the policy of ``overlay.deployment.fleet``
-- ``home``         what lies under ``var/`` for this: who is running, where the logs are
-- ``__main__``     the wiring, and the two lines that say it is ready
+- ``environment``  creates ``.venv`` and installs into it; runs on the system's Python with the standard library only
+- ``redis``        chooses a Redis server, or runs one
+- ``parts``        the processes, one command each
+- ``manager``      starts, restarts and stops parts by the policy of ``overlay.deployment.fleet``
+- ``home``         files under ``var/``: locks and logs
+- ``__main__``     the entry point, which prints two lines when ready
 
-Nothing here imports Django: this process must start, and explain itself, where the rest cannot.
+Nothing here imports Django: this process must start, and report errors, when nothing else works.
 """

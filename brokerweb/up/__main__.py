@@ -1,4 +1,4 @@
-"""``python -m brokerweb.up [--port N] [--down]``: the house from nothing to ready, and its end."""
+"""``python -m brokerweb.up [--port N] [--down]``: starts the installation until it is ready, or stops it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from overlay.core.errors import WaxwingError, describe_os_error
 REDIS_S = 30.0
 PREPARATION_S = 180.0
 READY_S = 180.0
-"""How long each may take on a slow, loaded machine before it is called broken."""
+"""Timeouts for a slow, loaded machine."""
 
 
 def check_port(port: int) -> int:
-    """The port to listen on; 0 picks one. Raises ``WaxwingError`` where it cannot be had."""
+    """The port to listen on; 0 picks a free one. Raises ``WaxwingError`` if it is unavailable."""
     if port == 0:
         return redis.free_port()
     with socket.socket() as probe:
@@ -39,21 +39,21 @@ def check_port(port: int) -> int:
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise WaxwingError(
-                    f"port {port} is in use by another program; choose another: make up PORT={port + 1}"
+                    f"port {port} is in use by another program. Choose another one: make up PORT={port + 1}"
                 ) from None
             raise WaxwingError(f"port {port} cannot be used: {error.strerror}") from None
     return port
 
 
 def check_database(environment: Mapping[str, str], var: Path) -> None:
-    """Raises ``WaxwingError`` where ``DATABASE_URL`` cannot be read or names a server that does not answer."""
+    """Raises ``WaxwingError`` if ``DATABASE_URL`` is invalid or its server does not respond."""
     databases.database(environment, var)
     if problem := databases.no_answer(environment):
         raise WaxwingError(problem)
 
 
 def room_missing(readiness: str) -> str:
-    """The sentence on the disk where nothing else is missing; empty otherwise."""
+    """The disk-space message if it is the only problem; otherwise empty."""
     try:
         told = json.loads(readiness)
         missing = [name for name, holds in told["checks"].items() if not holds]
@@ -63,13 +63,13 @@ def room_missing(readiness: str) -> str:
 
 
 def tell(line: str) -> None:
-    """One of the two lines on standard output; where that is a file on a full disk it is lost."""
+    """Print one of the two lines; lost if standard output is a file on a full disk."""
     with suppress(OSError):
         print(line, flush=True)
 
 
 class House:
-    """One ``make up``: the steps from nothing to ready."""
+    """One ``make up``: the steps until ready."""
 
     def __init__(self, home: Home, port: int) -> None:
         self._home = home
@@ -78,14 +78,13 @@ class House:
         self._redis = redis.choose(os.environ, home.redis)
         self._readiness = "no answer yet"
         own = {"REDIS_URL": self._redis.url, "WAXWING_VAR": str(home.var), "WAXWING_HOST": self._host}
-        # Links in notifications lead here, unless somebody says that readers come by another address.
-        # And readers have the addresses that they come from: uvicorn would believe X-Forwarded-For from this machine,
-        # so that whoever guesses passwords here could name another address each time.
+        # Links in notifications use this address, unless another one is configured. uvicorn must not trust
+        # X-Forwarded-For from this machine, or password guessing could use a new client address each time.
         reached = {"WAXWING_URL": f"http://127.0.0.1:{port}", "FORWARDED_ALLOW_IPS": ""}
         self._manager = Manager(home.logs, {**reached, **os.environ, **own})
 
     def run(self) -> int:
-        """The exit code: 0 when asked to end, 1 when something failed for good."""
+        """The exit code: 0 when stopped, 1 after a permanent failure."""
         try:
             self._start()
             self._manager.run_for_ever(self._look_after_redis)
@@ -117,7 +116,7 @@ class House:
     def _start_redis(self) -> None:
         if self._redis.command is None:
             if not redis.answers(self._redis.url):
-                raise WaxwingError("the Redis server that REDIS_URL names does not answer")
+                raise WaxwingError("the Redis server of REDIS_URL does not answer")
             return
         try:
             self._run_redis()
@@ -125,7 +124,7 @@ class House:
             aside = redis.set_aside(self._home.redis)
             if aside is None:
                 raise
-            say(f"redis: its queue could not be read and was moved to {aside}; no run or report is lost by that")
+            say(f"redis: the queue file was unreadable and was moved to {aside}; no run or report is lost")
             self._manager.forget("redis")
             self._run_redis()
 
@@ -148,7 +147,7 @@ class House:
             self._readiness = error.read(2000).decode(errors="replace").strip()
             if short := room_missing(self._readiness):
                 say(f"up: {short}")
-                return True  # nothing can be launched, but what to remove is chosen in the house
+                return True  # launches are impossible, but space can be freed on the storage page
         except OSError as error:
             self._readiness = str(error)
         return False
@@ -162,16 +161,16 @@ class House:
             say(f"the operator's password cannot be read from {self._home.operator}: {error}")
 
     def _end(self) -> None:
-        """The supervisor after the worker, which would start it again; Redis last."""
+        """Stop the supervisor after the worker, which would restart it; Redis last."""
         self._manager.end(keep=("redis",))
         end_supervisor(self._home.supervisor_socket)
         self._manager.end()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m brokerweb.up", description="Runs everything, until Ctrl-C.")
-    parser.add_argument("--port", type=int, default=8000, help="port of the web on 127.0.0.1; 0 picks one")
-    parser.add_argument("--down", action="store_true", help="end what runs here instead")
+    parser = argparse.ArgumentParser(prog="python -m brokerweb.up", description="Runs all processes until Ctrl-C.")
+    parser.add_argument("--port", type=int, default=8000, help="port of the web server on 127.0.0.1; 0: any free one")
+    parser.add_argument("--down", action="store_true", help="stop the running installation")
     options = parser.parse_args()
     home = Home(Path(os.environ.get("WAXWING_VAR") or ROOT / "var").resolve())
     try:

@@ -1,8 +1,8 @@
-"""Makes ``.venv`` and installs the locked requirements into it: ``environment.py [OPTION ...] FILE ...``.
+"""Creates ``.venv`` and installs the locked requirements: ``environment.py [OPTION ...] FILE ...``.
 
-Run by the system's Python before anything is installed, so it imports the standard library only. Safe to interrupt at
-any moment: what is installed is written down only after pip succeeded, by the digest of the requirement file, and a
-half-made environment is made again. Two at once wait for each other.
+Runs on the system's Python before anything is installed, so it uses the standard library only. It can be interrupted at
+any time: an installation is recorded, by the digest of the requirement file, only after pip succeeded, and an
+incomplete environment is recreated. Concurrent calls wait for each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class SetupError(Exception):
-    """The machine lacks something; the text says what, and what to do about it."""
+    """A prerequisite is missing; the message says which and how to install it."""
 
 
 def say(text: str) -> None:
@@ -36,19 +36,19 @@ def say(text: str) -> None:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Holds an advisory lock on ``path``; released by the system however this process ends."""
+    """Hold an advisory lock on ``path``; the system releases it when the process exits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another make is installing; waiting for it")
+            say("waiting for another installation")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 class Environment:
-    """The virtual environment at ``directory`` and the record of what it holds."""
+    """The virtual environment at ``directory`` and the record of its contents."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -56,7 +56,7 @@ class Environment:
         self._record = directory / "installed.json"
 
     def install(self, files: Sequence[Path]) -> None:
-        """Bring the environment to what ``files`` lock; does nothing where it is there already."""
+        """Install the locked ``files``; does nothing if they are already installed."""
         wanted = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
         if not self._works():
             self._create()
@@ -79,12 +79,12 @@ class Environment:
         if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
             package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
             raise SetupError(
-                f"this Python cannot make virtual environments. On Debian or Ubuntu: apt-get install {package}"
+                f"this Python cannot create virtual environments. On Debian or Ubuntu: apt-get install {package}"
             )
-        say(f"making {self.directory.name} with Python {sys.version.split()[0]}")
+        say(f"creating {self.directory.name} with Python {sys.version.split()[0]}")
         made = subprocess.run([sys.executable, "-m", "venv", "--clear", self.directory], check=False)
         if made.returncode != 0:
-            raise SetupError(f"python -m venv {self.directory} failed; its own message stands above")
+            raise SetupError(f"python -m venv {self.directory} failed; see its message above")
 
     def _pip(self, files: Sequence[Path]) -> None:
         command: list[str | Path] = [
@@ -100,7 +100,7 @@ class Environment:
             command += ["--requirement", file]
         result = subprocess.run([*command, "--no-input"], stdin=subprocess.DEVNULL, check=False)
         if result.returncode != 0:
-            raise SetupError("pip could not install the requirements; its own message stands above. Run make again")
+            raise SetupError("pip could not install the requirements; see its message above. Run make again")
 
     def _held(self) -> dict[str, str]:
         try:
@@ -116,7 +116,7 @@ class Environment:
 
 
 def build_accelerator(python: Path, root: Path = ROOT) -> None:
-    """Compile the brokers' batched system calls where a compiler is, else say in one line that they do without."""
+    """Compile the accelerator for batched system calls if there is a compiler, otherwise print why not."""
     ask = "import sysconfig as s; print(s.get_path('include'), s.get_config_var('EXT_SUFFIX'), sep='\\n')"
     told = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout
     include, suffix = told.splitlines()
@@ -156,12 +156,12 @@ def build_accelerator(python: Path, root: Path = ROOT) -> None:
 
 
 def find_browser() -> str | None:
-    """The Chromium that browser tests can drive."""
+    """The Chromium for browser tests."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 def find_postgresql(debian: Path = Path("/usr/lib/postgresql")) -> Path | None:
-    """The directory of PostgreSQL's server programs, which Debian keeps off the path, one of the newest version."""
+    """The directory of PostgreSQL's server programs, which Debian keeps off the path; the newest version."""
     versions = sorted(debian.glob("[0-9]*/bin"), key=lambda path: int(path.parent.name), reverse=True)
     named = [Path(path).resolve().parent] if (path := shutil.which("initdb")) else []
     return next((path for path in [*named, *versions] if (path / "postgres").exists()), None)
@@ -169,7 +169,7 @@ def find_postgresql(debian: Path = Path("/usr/lib/postgresql")) -> Path | None:
 
 @dataclass(frozen=True)
 class Program:
-    """What tests use where it is, and what they lack where it is not."""
+    """A program for tests, and the effect of its absence."""
 
     name: str
     package: str
@@ -182,18 +182,18 @@ POSTGRESQL = Program("PostgreSQL", "postgresql", find_postgresql, "tests on Post
 
 
 def install(program: Program) -> None:
-    """Install Debian's package where this user may, else say in one line what the tests will lack."""
+    """Install the Debian package if permitted, otherwise print the effect of its absence."""
     if program.find():
         return
     lacking = f"{program.lacking}: {program.name} is missing"
     if not shutil.which("apt-get"):
-        say(f"{lacking}; install it with this system's own means")
+        say(f"{lacking}; install it with your package manager")
         return
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if root and (
         not shutil.which("sudo") or subprocess.run([*root, "true"], capture_output=True, check=False).returncode
     ):
-        say(f"{lacking}, and only root can install it: sudo apt-get install {program.package}")
+        say(f"{lacking}; install it as root: sudo apt-get install {program.package}")
         return
     say(f"installing {program.name} for the tests (once)")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -206,16 +206,16 @@ def install(program: Program) -> None:
             check=False,
         )
     if not program.find():
-        say(f"{lacking}, and apt-get could not install it; its own message stands above")
+        say(f"{lacking}; apt-get could not install it, see its message above")
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="environment.py")
     parser.add_argument("files", nargs="+", metavar="FILE", help="locked requirements")
     parser.add_argument("--into", default=".venv", metavar="NAME", help="the environment's directory (.venv)")
-    parser.add_argument("--browser", action="store_true", help="install a browser for tests, too")
-    parser.add_argument("--postgresql", action="store_true", help="install a PostgreSQL server for tests, too")
-    parser.add_argument("--accelerator", action="store_true", help="compile what brokers can do without, if possible")
+    parser.add_argument("--browser", action="store_true", help="also install a browser for tests")
+    parser.add_argument("--postgresql", action="store_true", help="also install a PostgreSQL server for tests")
+    parser.add_argument("--accelerator", action="store_true", help="compile the optional accelerator if possible")
     options = parser.parse_args(arguments)
     try:
         with alone(ROOT / "var" / "setup.lock"):
@@ -231,7 +231,7 @@ def main(arguments: Sequence[str]) -> int:
         say(f"setup: {error}")
         return 1
     except KeyboardInterrupt:
-        say("setup: interrupted; run make again to go on where it stopped")
+        say("setup: interrupted; run make again to continue")
         return 130
     return 0
 

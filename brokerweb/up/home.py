@@ -1,7 +1,7 @@
-"""What lies under ``var/`` for the process manager: who runs here, and what each part said.
+"""Files of the process manager under ``var/``: the lock and the logs of all parts.
 
-One ``make up`` at a time: its lock is the system's, so it goes with the process however that ended, and no stale pid
-file is ever taken for a running house.
+One ``make up`` at a time: its lock is released by the system when the process exits, so a stale pid file is never
+mistaken for a running installation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from overlay.runtime.control import lock_path
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
 
 LOG_BYTES = 5_000_000
-"""A log is moved aside to ``.log.1`` at this size, so two files of it bound each part."""
+"""A log is rotated to ``.log.1`` at this size; two files per part."""
 DOWN_S = 20.0
 _WORTH_A_LOOK = re.compile(r"(?<![%\w])(WARNING|ERROR|CRITICAL)\b|^Traceback ")
-# Redis warns at every start of what forking for a snapshot may meet, and ours makes none; that the house is not ready
-# yet is what we ask while it starts.
+# Expected warnings: Redis on memory overcommit (ours makes no snapshots), and readiness checks during start-up.
 _KNOWN = re.compile(r"Memory overcommit|Service Unavailable: /readyz")
 
 
@@ -35,7 +34,7 @@ class AlreadyRunning(WaxwingError):
 
 
 class Home:
-    """The directory that one house lives in."""
+    """The data directory of one installation."""
 
     def __init__(self, var: Path) -> None:
         self.var = var
@@ -47,13 +46,13 @@ class Home:
 
     @contextmanager
     def claim(self) -> Iterator[None]:
-        """This house is ours until the block ends. Raises ``AlreadyRunning``."""
+        """Hold the lock until the block ends. Raises ``AlreadyRunning``."""
         keep_private(self.var)
         tighten(self.var)
         with self.pid_file.open("a+") as file:
             if not _try_lock(file.fileno()):
                 pid = self.pid_file.read_text().strip() or "unknown"
-                raise AlreadyRunning(f"it is running here already (pid {pid}); `make down` ends it")
+                raise AlreadyRunning(f"Waxwing is already running here (pid {pid}); stop it with `make down`")
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
@@ -61,7 +60,7 @@ class Home:
             file.truncate(0)
 
     def owner(self) -> int | None:
-        """The pid of the ``make up`` that runs here, or ``None``."""
+        """The pid of the running ``make up``, or ``None``."""
         if not _is_locked(self.pid_file):
             return None
         text = self.pid_file.read_text().strip()
@@ -77,14 +76,14 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def end_supervisor(socket: Path, seconds: float = 5.0) -> bool:
-    """Ask the host's supervisor to end, and see to it that it has. Whether there was one."""
+    """Stop the host's supervisor; returns whether there was one."""
     try:
         client = SupervisorClient(socket, timeout=2.0)
         pid = int(client.hello()["pid"])
         client.shutdown()
     except (SupervisorUnavailable, OSError):
         return False
-    # Its lock, and not its pid, tells that it is gone: where nobody reaps it, a dead process keeps its pid.
+    # Check its lock, not its pid: an unreaped process keeps its pid.
     if not _released_within(lock_path(socket), seconds):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -109,26 +108,26 @@ def _released_within(path: Path, seconds: float) -> bool:
 
 
 def take_down(home: Home) -> str:
-    """End what runs here; the sentence says what that was. Doing it twice is harmless."""
+    """Stop the installation; returns a message. Idempotent."""
     pid = home.owner()
     if pid is None:
         if end_supervisor(home.supervisor_socket):
-            return "nothing was running here but a supervisor, which has ended"
+            return "only a supervisor was running; it was stopped"
         return "nothing was running here"
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     if _released_within(home.pid_file, DOWN_S):
-        return f"ended everything that pid {pid} ran"
+        return f"stopped pid {pid} and all its processes"
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     end_supervisor(home.supervisor_socket)
-    return f"pid {pid} did not end within {DOWN_S:.0f} s and was killed; its parts end by their lifeline"
+    return f"pid {pid} did not stop within {DOWN_S:.0f} s and was killed; its processes exit by their lifeline"
 
 
 class PartLog:
-    """What one part says: kept in a bounded file; complete lines worth a look are handed back.
+    """The output of one part: kept in a bounded file; notable lines are returned.
 
-    What a full disk refuses is lost; the log says how much once there is room again.
+    Output that a full disk refuses is lost; the log records how much.
     """
 
     def __init__(self, path: Path) -> None:
@@ -137,11 +136,11 @@ class PartLog:
         self._lost = 0
         self._rest = b""
         self.last_line = ""
-        with suppress(OSError):  # it is tried again with the first words
+        with suppress(OSError):  # tried again with the first output
             self._turn_over()
 
     def add(self, data: bytes) -> list[str]:
-        """Keep ``data``; returns the warnings and errors among its lines."""
+        """Append ``data``; returns its lines with warnings and errors."""
         self._keep(data)
         *lines, self._rest = (self._rest + data)[-100_000:].split(b"\n")
         texts = [line.decode(errors="replace").rstrip() for line in lines]
@@ -163,7 +162,7 @@ class PartLog:
             self._lost += len(data)
 
     def _write(self, data: bytes) -> None:
-        """Unbuffered: a buffer would keep what was refused, and raise again for it. Raises ``OSError``."""
+        """Unbuffered: a buffer would keep refused output and raise again. Raises ``OSError``."""
         if not data:
             return
         if self._file is None or self._file.tell() + len(data) > LOG_BYTES:
@@ -175,7 +174,7 @@ class PartLog:
     def _turn_over(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         if self._file is not None:
-            with suppress(FileNotFoundError):  # moved before, when there was no room for another
+            with suppress(FileNotFoundError):  # rotated before, when there was no space for a new one
                 self._path.replace(self._path.with_suffix(".log.1"))
         fresh = FileIO(self._path, "ab")
         self.close()

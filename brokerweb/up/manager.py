@@ -1,8 +1,8 @@
-"""Starts, restarts and ends parts by ``overlay.deployment.fleet.plan``; the effects of it are all here.
+"""Starts, restarts and stops parts by ``overlay.deployment.fleet.plan``; all effects are here.
 
-One thread, one selector: the parts' output, their ends (SIGCHLD) and our own SIGTERM and Ctrl-C. Each part runs under
-``overlay.runtime.lifeline`` as the leader of a session of its own, so that Ctrl-C at the terminal reaches this process
-alone, and a part and all its offspring can be ended as one group. The write end of the lifeline is held here only.
+One thread with one selector handles output, exits (SIGCHLD), SIGTERM and Ctrl-C. Each part runs under
+``overlay.runtime.lifeline`` as the leader of its own session, so that Ctrl-C reaches this process only, and a part and
+its children can be stopped as a group. Only this process holds the write end of the lifeline.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.processes import describe_exit_code
 
 TURN_S = 1.0
-"""The loop comes round at least this often."""
+"""Maximum duration of a turn of the loop."""
 
 
 class PartFailed(WaxwingError):
-    """A part was given up on."""
+    """A part failed permanently."""
 
     def __init__(self, name: str, reason: str, last_line: str) -> None:
         said = f"; its last words: {last_line}" if last_line else ""
@@ -40,18 +40,18 @@ class PartFailed(WaxwingError):
 
 
 class AskedToEnd(Exception):
-    """SIGTERM or Ctrl-C came."""
+    """SIGTERM or Ctrl-C was received."""
 
 
 def say(text: str) -> None:
-    """To whoever started this; where that is a file on a full disk, or a terminal that is gone, it is lost."""
+    """Print a message; lost if the output is a file on a full disk or a closed terminal."""
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
 class Manager:
-    """The parts that are wanted, and the processes that there are."""
+    """The desired parts and their processes."""
 
     def __init__(self, logs: Path, environment: Mapping[str, str], log: Callable[[str], None] = say) -> None:
         self._logs = logs
@@ -79,16 +79,16 @@ class Manager:
     def _end_soon(self, *_: object) -> None:
         self._asked_to_end = True
 
-    # --- what is wanted -----------------------------------------------------------------------------------------------
+    # --- desired parts ------------------------------------------------------------------------------------------------
 
     def want(self, *parts: Part) -> None:
-        """From now on these run too."""
+        """Add parts to run."""
         self._wanted |= {part.name: part for part in parts}
 
     def run_until(self, condition: Callable[[], bool], seconds: float, what: str, every: float = TURN_S) -> None:
-        """Keep the house until ``condition``, which is looked at ``every`` so many seconds.
+        """Run the loop until ``condition``, checked ``every`` so many seconds.
 
-        Raises ``PartFailed``, ``AskedToEnd`` and, with ``what`` in it when it takes longer than that, ``WaxwingError``.
+        Raises ``PartFailed``, ``AskedToEnd`` and, after a timeout, ``WaxwingError`` with ``what``.
         """
         now = time.monotonic()
         deadline, ask = now + seconds, now
@@ -103,7 +103,7 @@ class Manager:
             now = time.monotonic()
 
     def run_for_ever(self, look: Callable[[], None] = lambda: None) -> NoReturn:
-        """Keep the house until something raises, and ``look`` after the rest once every ``TURN_S``."""
+        """Run the loop until an exception, calling ``look`` once every ``TURN_S``."""
         looked = -TURN_S
         while True:
             self._turn(TURN_S)
@@ -112,16 +112,16 @@ class Manager:
                 looked = time.monotonic()
 
     def is_done(self, name: str) -> bool:
-        """Whether a part that runs once has ended well."""
+        """Whether a one-time part has succeeded."""
         return self._observed.get(name, fleet.Process()).ended_well
 
     def forget(self, name: str) -> None:
-        """Take a part that was given up on, or has done its work, as never started."""
+        """Reset a part that has failed or finished."""
         self._wanted.pop(name, None)
         self._observed.pop(name, None)
 
     def end(self, keep: tuple[str, ...] = ()) -> None:
-        """End all parts but those to ``keep``; returns when they are gone, a few seconds at most."""
+        """Stop all parts except ``keep``; returns when they have exited, within seconds."""
         self._wanted = {name: part for name, part in self._wanted.items() if name in keep}
         while any(process.lives for name, process in self._observed.items() if name not in keep):
             self._act(ending=True)
@@ -135,7 +135,7 @@ class Manager:
         self._wait(max(min(seconds, self._act()), 0))
 
     def _act(self, ending: bool = False) -> float:
-        """Do what the plan says; how long it can wait, in seconds."""
+        """Execute the plan; returns the seconds until the next step."""
         now = time.monotonic_ns()
         until = now + SECOND
         desired = {name: part.lifetime for name, part in self._wanted.items()}
@@ -182,7 +182,7 @@ class Manager:
         os.set_blocking(child.stdout.fileno(), False)
         self._selector.register(child.stdout, selectors.EVENT_READ, part.name)
         self._running[part.name] = child
-        # Whether the house as a whole answers is asked of /readyz; a single part counts as up once it runs.
+        # /readyz tells whether the installation is ready; a part counts as up once it runs.
         self._observed[part.name] = started.ready(now)
 
     def _kill_group(self, name: str) -> None:
@@ -201,7 +201,7 @@ class Manager:
                 self._ended(name, child.returncode)
 
     def _listen(self, key: selectors.SelectorKey) -> bool:
-        """Take what a part said; whether there was anything."""
+        """Read a part's output; returns whether there was any."""
         try:
             data = os.read(key.fd, 65_536)
         except BlockingIOError:
@@ -213,13 +213,13 @@ class Manager:
         return bool(data)
 
     def _ended(self, name: str, code: int) -> None:
-        self._kill_group(name)  # whatever it left behind
+        self._kill_group(name)  # its remaining children
         self._hear_out(self._running.pop(name))
         process = self._observed[name]
         self._observed[name] = process.ended(time.monotonic_ns(), describe_exit_code(code), well=code == 0)
 
     def _hear_out(self, child: subprocess.Popen[bytes]) -> None:
-        """Take a dead part's last words, which say why it died; more than a megabyte of them waits its turn."""
+        """Read the last output of a dead part, at most a megabyte per turn."""
         for _ in range(16):
             key = self._selector.get_map().get(child.stdout)  # type: ignore[arg-type]
             if key is None or not self._listen(key):

@@ -1,4 +1,4 @@
-"""What the house consists of: a literal list of commands, and what each needs to know."""
+"""The processes of an installation: a list of commands and their environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Part:
-    """One process of the house."""
+    """One process."""
 
     name: str
     command: tuple[str, ...]
@@ -24,7 +24,7 @@ class Part:
 
 
 def host_name(environment: Mapping[str, str]) -> str:
-    """This host's name as queues spell it: lower case, digits and dashes."""
+    """This host's name for queue names: lower case, digits and dashes."""
     name = environment.get("WAXWING_HOST") or platform.node()
     return re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") or "host"
 
@@ -42,7 +42,7 @@ def _worker(name: str, *arguments: str) -> Part:
 
 
 def preparations() -> list[Part]:
-    """What has to be done before the rest starts, in order."""
+    """One-time steps before the start, in order."""
     return [
         _python("migrate", "manage.py", "migrate", "--no-input", "-v", "0", lifetime=Lifetime.ONCE),
         _python("firststart", "manage.py", "firststart", lifetime=Lifetime.ONCE),
@@ -50,12 +50,12 @@ def preparations() -> list[Part]:
 
 
 def house(port: int, host: str, bind: str = "127.0.0.1") -> list[Part]:
-    """What then runs until the end; the web listens on ``port`` of the address ``bind``.
+    """The long-running processes; the web server listens on ``port`` of the address ``bind``.
 
-    ``docker/compose.yaml`` runs the same, and ``tests/setup/test_docker.py`` holds it to this.
+    ``docker/compose.yaml`` runs the same; ``tests/setup/test_docker.py`` compares them.
 
-    Workers do not gossip: nobody listens, each would greet the other for a second as it starts, and gossip is what
-    Celery fails to restart when Redis was away.
+    Workers do not gossip: it has no use here, delays their start by a second, and Celery fails to restart it after a
+    Redis outage.
     """
     listens = ("--host", bind, "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
     web = (*listens, "--http", "brokerweb.heads:HeadDeadline")

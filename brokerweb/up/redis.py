@@ -1,8 +1,8 @@
-"""Which Redis the house uses: ``REDIS_URL``, else a server on the path, else the one that came with the requirements.
+"""The choice of a Redis server: ``REDIS_URL``, a server on the path, or the one bundled with the requirements.
 
-A server of our own listens on a random loopback port under a random password, both new at each start: whoever writes
-the queue can run tasks. A Unix socket would spare the port, but Celery, Channels and redis-py each spell its URL in
-another way, and its path may not be longer than 107 bytes.
+Our own server listens on a random loopback port with a random password, both new at each start, because write access to
+the queue allows running tasks. Rejected: a Unix socket, whose URL Celery, Channels and redis-py write differently, and
+whose path is limited to 107 bytes.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ RULES = (
     "maxmemory 256mb",
     "maxmemory-policy noeviction",
 )
-"""It refuses writes when full. Nothing is lost by that: what a task would do is also written in a row."""
+"""Memory limit; writes are refused when full. Nothing is lost: tasks are also recorded in rows."""
 
 
 ROOM_BYTES = 64_000_000
-"""So much must be free before a server that went on without its file writes one again."""
+"""Free space needed before a server without a file writes one again."""
 
 
 class NoRedis(WaxwingError):
-    """No Redis can be had; the text says what to do."""
+    """No Redis is available; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Redis:
-    """A Redis server: where it is and, where it is ours, the command that runs it."""
+    """A Redis server: its URL and, for our own, its command."""
 
     url: str
     command: tuple[str, ...] | None = None
 
 
 def choose(environment: Mapping[str, str], directory: Path) -> Redis:
-    """The server to use; writes the configuration of one of ours into ``directory``. Raises ``NoRedis``."""
+    """Choose the server; writes the configuration of our own one to ``directory``. Raises ``NoRedis``."""
     if environment.get("REDIS_URL"):
         return Redis(environment["REDIS_URL"])
     return _own(_find_server(environment.get("PATH")), directory)
@@ -68,7 +68,7 @@ def _find_server(path: str | None) -> str:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on right now."""
+    """A free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -96,10 +96,10 @@ def answers(url: str) -> bool:
 
 
 def keep_accepting(url: str, directory: Path) -> str:
-    """Sees to it that a server of our own accepts writes while its file cannot be written; what was done, in words.
+    """Let our own server accept writes while its file cannot be written; returns the action taken.
 
-    A server whose append-only file fails refuses every write, and then pages do not move and workers have no queue.
-    What is queued is also in rows, so it goes on without the file until there is room for one again.
+    A server whose append-only file fails refuses all writes; pages would stop updating and workers would have no queue.
+    Queued work is also in rows, so the server continues without a file until there is space.
     """
     from redis import Redis as Client
     from redis.exceptions import RedisError
@@ -109,19 +109,19 @@ def keep_accepting(url: str, directory: Path) -> str:
             told = client.info("persistence")
             if told["aof_enabled"] and told["aof_last_write_status"] != "ok":
                 client.config_set("appendonly", "no")
-                return "its file cannot be written, so it goes on without one"
+                return "its file cannot be written; continuing without a file"
             if not told["aof_enabled"] and shutil.disk_usage(directory).free >= ROOM_BYTES:
                 client.config_set("appendonly", "yes")
-                return "there is room for its file again"
+                return "its file can be written again"
     except (RedisError, OSError, KeyError):
-        pass  # it is away, or has no room yet: the next look tries again
+        pass  # unavailable, or still no space: tried again later
     return ""
 
 
 def set_aside(directory: Path) -> Path | None:
-    """Move a queue that cannot be read out of the way; where to, or ``None`` where there is none.
+    """Move an unreadable queue file aside; returns the new path, or ``None`` if there is none.
 
-    Rows are what is kept; the queue is only how they are noticed sooner.
+    Rows are authoritative; the queue only speeds things up.
     """
     kept, aside = directory / "appendonlydir", directory / "appendonlydir.unreadable"
     if not kept.exists():

@@ -1,4 +1,4 @@
-// Copies the text of an element, or the value of a field, and says so.
+// Copies the text of an element or the value of a field, and confirms it.
 import { toast } from "./toast.js";
 
 export async function copy(element) {
@@ -7,9 +7,9 @@ export async function copy(element) {
     await navigator.clipboard.writeText(text);
     toast("Copied.");
   } catch {
-    // Without TLS and beyond this machine browsers keep the clipboard to themselves: what is chosen, the reader copies.
+    // Without TLS, browsers deny access to the clipboard, except on localhost: the text is selected instead.
     getSelection().selectAllChildren(element);
     element.select?.();
-    toast("The browser does not let this page copy. The text is selected; copy it with Ctrl+C or ⌘C.", { kind: "warning" });
+    toast("The browser denied access to the clipboard. The text is selected; press Ctrl+C or ⌘C.", { kind: "warning" });
   }
 }

@@ -1,5 +1,5 @@
-// The form of a new experiment: what differs from its default, what nothing chosen uses, what is wrong before it is sent;
-// its document as a file, out and in.
+// The form of a new experiment: marks changed fields, hides unused ones, shows errors, and imports and exports the
+// document.
 import { saveAs } from "./format.js";
 import { isChanged } from "./guard.js";
 import { toast } from "./toast.js";
@@ -8,7 +8,7 @@ const form = document.getElementById("experiment-form");
 const bar = document.getElementById("launch-bar");
 const unused = document.getElementById("unused");
 
-// --- What differs from its default ---------------------------------------------------------------------------------
+// --- Changed fields ------------------------------------------------------------------------------------------------
 const inputsOf = (setting) => [...setting.querySelectorAll("input, select")];
 const boxes = (setting) => inputsOf(setting).filter((input) => input.type === "checkbox");
 
@@ -39,7 +39,7 @@ form.addEventListener("input", ({ target }) => {
 });
 form.addEventListener("click", ({ target }) => { if (target.closest("[data-reset]")) reset(target.closest("[data-setting]")); });
 
-// --- What nothing chosen uses, and what is wrong -------------------------------------------------------------------
+// --- Unused fields and errors --------------------------------------------------------------------------------------
 function hideUnused() {
   if (!unused) return;
   const now = bar.querySelector("#unused-now");
@@ -55,7 +55,7 @@ function hideUnused() {
   }
 }
 
-// The sentence of the launch bar, beside the field that it is about.
+// Shows the launch bar's error at its field.
 function blame() {
   form.querySelectorAll("[data-said-live]").forEach((sentence) => {
     sentence.closest(".field").classList.remove("bad");
@@ -99,9 +99,9 @@ for (const input of form.querySelectorAll("input[type=file]")) {
     const [file] = input.files;
     const most = Number(input.dataset.mostBytes);
     if (file && file.size > most) {
-      toast(`${file.name} has ${file.size.toLocaleString()} bytes; at most ${most.toLocaleString()} are read.`, { kind: "error" });
+      toast(`${file.name} has ${file.size.toLocaleString()} bytes; the limit is ${most.toLocaleString()}.`, { kind: "error" });
       input.value = "";
-    } else if (file && isChanged(document.getElementById("document")) && !window.confirm("The file takes the place of the document that was typed. Read it?")) {
+    } else if (file && isChanged(document.getElementById("document")) && !window.confirm("Replace the document with this file?")) {
       input.value = "";
     } else if (file) {
       form.requestSubmit(read);

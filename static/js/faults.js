@@ -1,9 +1,9 @@
-// The rows of the faults of a new experiment: added, removed, and told what their fields mean.
+// Fault rows of a new experiment: add, remove, and label their fields by kind.
 import { toast } from "./toast.js";
 
 const rows = document.getElementById("fault-rows");
-const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all; one way: 0>1", lossy: "links: 0-1, 1-2 or all; one way: 0>1", impaired: "links: 0-1, 1-2 or all; one way: 0>1" };
-const AMOUNTS = { slow: "Added ms", lossy: "Loss, share" };
+const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all; one-way: 0>1", lossy: "links: 0-1, 1-2 or all; one-way: 0>1", impaired: "links: 0-1, 1-2 or all; one-way: 0>1" };
+const AMOUNTS = { slow: "Added ms", lossy: "Loss rate" };
 
 function explain(row) {
   const what = row.querySelector("select").value;
@@ -11,7 +11,7 @@ function explain(row) {
   row.querySelector("[data-amount]").textContent = AMOUNTS[what] || "Amount";
 }
 
-// The form estimates again what a launch would create when one of its fields changes.
+// Triggers a new estimate, as a changed field does.
 const changed = () => rows.closest("form").dispatchEvent(new Event("change", { bubbles: true }));
 
 document.getElementById("fault-add")?.addEventListener("click", () => {
@@ -27,7 +27,7 @@ rows?.addEventListener("click", (event) => {
   row.remove();
   (next?.querySelector("select") || document.getElementById("fault-add")).focus();
   changed();
-  toast("The fault was removed.", { kind: "info", link: { text: "Undo", onclick: () => giveBack(row, place) } });
+  toast("Fault removed.", { kind: "info", link: { text: "Undo", onclick: () => giveBack(row, place) } });
 });
 
 function giveBack(row, place) {

@@ -1,4 +1,4 @@
-// Figures of a page that follow what comes: `data-figure` is the way to one, `data-format` how it is written.
+// Live figures of a page: `data-figure` is the path of a value, `data-format` its format.
 import { FORMATS } from "./format.js";
 
 const dig = (from, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? value : value[key]), from);

@@ -3,7 +3,7 @@
 export const UNKNOWN = "–";
 const known = (value) => value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
 
-// Rounded before its places are counted: 9.996 is 10.0.
+// Rounds before counting decimals: 9.996 is 10.0.
 const significant = (number) => {
   const rounded = Number(number.toPrecision(3));
   const decimals = rounded === 0 ? 0 : 2 - Math.floor(Math.log10(Math.abs(rounded)));
@@ -18,7 +18,7 @@ export function sig3(value) {
   return significant(number);
 }
 
-// For the ticks of an axis: 2.00 MB is 2 MB there.
+// For axis ticks: 2 MB instead of 2.00 MB.
 export const brief = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
 export const count = (value) => (known(value) ? Math.round(value).toLocaleString("en").replaceAll(",", "\u202f") : UNKNOWN);
@@ -39,7 +39,7 @@ export function size(value) {
 export const perSecond = (value) => (known(value) ? `${sig3(value)}/s` : UNKNOWN);
 export const percent = (value) => (known(value) ? `${Math.round(value * 100)}\u202f%` : UNKNOWN);
 
-// As three figures, but no whole of what lacks something: 99.97 and 100 are not the same.
+// Three significant figures, but never 100 for a value below 100: 99.97 stays 99.9.
 export function share(value) {
   if (!known(value)) return UNKNOWN;
   const rounded = sig3(value * 100);
@@ -56,7 +56,7 @@ export function duration(value) {
   return minutes % 60 ? `${hours}\u202fh ${minutes % 60}\u202fmin` : `${hours}\u202fh`;
 }
 
-// Time left; over an hour the time of day at which it ends says more.
+// Remaining time; above an hour, the time of day.
 export function timeLeft(seconds, now = new Date()) {
   if (!known(seconds)) return "";
   if (seconds <= 3600) return `${duration(seconds)} left`;
@@ -66,7 +66,7 @@ export function timeLeft(seconds, now = new Date()) {
 
 export const FORMATS = { us, size, perSecond, count, percent, share, sig3 };
 
-// Of the theme that is on, each looked up once: charts ask thousands of times, between changes of the page.
+// Colours of the current theme, cached: charts read them thousands of times.
 const colours = new Map();
 document.addEventListener("themechange", () => colours.clear());
 
@@ -75,7 +75,7 @@ export function colour(name) {
   return colours.get(name);
 }
 
-// Hands a text or blob to the reader as a file.
+// Downloads a text or blob as a file.
 export function saveAs(filename, content, type = "text/csv") {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: filename });

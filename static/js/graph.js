@@ -1,4 +1,4 @@
-// The overlay as a picture: positions come with the data and never move; sizes, fills and rings follow what is measured.
+// The overlay as a graph: positions are fixed data; sizes, fills and rings show measurements.
 import { colour } from "./format.js";
 import { addTools } from "./overlay-tools.js";
 
@@ -6,10 +6,10 @@ const STATE_TONES = { up: "state-green", running: "state-green", starting: "stat
   failed: "state-red", "not answering": "state-amber", stopped: "state-grey", away: "state-grey" };
 const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", "not answering": "dashed", stopped: "dashed", away: "dashed" };
 
-const EDGE = 28; // pixels kept free around all of it
-const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // how far and near one comes, and how large a few brokers are drawn
-const READABLE = 9; // pixels: the names of many brokers are shown as soon as they are so high
-const CLOSE = 1.2; // so near a broker is looked at that was gone to
+const EDGE = 28; // padding in pixels
+const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // zoom limits, and maximum scale of a few brokers
+const READABLE = 9; // pixels: minimum height of broker labels
+const CLOSE = 1.2; // zoom when going to a broker
 
 function tone(state) { return colour(STATE_TONES[state] || "edge-strong"); }
 
@@ -27,7 +27,7 @@ function sheet(many) {
       label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
-    // Of two versions of a topology: what came, what went, and what is another now.
+    // Differences of two versions: added, removed, changed.
     { selector: ".added", style: { "line-color": colour("state-green"), "border-color": colour("state-green"), opacity: 1 } },
     { selector: ".removed", style: { "line-color": colour("state-red"), "border-color": colour("state-red"), "line-style": "dashed", opacity: 1 } },
     { selector: "node.removed", style: { "border-style": "dashed", "background-opacity": 0.2 } },
@@ -38,7 +38,7 @@ function sheet(many) {
   ];
 }
 
-// Without stored positions brokers stand on a circle, the first at the top.
+// Without stored positions, brokers are on a circle, the first at the top.
 function place(node, at, total) {
   if (Number.isFinite(node.x) && Number.isFinite(node.y)) return { x: node.x, y: node.y };
   const angle = (2 * Math.PI * at) / Math.max(total, 1) - Math.PI / 2;
@@ -55,7 +55,7 @@ export class Graph {
     this.cy = cytoscape({
       container: element, layout: { name: "preset" }, minZoom: FARTHEST, maxZoom: NEAREST, boxSelectionEnabled: false,
       autoungrabify: true, selectionType: "single", style: [],
-      // By two fingers, and not by a wheel that scrolls the page; moved only where not all of it is shown.
+      // Zooms by pinch, not by the wheel, which scrolls the page; pans only if not everything is visible.
       userZoomingEnabled: matchMedia("(pointer: coarse)").matches, userPanningEnabled: false,
       elements: [
         ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
@@ -69,7 +69,7 @@ export class Graph {
     this.follow();
   }
 
-  // The page's colours and the box's size, until something else takes the place of the box, as in a preview.
+  // Follows the theme and the size of its box, until the box is replaced, as in a preview.
   follow() {
     const paint = () => this.paint();
     document.addEventListener("themechange", paint);
@@ -82,7 +82,7 @@ export class Graph {
     watcher.observe(this.element);
   }
 
-  // Generators give positions in any unit; they are spread over the box once, and then stay.
+  // Generators use any unit; positions are scaled to the box once.
   stretch() {
     const box = this.cy.nodes().boundingBox({ includeLabels: false });
     const positions = this.cy.nodes().map((node) => node.position());
@@ -93,7 +93,7 @@ export class Graph {
     this.fit();
   }
 
-  // All of it.
+  // Fits everything.
   fit() {
     this.cy.minZoom(FARTHEST);
     this.cy.fit(undefined, EDGE);
@@ -103,7 +103,7 @@ export class Graph {
     this.cy.userPanningEnabled(false);
   }
 
-  // Part of it.
+  // Fits a part.
   loosen() {
     this.isWhole = false;
     this.cy.userPanningEnabled(true);
@@ -114,7 +114,7 @@ export class Graph {
     this.loosen();
   }
 
-  // The index of the broker of this number or name, null where there is none.
+  // The index of a broker by number or name; null if there is none.
   find(typed) {
     const wanted = typed.toLowerCase();
     const nodes = this.cy.nodes().filter((node) => node.data("index") !== undefined);
@@ -122,13 +122,13 @@ export class Graph {
     return found ? found.data("index") : null;
   }
 
-  // Which there are, in a sentence.
+  // The range of broker numbers, as a sentence.
   numbers() {
     const all = this.cy.nodes().map((node) => node.data("index"));
-    return all.length ? `They are numbered ${Math.min(...all)} to ${Math.max(...all)}.` : "There are none.";
+    return all.length ? `Valid numbers: ${Math.min(...all)} to ${Math.max(...all)}.` : "There are no brokers.";
   }
 
-  // Into the middle, and opened where brokers are.
+  // Centres a broker, and opens it on pages with a broker panel.
   goTo(index) {
     this.select(index);
     if (this.many && this.cy.zoom() < CLOSE) this.cy.zoom(CLOSE);
@@ -137,13 +137,13 @@ export class Graph {
     this.onSelect?.(index);
   }
 
-  // looks: Map of broker index -> {load, memory, state}. Sizes begin at no load and fills at no memory: brokers that
-  // differ by little of what they have look alike.
+  // looks: Map of broker index -> {load, memory, state}. Scales start at zero, so that brokers with similar values look
+  // similar.
   show(looks) { this.looks = looks; this.dress(); }
 
   select(index) { this.cy.nodes().forEach((node) => { node[node.data("index") === index ? "select" : "unselect"](); }); }
 
-  // The style sheet is read again where colours or measures of the page have changed, not with every figure that comes.
+  // Rebuilds the style sheet when colours or sizes of the page change, not with every update.
   paint() {
     this.dress();
     this.cy.style([...sheet(this.many), ...this.more()]);
@@ -169,13 +169,13 @@ export class Graph {
     });
   }
 
-  // Styles of a picture that shows more than brokers and links.
+  // Additional styles of graphs that show more than brokers and links.
   more() { return []; }
 }
 
 export function graphData(element) { return JSON.parse(document.getElementById(element.dataset.graph).textContent); }
 
-// Pictures that only show (topology pages, previews) start themselves; a live page drives its own.
+// Static graphs (topology pages, previews) start themselves; live pages drive their own.
 export function drawAll(root = document) {
   root.querySelectorAll("[data-graph]:not([data-live])").forEach((element) => {
     if (element.dataset.drawn) return;

@@ -1,4 +1,4 @@
-// Draws every still picture of an overlay, also those that arrive with a preview.
+// Draws all static overlay graphs, including those in previews.
 import { drawAll } from "./graph.js";
 
 drawAll();

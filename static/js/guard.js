@@ -1,6 +1,6 @@
-// What was typed and not sent is not lost without a question. Every form of a page that is posted counts, but for those
-// with `data-unguarded`; `data-typed` says of a form that what it says when it comes was typed and is not kept yet. A page
-// with something else to lose tells of it by `guard`. A link with `data-confirm-typed` fills a form again: it asks before.
+// Warns before unsaved input is lost. Covers every posted form of a page, except those with `data-unguarded`;
+// `data-typed` marks a form whose initial values are unsaved. Pages with other unsaved state register it with `guard`.
+// A link with `data-confirm-typed` refills a form and asks first.
 
 const GUARDED = "main form[method=post]:not([data-unguarded])";
 const others = [];
@@ -8,10 +8,10 @@ const counts = new WeakMap();
 let sent = null;
 let goes = false;
 
-// Lists that are searched say by `data-typed` that something was picked (picks.js).
+// Searchable lists set `data-typed` when the selection changed (picks.js).
 const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("input:not([type=hidden]), select, textarea") && !field.closest("[data-picked]"));
 
-// Whether a field says something else than when it came.
+// Whether a field differs from its initial value.
 export function isChanged(field) {
   if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
   if (field.type === "file") return field.files.length > 0;
@@ -21,7 +21,7 @@ export function isChanged(field) {
   return field.selectedIndex > 0;
 }
 
-// As it came: how many fields, and whether it was refused, and so is as somebody typed it.
+// The initial state: number of fields, and whether the form was refused and has unsaved input.
 function know(form) {
   if (counts.has(form)) return;
   counts.set(form, fieldsOf(form).length);
@@ -36,17 +36,17 @@ function forms() {
 
 const isTyped = (form) => "typed" in form.dataset || fieldsOf(form).length !== counts.get(form) || fieldsOf(form).some(isChanged);
 
-// What is asked before what is not sent would go; the function says whether something would.
+// The confirmation text; the function returns whether there is unsaved input.
 export function guard(hasMore) { others.push(hasMore); }
 
 export function hasTyped() {
   return forms().some((form) => form !== sent && isTyped(form)) || others.some((hasMore) => hasMore());
 }
 
-// The page is left next, and whoever leaves it was asked, or takes along what was typed.
+// The page is about to be left, with the user's consent or with the input.
 export function leave() { goes = true; }
 
-// What was sent and kept is what the form says from then on.
+// After a successful submit, the current values are the initial ones.
 function settle(form) {
   for (const field of fieldsOf(form)) {
     if (field.options) for (const option of field.options) option.defaultSelected = option.selected;
@@ -64,14 +64,14 @@ document.addEventListener("click", (event) => {
   else event.preventDefault();
 });
 
-// On the window, which hears of it after whoever asks first or sends a form in another way.
+// On the window, after handlers that confirm or submit in another way.
 addEventListener("submit", (event) => { if (!event.defaultPrevented) sent = event.target; });
 addEventListener("htmx:afterRequest", ({ detail }) => {
-  const { elt, triggeringEvent } = detail.requestConfig; // as one types it is only looked at
+  const { elt, triggeringEvent } = detail.requestConfig; // previews while typing do not save
   if (detail.successful && triggeringEvent?.type === "submit" && elt.matches(GUARDED)) settle(elt);
 });
 
-// An answer may also be a file, or nothing: then the page stays, and so may what is typed from then on be lost.
+// The response may be a file or empty: the page stays, so input must be guarded again.
 function stay() { sent = null; goes = false; }
 addEventListener("pageshow", stay);
 document.addEventListener("input", stay);

@@ -1,15 +1,15 @@
-// A part that asks for itself is replaced while somebody is in it: the keyboard stays where it was, what was typed stays
-// typed, what was opened stays open. Nobody reads a page that is not shown, and what is being selected is left alone.
+// Preserves the user's state when a polled part is replaced: focus, input, open details. Polling stops while the page
+// is hidden or text is being selected.
 import { isChanged } from "./guard.js";
 
 const LEFT = "main :is(input:not([type=hidden], [type=file]), textarea, select, details, .table-wrap)";
 let held = null;
 
-// Of a part that nobody pressed anything for: it comes every few seconds, or when what the page tells of has ended.
+// For parts loaded without a user action: by polling, or when a run has ended.
 export const isPoll = (element) => /\bevery\b/.test(element?.getAttribute("hx-trigger") || "");
 export const isUnasked = (element) => isPoll(element) || element?.getAttribute("hx-trigger") === "ended";
 
-// What an element is to its reader, whichever element it is: its id, or where it leads and what it says.
+// Identifies an element across replacement: by id, or by target and label.
 function calledOf(element) {
   if (element.id) return element.id;
   const words = element.matches("button, details") ? (element.querySelector("summary") ?? element).textContent.trim() : "";
@@ -19,7 +19,7 @@ function calledOf(element) {
 
 const alike = (element, called) => [...document.querySelectorAll(`main ${element.localName}`)].filter((other) => calledOf(other) === called);
 
-// Of several that are called the same it is the first, the second …
+// Position among elements with the same identity.
 function placeOf(element) {
   const called = calledOf(element);
   return { element, called, number: alike(element, called).indexOf(element) };

@@ -1,4 +1,4 @@
-// The keyboard: `?` lists it. Keys are for the page as it is now, so rows and buttons that a poll brings count at once.
+// Keyboard shortcuts, listed by `?`. They apply to the current page, including rows and buttons loaded by polling.
 
 const OFF = "keys-off";
 const WRITTEN_IN = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=range], [type=color], [type=file]), textarea, select, [contenteditable]:not([contenteditable=false])";
@@ -8,7 +8,7 @@ const own = (name) => [...document.querySelectorAll(`[${name}]`)].filter(isThere
 const isThere = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled && !element.closest("[inert]");
 const key = (name) => Object.assign(document.createElement("kbd"), { textContent: name });
 
-let going = false; // after `g`: until the next key or press, however late, since a bare `r` or `c` would do something else
+let going = false; // after `g`: until the next key or click, without timeout, because a bare `r` or `c` would trigger an action
 let place = -1;
 
 document.addEventListener("keydown", (event) => {
@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("pointerdown", () => { going = false; });
 
-// Whether this browser is to leave bare letters and signs alone.
+// Whether shortcuts with single characters are disabled in this browser.
 export function areOff() { return Boolean(localStorage.getItem(OFF)); }
 
 function go(name) {
@@ -58,7 +58,7 @@ function search() {
   return Boolean(field);
 }
 
-// The row that has the focus, or the place where one had it before a poll changed the list.
+// The row with the focus, or its position before a poll changed the list.
 function here(rows) {
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   return at >= 0 ? at : Math.min(place, rows.length - 1);

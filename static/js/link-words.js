@@ -1,4 +1,4 @@
-// What happens on a link, as it is written beside it. Counterpart: overlay/core/link_shapes.py.
+// Link conditions as text. Counterpart: overlay/core/link_shapes.py.
 import { sig3 } from "./format.js";
 
 const SIZES = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
@@ -19,18 +19,18 @@ export function words(link) {
     link.delay_ms ? `${sig3(link.delay_ms)}${jitter} ms` : "",
     lost(link),
     share(link.duplication, "duplicated"),
-    link.reordering ? `${share(link.reordering, "held back")} ${sig3(link.reordering_ms)} ms` : "",
+    link.reordering ? `${share(link.reordering, "reordered")} ${sig3(link.reordering_ms)} ms` : "",
     share(link.corruption, "damaged"),
     link.rate_bytes_per_s ? `${bytes(link.rate_bytes_per_s)}/s with a queue of ${bytes(link.queue_bytes)}` : "",
   ].filter(Boolean).join(", ");
 }
 
-// In a picture, where there is little room: the delay and the loss, and whether there is more.
+// Short form for graphs: delay and loss, and a mark if there is more.
 export function brief(link) {
   const { delay_ms, jitter_ms, loss } = link;
   const said = words({ delay_ms, jitter_ms, loss });
   return moreWords(link) ? `${said} …`.trim() : said;
 }
 
-// What delay, jitter and the share that is lost do not say already.
+// Conditions other than delay, jitter and loss.
 export const moreWords = (link) => words({ ...link, delay_ms: 0, jitter_ms: 0, loss: link.loss_burst || link.loss_burst_limit ? link.loss : 0 });

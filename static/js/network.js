@@ -1,5 +1,5 @@
-// The page of a network: its overlay with the load and memory of each broker, and one broker opened beside it. What it
-// shows comes with the list of brokers, which asks for itself.
+// The page of a network: overlay with load and memory of each broker, and the panel of one broker. The data comes with
+// the polled table of brokers.
 import { showFigures } from "./figures.js";
 import { NetworkCharts } from "./network-charts.js";
 import { drawQuery } from "./query-picture.js";
@@ -20,6 +20,6 @@ function show() {
 
 new NetworkCharts(byId("course"));
 document.addEventListener("htmx:afterSwap", show);
-// The walk of what was asked comes once the brokers have reported it.
+// The walk of a query arrives once the brokers have reported it.
 document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "context-walk" && byId("walk-data")) drawQuery(); });
 show();

@@ -1,10 +1,9 @@
-// The tools above every picture of an overlay: nearer and farther, all of it, one broker by its number or name, and the
-// picture to take away. They come into the strip that `charts.css` keeps free above it, so nothing moves, and stand beside
-// the picture, which is one image to a screen reader.
+// Tools above every overlay graph: zoom, fit, find a broker, and export. They fill the strip reserved in `charts.css`,
+// so nothing moves, and are siblings of the graph, which is one image to a screen reader.
 import { colour, saveAs } from "./format.js";
 
 const STEP = 1.4;
-const SHARPER = 2; // pixels of the file for one on the screen
+const SHARPER = 2; // pixels in the file per pixel on the screen
 let made = 0;
 
 const element = (tag, properties, ...children) => {
@@ -20,11 +19,11 @@ export function addTools(graph) {
 class Tools {
   constructor(graph) {
     Object.assign(this, { graph, id: `go-to-broker-${++made}` });
-    this.told = element("p", { className: "graph-told", id: `${this.id}-told` });
-    this.told.setAttribute("role", "status");
-    const bar = element("div", { className: "graph-tools" }, this.zoomers(), this.finder(), this.saver(), this.told);
+    this.status = element("p", { className: "graph-status", id: `${this.id}-status` });
+    this.status.setAttribute("role", "status");
+    const bar = element("div", { className: "graph-tools" }, this.zoomers(), this.finder(), this.saver(), this.status);
     bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "Tools of the picture");
+    bar.setAttribute("aria-label", "Graph tools");
     const frame = element("div", { className: "graph-frame" });
     graph.element.replaceWith(frame);
     frame.append(bar, graph.element);
@@ -41,44 +40,44 @@ class Tools {
     return element("span", { className: "switch" },
       this.button("−", "Zoom out", () => this.graph.zoom(1 / STEP)),
       this.button("+", "Zoom in", () => this.graph.zoom(STEP)),
-      this.button("Fit", "Fit: the whole overlay", () => this.graph.fit()));
+      this.button("Fit", "Fit to view", () => this.graph.fit()));
   }
 
   saver() {
-    return this.button("PNG", "PNG: take the picture away", () => this.save(), "link-button small");
+    return this.button("PNG", "Download as PNG", () => this.save(), "link-button small");
   }
 
   finder() {
     this.field = element("input", { id: this.id, className: "form-control", autocomplete: "off", spellcheck: false, maxLength: 100, enterKeyHint: "go", placeholder: "Broker" });
-    this.field.setAttribute("aria-describedby", this.told.id);
-    // `/` leads here where the page has nothing else to search.
+    this.field.setAttribute("aria-describedby", this.status.id);
+    // `/` focuses this field if the page has no other search.
     if (!document.querySelector("[data-search]")) this.field.dataset.search = "";
     this.field.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key !== "Enter") return;
-      event.preventDefault(); // the picture may stand in a form of something else
+      event.preventDefault(); // the graph may be inside another form
       this.go();
     });
-    // What is typed here is no business of a form around it, or of keys of the page.
+    // Input here must not reach a surrounding form or page shortcuts.
     for (const type of ["input", "change", "keyup"]) this.field.addEventListener(type, (event) => event.stopPropagation());
     this.field.addEventListener("input", () => this.say(""));
     const label = element("label", { htmlFor: this.id, textContent: "Go to broker" });
-    return element("span", { className: "graph-finder" }, label, this.field, this.button("Go", "Go to this broker", () => this.go(), "btn btn-plain btn-sm"));
+    return element("span", { className: "graph-finder" }, label, this.field, this.button("Go", "Show broker", () => this.go(), "btn btn-plain btn-sm"));
   }
 
   go() {
     const typed = this.field.value.trim();
-    if (!typed) { this.say("Type a broker's number or name.", true); return; }
+    if (!typed) { this.say("Enter a broker's number or name.", true); return; }
     const found = this.graph.find(typed);
-    if (found === null) { this.say(`No broker here is called “${typed.slice(0, 40)}”. ${this.graph.numbers()}`, true); return; }
+    if (found === null) { this.say(`No broker is named “${typed.slice(0, 40)}”. ${this.graph.numbers()}`, true); return; }
     this.graph.goTo(found);
-    this.say(`Broker ${found} is chosen, in the middle of the picture.`);
+    this.say(`Broker ${found} is selected and centred.`);
   }
 
   say(words, isWrong = false) {
-    this.told.textContent = words;
-    this.told.classList.toggle("wrong", isWrong);
-    this.told.classList.toggle("visually-hidden", !isWrong); // the picture shows it
+    this.status.textContent = words;
+    this.status.classList.toggle("wrong", isWrong);
+    this.status.classList.toggle("visually-hidden", !isWrong); // the graph shows it
     this.field.setAttribute("aria-invalid", String(isWrong));
   }
 

@@ -1,13 +1,13 @@
-// What every page has: times in the reader's zone, the rail on small screens, dialogs, buttons that copy or that ask
-// before they destroy, and the mark that says when the page can be used; and, of their own, what keeps the place of
-// whoever is in a part that is replaced (keep.js), and what was typed and not sent (guard.js).
+// Common to all pages: local times, navigation on small screens, dialogs, copy buttons, confirmations, and the mark
+// that the page is usable. In modules of their own: keeping state across polls (keep.js), and guarding unsaved input
+// (guard.js).
 import { copy } from "./copy.js";
 import "./guard.js";
 import "./keep.js";
 import "./session.js";
 
-// A browser that goes back puts into a filter what was typed last; the list below it is that of the address. On a page
-// opened in any other way, what was typed before it was loaded stays.
+// On history navigation, browsers restore the last filter input, but the list matches the URL. Otherwise, input entered
+// before this script loaded is kept.
 const isGoneBackTo = ({ persisted }) => persisted || performance.getEntriesByType("navigation")[0].type === "back_forward";
 addEventListener("pageshow", (event) => isGoneBackTo(event) && document.querySelectorAll('form[method="get"][role="search"] input[type="search"]')
   .forEach((field) => { field.value = field.defaultValue; }));
@@ -41,7 +41,7 @@ function toggleRail(toggle, open = !document.getElementById("rail").classList.co
 let pressedOn = null;
 document.addEventListener("pointerdown", ({ target }) => { pressedOn = target; });
 
-// On what a sheet covers; not on its own margin, nor where a drag from within it ends.
+// A click outside the dialog closes it, but not one on its margin, or the end of a drag from within.
 function isBeside({ target, clientX: x, clientY: y }) {
   const { left, right, top, bottom } = target.getBoundingClientRect();
   return pressedOn === target && (x < left || x > right || y < top || y > bottom);
@@ -65,7 +65,7 @@ document.addEventListener("keydown", (event) => {
   toggle.focus();
 });
 
-// What somebody opened or closed in this browser stays so.
+// Remembers opened and closed details in this browser.
 for (const details of document.querySelectorAll("details[data-remember]")) {
   const kept = `open-${details.dataset.remember}`;
   if (localStorage.getItem(kept)) details.open = localStorage.getItem(kept) === "yes";
@@ -73,7 +73,7 @@ for (const details of document.querySelectorAll("details[data-remember]")) {
   details.addEventListener("click", () => { details.dataset.toggled = "yes"; });
 }
 
-// What a link leads to is opened, where it is folded.
+// Opens details that a link targets.
 function unfold() { document.querySelector(`details[id="${CSS.escape(location.hash.slice(1))}"]`)?.setAttribute("open", ""); }
 window.addEventListener("hashchange", unfold);
 unfold();
@@ -83,13 +83,13 @@ document.addEventListener("submit", (event) => {
   if (question && !window.confirm(question)) event.preventDefault();
 });
 
-// A form that only filters sends itself when a choice changes.
+// Filter forms submit themselves on change.
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-auto-submit]");
   if (form) form.requestSubmit();
 });
 
-// The form of a run's tags and note takes their place, and they its: whoever was there stays there.
+// Keeps the focus when the form of a run's tags and note replaces them, and back.
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target.matches?.(".labels")) target.querySelector("input[name=tags], [aria-invalid], button")?.focus();
 });
@@ -98,8 +98,8 @@ document.addEventListener("htmx:afterSwap", refreshTimes);
 refreshTimes();
 setInterval(refreshTimes, 10_000);
 
-// The page can be used: its scripts have run and a frame with what they drew has been shown. Where its first picture
-// waits for more than the page itself (`data-usable-waits` on an element), the script that draws it calls `usable`.
+// The page is usable: scripts have run and a frame was painted. If its first graph waits for more (`data-usable-waits`
+// on an element), the script that draws it calls `usable`.
 export function usable() {
   requestAnimationFrame(() => requestAnimationFrame(() => {
     performance.mark("usable");

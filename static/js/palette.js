@@ -1,11 +1,11 @@
-// Ctrl-K: find anything by name. A combobox as the ARIA practices have it: the focus stays in the text, the arrows move
-// the active option, Enter opens it. The dialog itself keeps the focus within and gives it back.
+// The search palette (Ctrl-K), a combobox after the ARIA practices: the focus stays in the text field, arrows move the
+// active option, Enter opens it. The dialog traps and restores the focus.
 const dialog = document.getElementById("palette");
 const text = dialog.querySelector("input");
 const list = dialog.querySelector("[role=listbox]");
 const says = document.getElementById("palette-says");
 const WAIT_MS = 120;
-const HINT = "↑ ↓ to choose, Enter to open, Ctrl Enter in a new tab.";
+const HINT = "↑ ↓ to select, Enter to open, Ctrl Enter for a new tab.";
 let asked = null, waiting = null, active = -1, opens = null;
 
 document.addEventListener("keydown", (event) => {
@@ -30,7 +30,7 @@ function open() {
 
 dialog.addEventListener("close", () => { clearTimeout(waiting); asked?.abort(); busy(false); });
 
-// Between a keystroke and its answer the list still belongs to the text before. Enter then waits for the answer.
+// Between a keystroke and its response, the list still shows results of the previous text. Enter then waits.
 function busy(yes) {
   list.setAttribute("aria-busy", String(yes));
   opens = null;
@@ -38,12 +38,12 @@ function busy(yes) {
 
 text.addEventListener("input", () => {
   clearTimeout(waiting);
-  asked?.abort(); // its answer is for the text before
+  asked?.abort(); // the response belongs to the previous text
   busy(true);
   waiting = setTimeout(ask, WAIT_MS);
 });
 
-// The newest question counts; one that is under way is dropped.
+// Only the latest request counts; earlier ones are aborted.
 async function ask() {
   asked?.abort();
   asked = new AbortController();
@@ -53,9 +53,9 @@ async function ask() {
     const told = await answer.json();
     if (signal.aborted) return;
     if (answer.ok) show(told.results);
-    else say(answer.status === 401 || answer.status === 403 ? "You were logged out. Load the page again to log in." : told.sentence);
+    else say(answer.status === 401 || answer.status === 403 ? "You are logged out. Reload the page to log in." : told.sentence);
   } catch (error) {
-    if (error.name !== "AbortError") say("The search does not answer. It is asked again as you type.");
+    if (error.name !== "AbortError") say("The search is unavailable. Typing tries again.");
   }
 }
 
@@ -67,7 +67,7 @@ function say(words) {
 function show(results) {
   list.replaceChildren(...results.map((one, at) => option(one, at)));
   text.setAttribute("aria-expanded", String(results.length > 0));
-  says.textContent = results.length ? HINT : "Nothing has this name. Each word has to be part of it.";
+  says.textContent = results.length ? HINT : "No results. A name must contain every word.";
   activate(results.length ? 0 : -1);
   const open = opens;
   busy(false);

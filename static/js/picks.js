@@ -1,5 +1,5 @@
-// A list to pick from and the field that searches it: what is searched for changes nothing of the form around it, and does
-// not send it; what is picked does, though the list that comes next has it from the beginning.
+// Selection lists with a search field: searching does not change or submit the surrounding form; selecting does,
+// although a newly loaded list already contains the selection.
 
 document.querySelectorAll("[data-picked]").forEach((list) => {
   const search = list.querySelector("input[type=search]");

@@ -1,5 +1,5 @@
-// One query as it is drawn: its sequence diagram, its walk and the table of its messages show the same message, which is
-// chosen in any of them or stepped through with the left and right keys. Of a part that is exchanged, drawn again.
+// One query: sequence diagram, walk and table show the same selected message, chosen in any of them or with the left
+// and right arrow keys. Redrawn when the fragment is replaced.
 import { graphData } from "./graph.js";
 import { Sequence } from "./query-sequence.js";
 import { Walk } from "./query-walk.js";
@@ -9,7 +9,7 @@ const read = (id) => JSON.parse(document.getElementById(id).textContent);
 export function drawQuery() {
   const ended = new AbortController();
   const walk = read("walk-data"), drawn = read("sequence-data");
-  const told = document.getElementById("message-told");
+  const told = document.getElementById("message-description");
   const passages = document.getElementById("passages");
   const buttons = [...(passages?.querySelectorAll("button") ?? [])];
   let chosen = null;
@@ -20,7 +20,7 @@ export function drawQuery() {
   new ResizeObserver(() => picture.paint()).observe(box);
   const diagram = new Sequence(document.getElementById("sequence"), drawn, (at) => choose(at === chosen ? null : at));
 
-  // By its place in the diagram; null shows all alike.
+  // By position in the diagram; null clears the selection.
   function choose(at) {
     chosen = at;
     const passage = at === null ? null : drawn.messages[at].passage;
@@ -30,7 +30,7 @@ export function drawQuery() {
     told.textContent = at === null ? told.dataset.hint : diagram.words(at);
   }
 
-  // A message that the diagram has no room for is shown in the picture alone.
+  // A message that the diagram omits is shown in the graph only.
   function choosePassage(passage) {
     const at = drawn.messages.findIndex((one) => one.passage === passage);
     if (at >= 0) choose(at === chosen ? null : at);
@@ -48,7 +48,7 @@ export function drawQuery() {
     const button = event.target.closest("button");
     if (button) choosePassage(Number(button.closest("tr").dataset.passage));
   });
-  buttons.forEach((button) => { button.disabled = false; }); // until here nobody would have listened
+  buttons.forEach((button) => { button.disabled = false; }); // enabled now that listeners exist
 
   document.addEventListener("keydown", (event) => {
     if (!box.isConnected) { ended.abort(); return; }

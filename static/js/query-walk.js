@@ -1,9 +1,9 @@
-// One query's walk on the topology: requests numbered in the accent, the way back dashed, replicas as stars.
+// One query's walk on the topology: numbered requests, dashed answers, replicas as stars.
 import { colour, us } from "./format.js";
 import { Graph } from "./graph.js";
 
 const NARROW = 520;
-const SHORT = 120; // of a line, in the picture's own units: only a number has room there
+const SHORT = 120; // line width in the graph's units: only a number fits
 const time = (one) => one.ms ?? one.round_ms;
 const took = (one) => (time(one) === null ? "" : us(time(one) * 1000));
 const whole = (one) => [one.number, took(one)].filter(Boolean).join(" · ");
@@ -31,7 +31,7 @@ export class Walk extends Graph {
 
   more() {
     const [accent, onAccent, refused, ink] = ["accent", "on-accent", "state-red", "ink"].map(colour);
-    const size = 11 / Math.min(1, this.cy.zoom()); // as large on a narrow screen, where the picture is drawn smaller
+    const size = 11 / Math.min(1, this.cy.zoom()); // same size on narrow screens, where the graph is scaled down
     const narrow = this.element.clientWidth < NARROW;
     const brief = (edge) => narrow || edge.data("length") < SHORT;
     return [
@@ -44,7 +44,7 @@ export class Walk extends Graph {
       { selector: "edge.passage", style: { "curve-style": "bezier", "control-point-step-size": 34, width: 2.5, opacity: 1, "line-color": accent, "target-arrow-color": accent, "target-arrow-shape": "triangle",
         "font-size": size, "font-weight": 600, color: onAccent, "text-background-color": accent, "text-background-opacity": 1, "text-background-padding": 2, "text-background-shape": "roundrectangle" } },
       { selector: "edge.request", style: {
-        // Near the sender, where fewer lines cross, and above the brokers that a line passes.
+        // Near the sender, where fewer lines cross, and above brokers that a line passes.
         "source-label": (edge) => edge.data(brief(edge) ? "number" : "whole"), "source-text-rotation": (edge) => (brief(edge) ? "none" : "autorotate"),
         "source-text-offset": (edge) => Math.min(62, 0.45 * edge.data("length")), "z-index": 20, "z-index-compare": "manual" } },
       { selector: "edge.lookahead", style: { width: 1.5, "line-style": "dotted" } },

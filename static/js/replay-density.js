@@ -1,5 +1,5 @@
-// How many messages were sent when, behind the slider, and above it the marks that the run's charts have: what each is,
-// in words where there is room and else by its number in the list, and how long a fault lasts.
+// Message density behind the slider, and above it the run's event markers: labels if there is room, otherwise their
+// numbers, and the duration of faults.
 import { colour } from "./format.js";
 import { HEAD, drawMarks, shadeMarks } from "./marks.js";
 
@@ -10,13 +10,13 @@ export class Density {
     document.addEventListener("themechange", () => this.draw());
   }
 
-  // A mark by its number in the list; null for none.
+  // Highlights a marker by number; null for none.
   choose(number) {
     this.chosen = number;
     this.draw();
   }
 
-  // Square roots, so that a quiet time is not empty.
+  // Square roots, so that quiet periods stay visible.
   draw() {
     const { canvas, bins, first, last, marks } = this;
     const ratio = devicePixelRatio;

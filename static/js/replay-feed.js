@@ -1,8 +1,9 @@
-// The messages of a run, fetched in parts as the clock comes near them; a part is some neighbouring bins of the density.
+// The messages of a run, loaded in chunks as the clock approaches them; a chunk covers neighbouring bins of the
+// density.
 
-const ROWS = 1000; // of a part, about
-const KEPT = 24; // parts; the oldest is let go
-const MOST = 10_000; // rows of one answer
+const ROWS = 1000; // approximate messages per chunk
+const KEPT = 24; // cached chunks; the oldest is evicted
+const MOST = 10_000; // rows per response
 
 export class Feed {
   constructor({ messages, first_us, last_us, bins }) {
@@ -23,7 +24,7 @@ export class Feed {
     this.follow("");
   }
 
-  // Only the messages of one query from now on, or all again.
+  // Limits the feed to one query, or removes the limit.
   follow(query) {
     this.query = query;
     this.parts = query ? [{ from: this.first, to: this.last + 1 }] : this.whole;
@@ -40,10 +41,10 @@ export class Feed {
     return low;
   }
 
-  // The rows of a part, once they are there; asking for them makes them come.
+  // The rows of a chunk if loaded; otherwise starts loading it.
   rows(part) {
     if (part < 0 || part >= this.parts.length) return [];
-    if (!this.loaded.has(part)) this.load(part).catch(() => {}); // whoever waits for it is told
+    if (!this.loaded.has(part)) this.load(part).catch(() => {}); // notifies waiting callers
     return this.loaded.get(part) || null;
   }
 
@@ -61,7 +62,7 @@ export class Feed {
     try {
       while (next) {
         const answer = await fetch(next, { headers: { Accept: "application/json" } });
-        if (!answer.ok) throw new Error(`The messages could not be fetched: the server answered ${answer.status}.`);
+        if (!answer.ok) throw new Error(`Messages could not be loaded: HTTP status ${answer.status}.`);
         const page = await answer.json();
         rows.push(...page.results);
         next = page.next;
@@ -75,8 +76,8 @@ export class Feed {
     return rows;
   }
 
-  // The message behind (direction 1) or before (-1) a place, of those that are shown; null at an end.
-  async beside({ part, place }, direction, isShown) {
+  // The next (direction 1) or previous (-1) visible message; null at an end.
+  async neighbour({ part, place }, direction, isShown) {
     for (let at = part; at >= 0 && at < this.parts.length; at += direction) {
       const rows = await this.load(at);
       const from = at === part ? place + direction : direction > 0 ? 0 : rows.length - 1;
@@ -85,7 +86,7 @@ export class Feed {
     return null;
   }
 
-  // Where in its part the last message is that was sent at a time or before; of several at that very time the nth.
+  // Position in its chunk of the last message sent at or before a time; of several at the same time the nth.
   async placeAt(time, nth) {
     const part = this.partAt(time);
     const rows = await this.load(part);
@@ -98,19 +99,19 @@ export class Feed {
     return place - countUpTo(this.rows(part) || [], time - 1);
   }
 
-  // The messages sent within a time, as far as they are there.
+  // Loaded messages sent within a time range.
   between(from, to) {
     const found = [];
     for (let part = this.partAt(from); part <= this.partAt(to); part += 1) {
       const rows = this.rows(part);
       if (rows) found.push(...rows.slice(countUpTo(rows, from - 1), countUpTo(rows, to)));
     }
-    this.rows(this.partAt(to) + 1); // it will be wanted soon
+    this.rows(this.partAt(to) + 1); // prefetch
     return found;
   }
 }
 
-// How many of these rows, which are in the order of time, were sent at a time or before.
+// Number of rows, sorted by time, sent at or before a time.
 function countUpTo(rows, time) {
   let [low, high] = [0, rows.length];
   while (low < high) {

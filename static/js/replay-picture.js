@@ -1,9 +1,9 @@
-// Messages as dots over the drawn overlay. What is drawn is handed in again for each frame.
+// Draws messages as dots over the overlay; called for each frame.
 import { colour } from "./format.js";
 import { Graph } from "./graph.js";
 
 const TONES = { request: "accent", answer: "state-green", refusal: "state-red", update: "state-violet", acknowledgement: "edge-strong", upkeep: "state-amber" };
-const BEYOND = 46; // pixels from a broker to where its clients are taken to be
+const BEYOND = 46; // pixels from a broker to the assumed position of its clients
 
 export class Picture extends Graph {
   constructor(element, data) {
@@ -25,7 +25,7 @@ export class Picture extends Graph {
     this.fly(this.flights);
   }
 
-  // flights: [{row, share, current}], share of its way that a message has gone, 0 to 1.
+  // flights: [{row, share, current}], share of the way covered, 0 to 1.
   fly(flights) {
     this.flights = flights;
     const ratio = window.devicePixelRatio || 1;
@@ -68,7 +68,7 @@ function ends(row, places, centre) {
   return [sender || (receiver && beyond(receiver, centre)), receiver || (sender && beyond(sender, centre))];
 }
 
-// Clients are not drawn; they are taken to be outside, behind their broker.
+// Clients are not drawn; they are assumed outside, behind their broker.
 function beyond(place, centre) {
   const [dx, dy] = [place.x - centre.x, place.y - centre.y];
   const length = Math.hypot(dx, dy);

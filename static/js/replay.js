@@ -1,4 +1,4 @@
-// A recorded run, message by message: a clock that is played, stopped and stepped. The address holds all that is shown.
+// Replay of a recorded run: a clock that plays, pauses and steps. The URL holds the state.
 import { size, us } from "./format.js";
 import { graphData } from "./graph.js";
 import { areOff } from "./keys.js";
@@ -13,8 +13,8 @@ const by = (id) => document.getElementById(id);
 const [slider, clock, playButton, paceChoice, speedSlider, list] = ["time", "clock", "play", "pace", "speed", "messages"].map(by);
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-const SHOWN_MS = 350; // on the screen, however short a message was under way
-const STEP_MS = 500; // of a single step, within which its dot goes its way
+const SHOWN_MS = 350; // minimum time on screen of a message
+const STEP_MS = 500; // duration of a step's animation
 const LISTED = 24;
 const MOST_DOTS = 600;
 const LISTED_EVERY_MS = 200;
@@ -29,11 +29,11 @@ const isShown = (row) => !hidden.has(row.family);
 
 const state = {
   now: data.first_us, // µs since the launch
-  current: { part: 0, place: -1 }, // the last message sent, as the feed knows it; a row once there is one
+  current: { part: 0, place: -1 }, // the last message sent; a row once loaded
   playing: false,
   pace: asked.get("pace") === "clock" ? "clock" : "step",
   exponent: exponentOf(asked.get("speed")),
-  steppedAt: 0, // when on the screen the current message began its way; 0 where it is not under way
+  steppedAt: 0, // start of the current message's animation; 0 if none
   busy: false, // waiting for rows
 };
 
@@ -42,7 +42,7 @@ function exponentOf(text) {
   return text && speed > 0 ? Math.min(2, Math.max(-3, Math.log10(speed))) : 0;
 }
 const speed = () => 10 ** state.exponent;
-const perSecond = () => Math.min(20, Math.max(0.2, 2 * speed())); // messages, at the pace of one by one
+const perSecond = () => Math.min(20, Math.max(0.2, 2 * speed())); // messages, in message-by-message mode
 const brief = (number) => String(Number(number.toPrecision(2)));
 const seconds = (time) => `${(time / 1e6).toFixed(6)}\u202fs`;
 const end = (broker) => (broker === null ? "a client" : `broker ${broker}`);
@@ -50,13 +50,13 @@ const short = (broker) => (broker === null ? "client" : broker);
 
 // ---- moving
 
-// To the last message sent at a time or before; of several sent at that instant to the one with this number.
+// Seeks to the last message sent at or before a time; of several at the same time to the one with this number.
 async function seek(time, nth = Infinity) {
   state.now = Math.min(data.last_us, Math.max(data.first_us, time));
   const moment = state.now;
   await waiting(async () => {
     const before = await feed.placeAt(moment, nth);
-    const row = await feed.beside({ part: before.part, place: before.place + 1 }, -1, isShown);
+    const row = await feed.neighbour({ part: before.part, place: before.place + 1 }, -1, isShown);
     if (state.now === moment) state.current = row || before;
   });
   draw();
@@ -65,7 +65,7 @@ async function seek(time, nth = Infinity) {
 
 async function step(direction) {
   if (state.busy) return false;
-  const row = await waiting(() => feed.beside(state.current, direction, isShown));
+  const row = await waiting(() => feed.neighbour(state.current, direction, isShown));
   if (!row) return false;
   state.current = row;
   state.now = row.at_us;
@@ -101,7 +101,7 @@ function play(on) {
   state.playing = on;
   playButton.textContent = on ? "Pause" : "Play";
   playButton.setAttribute("aria-pressed", String(on));
-  by("message").setAttribute("aria-live", on ? "off" : "polite"); // nobody listens to five messages a second
+  by("message").setAttribute("aria-live", on ? "off" : "polite"); // screen readers cannot follow five messages a second
   if (on) {
     if (state.now >= data.last_us) seek(data.first_us);
     ticked = performance.now();
@@ -114,7 +114,7 @@ function play(on) {
 let ticked = 0;
 async function tick(at) {
   if (!state.playing) return;
-  const passed = Math.min(250, Math.max(0, at - ticked)); // a tab that was hidden does not jump
+  const passed = Math.min(250, Math.max(0, at - ticked)); // no jump after the tab was hidden
   ticked = at;
   if (state.pace === "step" || still.matches) {
     if (performance.now() - state.steppedAt >= 1000 / perSecond() && !state.busy) {
@@ -125,7 +125,7 @@ async function tick(at) {
     draw();
   } else if (!state.busy) {
     const next = Math.min(data.last_us, state.now + passed * 1000 * speed());
-    if (feed.rows(feed.partAt(next))) advance(next); // else the clock waits for its messages
+    if (feed.rows(feed.partAt(next))) advance(next); // otherwise the clock waits for messages
   }
   if (state.playing) requestAnimationFrame(tick);
 }
@@ -153,7 +153,7 @@ function flights() {
   const under = feed.between(state.now - Math.max(least, data.longest_us), state.now).filter((row) => isShown(row) && state.now < endOf(row, least));
   const every = Math.ceil(under.length / MOST_DOTS);
   by("thinned").hidden = every < 2;
-  by("thinned").textContent = `So many at once that one in ${every} is drawn`;
+  by("thinned").textContent = `Too many at once: one in ${every} is drawn`;
   return under.filter((_, at) => at % every === 0).map((row) => ({ row, share: (state.now - row.at_us) / (endOf(row, least) - row.at_us) }));
 }
 
@@ -185,14 +185,14 @@ function listMessages() {
   }
   list.replaceChildren(...rows.map(item));
   const row = current.at_us === undefined ? null : current;
-  by("told").textContent = row ? inWords(row) : "Nothing was sent yet.";
+  by("description").textContent = row ? inWords(row) : "No message sent yet.";
   by("text").textContent = row ? row.text + (row.bytes > row.text.length ? "…" : "") : "";
 }
 
 function inWords(row) {
   const way = `${row.kind}, from ${end(row.sender)} to ${end(row.receiver)}`;
-  let took = row.sender === null || row.receiver === null ? "" : `under way for ${us(row.arrived_us - row.at_us)}`;
-  if (took && row.arrived_us === null) took = row.lost ? "lost on its way" : "its arrival was not recorded";
+  let took = row.sender === null || row.receiver === null ? "" : `in transit for ${us(row.arrived_us - row.at_us)}`;
+  if (took && row.arrived_us === null) took = row.lost ? "lost in transit" : "arrival not recorded";
   return [`${seconds(row.at_us)}: ${way}`, size(row.bytes), took].filter(Boolean).join(", ");
 }
 
@@ -222,19 +222,19 @@ function save() {
   history.replaceState(null, "", `?${query}`);
 }
 
-// A query, or all there is, from its first message on where no time is asked for.
+// Shows one query or all messages, from its first message unless a time is given.
 async function followQuery(query, time, nth) {
   feed.follow(query);
   by("following").hidden = !query;
   by("query-id").textContent = query;
   state.current = { part: 0, place: -1 };
-  const first = await waiting(() => feed.beside(state.current, 1, isShown));
+  const first = await waiting(() => feed.neighbour(state.current, 1, isShown));
   if (time !== undefined || !first) await seek(time ?? data.first_us, nth);
   else goTo(first);
-  if (query && !first) by("wrong").textContent ||= "No message of this query was recorded.";
+  if (query && !first) by("wrong").textContent ||= "No recorded message belongs to this query.";
 }
 
-// The query of a message, from that message on.
+// Follows the query of a message, starting at that message.
 async function followFrom(row) {
   await followQuery(row.query, row.at_us);
   const same = (other) => ["at_us", "sender", "receiver", "code"].every((name) => other[name] === row[name]);
@@ -263,7 +263,7 @@ function setSpeed(exponent) {
   tell(!state.playing);
 }
 
-// ---- being told
+// ---- events
 
 slider.addEventListener("input", () => { play(false); seek(data.first_us + (Number(slider.value) / 10_000) * (data.last_us - data.first_us)); });
 playButton.addEventListener("click", () => play(!state.playing));
@@ -308,4 +308,4 @@ by("families").querySelectorAll("input").forEach((input) => { input.checked = !h
 showSpeed();
 const from = asked.get("t") === null ? undefined : Number(asked.get("t")) * 1e6;
 await followQuery(asked.get("query") || "", Number.isFinite(from) ? Math.round(from) : undefined, Number(asked.get("n") ?? Infinity));
-[slider, playButton, by("step"), by("back")].forEach((control) => { control.disabled = false; }); // until here nobody would have listened
+[slider, playButton, by("step"), by("back")].forEach((control) => { control.disabled = false; }); // enabled now that listeners exist

@@ -1,6 +1,5 @@
-// One broker of a run or a network, opened beside the overlay: by a click in the picture, or from the table of brokers.
-// The part asks for itself while it is open and the brokers run; closed, nothing is asked. Which one is open stands in
-// the address.
+// The panel of one broker of a run or a network, opened from the graph or the table. It polls while it is open and the
+// brokers run. The URL holds the open broker.
 export class BrokerPanel {
   constructor(box, overlay) {
     Object.assign(this, { box, overlay, opener: null });
@@ -28,7 +27,7 @@ export class BrokerPanel {
     this.overlay.select(null);
     this.remember(null);
     htmx.ajax("GET", this.box.dataset.closed ?? this.box.dataset.url, { target: this.box, swap: "innerHTML" });
-    // A table that asks for itself has another button in its place by now; from the picture nobody came by a button.
+    // A polled table may have replaced the button; the graph has none.
     this.box.tabIndex = -1;
     (document.getElementById(this.opener?.id) ?? this.opener ?? this.box).focus({ preventScroll: !this.opener });
     this.opener = null;

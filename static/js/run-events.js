@@ -1,4 +1,4 @@
-// What happened in a run, newest first: filtered by kind, each with its second, to which it leads the charts' cursor.
+// Events of a run, newest first: filtered by kind, each with its time, which moves the charts' cursor.
 const MOST = 100;
 
 export class Timeline {

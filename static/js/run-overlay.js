@@ -1,5 +1,5 @@
-// The overlay of a run: each broker's load as its size, its memory as its fill, its state as its ring; links as thick as
-// what went over them. Positions stay. What the sizes and fills stand for is written below: from nothing to the most.
+// The overlay of a run: broker size shows load, fill shows memory, ring shows state; link width shows traffic.
+// Positions are fixed. The legend below shows the scales, from zero to the maximum.
 import { colour, perSecond, size } from "./format.js";
 import { Graph, graphData } from "./graph.js";
 
@@ -20,7 +20,7 @@ export class RunOverlay extends Graph {
     this.thicken(traffic);
   }
 
-  // traffic: [[a, b, count]], known once the run has ended.
+  // traffic: [[a, b, count]], available once the run has ended.
   thicken(traffic) {
     this.traffic = new Map((traffic || []).map(([a, b, count]) => [`${a} ${b}`, count]));
     const most = Math.max(...this.traffic.values(), 0);
@@ -39,13 +39,13 @@ export class RunOverlay extends Graph {
   }
 }
 
-// "0 to 41.2/s, the least 38.9/s" beside each key; a scale is nothing where nobody is known.
+// "0 to 41.2/s, minimum 38.9/s" for each scale; "no data" if nothing is known.
 export function writeScales(looks) {
   const all = [...looks.values()];
   for (const [id, key, write] of [["load-scale", "load", perSecond], ["memory-scale", "memory", size]]) {
     const values = all.map((look) => look[key]).filter((value) => value !== undefined && value !== null);
     const [least, most] = [write(Math.min(...values)), write(Math.max(...values))];
-    const words = values.length ? `0 to ${most}${least === most ? "" : `, the least ${least}`}` : "nothing known";
+    const words = values.length ? `0 to ${most}${least === most ? "" : `, minimum ${least}`}` : "no data";
     const place = document.getElementById(id);
     if (place && place.textContent !== words) place.textContent = words;
   }

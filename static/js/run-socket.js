@@ -1,5 +1,5 @@
-// Frames of a run as they come. Each is the whole picture, so whoever was cut off misses nothing once it is back. Tried
-// again after 0.5, 1, 2, 4 and then every 8 seconds, until the run has ended.
+// Receives frames of a run over a websocket. Frames are complete, so a reconnect misses nothing. Reconnects after 0.5,
+// 1, 2, 4 and then every 8 seconds, until the run has ended.
 const ENDED = ["done", "failed", "cancelled"];
 const NORMAL = 1000, NOT_LOGGED_IN = 4401, UNKNOWN_RUN = 4404;
 const LONGEST_MS = 8000;
@@ -15,17 +15,17 @@ export function follow(run, tell, show) {
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(data);
       state = frame.state || state;
-      tell(lost ? "Connected again; what was missed is shown." : "", true);
+      tell(lost ? "Reconnected. The page is up to date." : "", true);
       lost = null;
       tries = 0;
       show(frame);
     });
     socket.addEventListener("close", ({ code }) => {
       if (code === NORMAL && ENDED.includes(state)) return;
-      if (code === NOT_LOGGED_IN) { tell("Logged out. Reload the page to log in again.", false); return; }
+      if (code === NOT_LOGGED_IN) { tell("You are logged out. Reload the page to log in.", false); return; }
       if (code === UNKNOWN_RUN) { tell("This run was deleted.", false); return; }
       lost ??= new Date();
-      tell(`Not connected since ${lost.toLocaleTimeString()}; trying again. The run goes on, and what is missed is shown later.`, false);
+      tell(`Not connected since ${lost.toLocaleTimeString()}; reconnecting. The run continues, and the page will catch up.`, false);
       setTimeout(connect, Math.min(500 * 2 ** tries++, LONGEST_MS));
     });
   }

@@ -1,5 +1,4 @@
-// The table of a run's brokers: the same as the picture says. Rows are changed in place, so that whoever is on one stays
-// there while figures come.
+// The table of a run's brokers, with the same data as the graph. Rows are updated in place, so that the focus stays.
 import { UNKNOWN, perSecond, sig3, size } from "./format.js";
 import { looksOf } from "./run-overlay.js";
 

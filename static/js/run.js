@@ -1,4 +1,4 @@
-// The live page of a run. Each frame is the whole picture, so a page opened late or reconnected misses nothing.
+// The live page of a run. Frames are complete, so a page opened late or reconnected misses nothing.
 import { showFigures } from "./figures.js";
 import { percent, timeLeft } from "./format.js";
 import { MarkList } from "./marks.js";
@@ -38,7 +38,7 @@ function show(next) {
   ]);
 }
 
-// Of a run that was collected memory is that of its summary, as everywhere; a frame tells of its end.
+// Memory of a collected run comes from its summary; frames have the value at its end.
 function measured(last) {
   const known = live.memory.map((row) => row.uss_bytes ?? row.rss_bytes).filter((bytes) => bytes !== null);
   const all = known.length ? known.reduce((sum, bytes) => sum + bytes, 0) : null;
@@ -60,8 +60,8 @@ function showState() {
   if (ended && !live.ended) { live.ended = true; htmx.trigger(byId("run-end"), "ended"); }
 }
 
-// What a run says of itself once it has ended (verdict, summary, end) takes the place of what was there, part by part;
-// whoever types goes on typing. It is asked for until it comes.
+// When the run has ended, verdict, summary and other parts are loaded and replace the old ones, without disturbing
+// input. Requested until successful.
 byId("run-end")?.addEventListener("htmx:afterRequest", ({ target, detail }) => {
   if (!detail.successful) {
     if (detail.xhr?.status !== 404) setTimeout(() => htmx.trigger(target, "ended"), ASK_AGAIN_MS);
@@ -83,7 +83,7 @@ function showBrokers(source) {
   showFigures(byId("broker"), source);
 }
 
-// A broker was closed, and all of them are told of again.
+// A broker was closed: show the totals again.
 byId("broker").addEventListener("htmx:afterSwap", () => showBrokers(live.memory ? measured(frame) : frame));
 
 follow(live.run, (words, connected) => {

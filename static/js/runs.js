@@ -1,4 +1,4 @@
-// The list of runs: which are chosen, examples put into the filter, and forms in place of a cell.
+// The list of runs: selection, filter examples, and forms in cells.
 
 const bar = document.getElementById("bulk");
 const boxes = () => [...document.querySelectorAll("[data-select]")];
@@ -12,7 +12,7 @@ function say() {
   const chosen = list.filter((box) => box.checked).length;
   if (chosen < list.length) all.value = "";
   const count = all.value ? Number(chooseAll.dataset.chooseAll) : chosen;
-  bar.querySelector("[data-chosen]").textContent = chosen ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} chosen` : "";
+  bar.querySelector("[data-chosen]").textContent = chosen ? `${count.toLocaleString("en").replaceAll(",", "\u202f")} selected` : "";
   if (chooseAll) chooseAll.hidden = Boolean(all.value) || chosen < list.length;
   ofPage.checked = chosen > 0 && chosen === list.length;
   ofPage.indeterminate = chosen > 0 && chosen < list.length;
@@ -23,7 +23,7 @@ function set(list, checked) {
   say();
 }
 
-// A press with shift takes along all rows since the last one.
+// Shift-click selects all rows since the last click.
 document.addEventListener("click", (event) => {
   const box = event.target.closest("[data-select]");
   if (!box) return;
@@ -40,7 +40,7 @@ if (bar) {
   document.querySelector("[data-choose-page]").addEventListener("click", () => set(boxes(), true));
   bar.querySelector("[data-choose-none]").addEventListener("click", () => set(boxes(), false));
   chooseAll?.addEventListener("click", () => { all.value = "1"; say(); bar.querySelector("[data-choose-none]").focus(); });
-  addEventListener("pageshow", say); // a browser that goes back remembers what was ticked
+  addEventListener("pageshow", say); // browsers restore checkboxes on history navigation
   say();
 }
 

@@ -1,4 +1,4 @@
-// An example of a crontab is taken by pressing it.
+// Clicking a crontab example fills it in.
 
 document.querySelectorAll("[data-crontab]").forEach((button) => {
   button.addEventListener("click", () => {

@@ -1,4 +1,4 @@
-// A page that stays open for long: its log-in ends, the token of its forms is renewed elsewhere, the server is away.
+// Long-open pages: expired sessions, renewed CSRF tokens, an unavailable server.
 import { hasTyped } from "./guard.js";
 import { isUnasked } from "./keep.js";
 import { toast } from "./toast.js";
@@ -6,7 +6,7 @@ import { toast } from "./toast.js";
 const frame = document.querySelector("[data-login]");
 let told = null;
 
-// A log-in in another tab renews the token: a form sends the one that is valid when it is sent.
+// A login in another tab renews the CSRF token: forms send the current one.
 export const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
 
 document.addEventListener("submit", ({ target }) => {
@@ -19,7 +19,7 @@ document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (token() && "csrfmiddlewaretoken" in detail.parameters) detail.parameters.csrfmiddlewaretoken = token();
 });
 
-// A part of a page that was asked for after the log-in had ended is answered with the log-in's page.
+// Without a session, requests for fragments return the login page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { pathname } = new URL(event.detail.xhr.responseURL || location.href, location.href);
   if (pathname === frame?.dataset.login) { event.detail.shouldSwap = false; loggedOut(); } else if (event.detail.xhr.status < 400) hush();
@@ -29,28 +29,28 @@ function loggedOut() {
   const here = `${frame.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`;
   if (!hasTyped()) { location.assign(here); return; }
   if (told?.isConnected) return;
-  told = toast("You were logged out. What you typed is still here:", { kind: "warning", link: { text: "log in in another tab, then go on here", href: frame.dataset.login } });
+  told = toast("You are logged out. Your input is kept:", { kind: "warning", link: { text: "log in in another tab, then continue here", href: frame.dataset.login } });
   told.querySelector("a").target = "_blank";
 }
 
-// One sentence while polls fail, gone with the first that succeeds; what somebody pressed is always answered.
+// One message while polls fail, removed by the next success; user actions always get a message.
 function tellFailure(event) {
   const { elt, requestConfig, xhr } = event.detail;
   const source = requestConfig?.elt || elt;
   if (isUnasked(source)) {
     const isGone = xhr?.status === 404;
     if (isGone) source.dataset.gone = "";
-    const words = isGone ? "What a part of this page showed is not there any more." : "The server does not answer as it should. What is shown may be old; it is asked again.";
+    const words = isGone ? "A part of this page no longer exists." : "The server is not responding correctly. The page may be outdated; retrying.";
     if (!told?.isConnected) told = toast(words, { kind: "warning", stays: true });
   } else {
-    const words = event.type === "htmx:sendError" ? "The server does not answer." : sentenceOf(xhr);
-    toast(`That was not done. ${words}`, { kind: "error" });
+    const words = event.type === "htmx:sendError" ? "The server does not respond." : sentenceOf(xhr);
+    toast(`Not done. ${words}`, { kind: "error" });
   }
 }
 
 function sentenceOf(xhr) {
   const isText = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
-  return isText ? xhr.responseText.slice(0, 300) : `The server answered with ${xhr.status}.`;
+  return isText ? xhr.responseText.slice(0, 300) : `The server returned status ${xhr.status}.`;
 }
 
 function hush() {
@@ -58,7 +58,7 @@ function hush() {
   told = null;
 }
 
-// htmx writes into the console as an error that a request was given up for a newer one, as previews are while somebody types.
+// htmx logs an error when a request is aborted for a newer one, as previews do while typing.
 htmx.logger = (element, name, detail) => {
   if (name === "htmx:sendAbort" || (name === "htmx:afterRequest" && !detail.xhr.status)) delete detail.error;
 };

@@ -1,5 +1,4 @@
-// Work in parts, each a task of its own, so that none holds up the page. What is left of a round when the next one comes
-// is dropped: the next one shows the same, newer.
+// Splits work into separate tasks, so that none blocks the page. Remaining tasks are dropped when a newer round starts.
 export class Spread {
   constructor() { Object.assign(this, { jobs: [], timer: null }); }
 
@@ -11,7 +10,7 @@ export class Spread {
   next() {
     this.timer = null;
     const job = this.jobs.shift();
-    // Before the job, which may fail and takes none of the others along.
+    // Scheduled before the job, so that its failure does not stop the others.
     if (this.jobs.length) this.timer = setTimeout(() => this.next());
     job?.();
   }

@@ -1,5 +1,5 @@
-// The drawing as a picture in which brokers are moved and links are drawn. It shows what the drawing holds, and tells the
-// drawing what a hand did; it keeps nothing of its own but the view.
+// The editable graph: moves brokers and draws links. It renders the drawing and reports user actions; its only state is
+// the view.
 import { colour } from "./format.js";
 import { brief } from "./link-words.js";
 
@@ -66,7 +66,7 @@ export class Canvas {
   }
 
   showChoice() {
-    this.told = this.drawing.chosen;
+    this.shownSelection = this.drawing.chosen;
     this.cy.batch(() => {
       this.cy.elements().forEach((element) => {
         const wanted = this.drawing.chosen.has(element.id());
@@ -88,7 +88,7 @@ export class Canvas {
 
   #addAt({ x, y }) { this.drawing.add(x / this.side, y / this.side); }
 
-  // In the middle of what is seen, beside what is there.
+  // In the middle of the visible area, next to existing brokers.
   addInView() {
     const { x1, x2, y1, y2 } = this.cy.extent();
     const taken = this.cy.nodes().map((node) => node.position());
@@ -149,7 +149,7 @@ export class Canvas {
     this.drawing.move(new Map(chosen.map(({ id, x, y }) => [id, { x: x + arrow[0] * step, y: y + arrow[1] * step }])));
   }
 
-  // Links that are advised: [[id, id], …]; none takes them away.
+  // Suggested links: [[id, id], …]; none removes them.
   hint(pairs) {
     this.cy.remove(".advised");
     this.cy.add(pairs.map(([a, b], at) => ({ group: "edges", classes: "hint advised", data: { id: `h${at}`, source: a, target: b, label: String(at + 1) }, selectable: false })));

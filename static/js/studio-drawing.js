@@ -1,5 +1,5 @@
-// A topology being edited: brokers and links with ids that outlast their places in the list, what is chosen, and a way
-// back. A state is never changed but replaced, so that the one that was saved is recognised when an undo comes back to it.
+// The edited topology: brokers and links with stable ids, the selection, and undo. States are immutable, so that the
+// saved one is recognised after an undo.
 
 const MOST_STEPS = 200;
 const within = (value) => Math.min(1, Math.max(0, Math.round(value * 1e6) / 1e6));
@@ -8,7 +8,7 @@ export class Drawing extends EventTarget {
   constructor(drawn) {
     super();
     this.made = 0;
-    this.shapes = drawn.shapes; // what a link may be given: {name, usual}; documents leave out much that is as usual
+    this.shapes = drawn.shapes; // link conditions: {name, usual}; documents omit default values
     this.state = this.#read(drawn);
     this.kept = this.state;
     this.past = [];
@@ -16,7 +16,7 @@ export class Drawing extends EventTarget {
     this.chosen = new Set();
   }
 
-  // As REST has it: links name brokers by their place in the list.
+  // In the format of REST: links refer to positions in the list.
   #read({ nodes, links }) {
     const brokers = nodes.map((node) => ({ id: `b${this.made++}`, name: node.name || "", x: node.x, y: node.y }));
     return { brokers, links: links.map((link) => ({ id: `l${this.made++}`, a: brokers[link.a].id, b: brokers[link.b].id, ...this.#shaped(link) })) };
@@ -96,7 +96,7 @@ export class Drawing extends EventTarget {
 
   rename(id, name) { this.#become({ ...this.state, brokers: this.state.brokers.map((broker) => (broker.id === id ? { ...broker, name } : broker)) }); }
 
-  // Returns whether there is a new link: of a broker with itself, or of two that are linked, there is none.
+  // Returns whether a link was added; self-links and duplicates are not.
   link(pairs) {
     const fresh = pairs.filter(([a, b]) => a !== b && !this.linked(a, b)).map(([a, b]) => ({ id: `l${this.made++}`, a, b, ...this.#shaped({}) }));
     if (!fresh.length) return false;
@@ -110,7 +110,7 @@ export class Drawing extends EventTarget {
     this.#become({ ...this.state, links: this.state.links.map((link) => (which.has(link.id) ? { ...link, ...values } : link)) });
   }
 
-  // A broker takes its links along.
+  // Removes a broker's links, too.
   remove(ids) {
     const gone = new Set(ids);
     this.#become({
@@ -119,7 +119,7 @@ export class Drawing extends EventTarget {
     });
   }
 
-  // Somebody else's drawing in place of this one; an undo brings this one back.
+  // Replaces the drawing with another user's; undo restores this one.
   take(drawn) {
     this.#become(this.#read(drawn));
     this.keep();

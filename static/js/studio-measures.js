@@ -1,4 +1,4 @@
-// What the drawing measures, a moment after each change, and which links would shorten walks most.
+// Measures of the drawing, shortly after each change, and suggested links.
 import { count, percent, sig3 } from "./format.js";
 import { ask } from "./studio-server.js";
 
@@ -42,14 +42,14 @@ export class Measures {
     for (const [name, value] of Object.entries(figures)) document.querySelector(`[data-measure=${name}]`).textContent = value;
     $("walk-hops").textContent = walk.hops === null ? "–" : `${sig3(walk.hops)}${walk.margin ? ` ± ${sig3(walk.margin)}` : ""}`;
     $("walk-how").textContent = walk.walks
-      ? `Estimate: ${count(walk.walks)} walks tried, each from a random broker to content on ${walk.holders} other${walk.holders === 1 ? "" : "s"} (1 % of all, at least one); ${percent(walk.found)} found it. Mean of those, with 95 % confidence; no loss, no copies.`
-      : "One broker alone answers by itself or not at all.";
+      ? `Estimate from ${count(walk.walks)} walks, each from a random broker to content on ${walk.holders} other${walk.holders === 1 ? "" : "s"} (1 % of the brokers, at least one); success rate ${percent(walk.found)}. Mean of the successful walks with 95 % confidence; without loss and replication.`
+      : "A single broker has no walks.";
     this.warn(warnings);
     $("cycle").textContent = structure.cycle.length
       ? `A cycle: ${names(this.drawing, structure.cycle)}${structure.cycle.length < 12 ? ` – ${names(this.drawing, structure.cycle.slice(0, 1))}` : " …"}. Searches do not mind cycles; brokers that pass every message on to all others need a tree, which has none.`
-      : "No cycles: it is a tree, and each link that fails parts it.";
+      : "No cycles: a tree, which the failure of any link disconnects.";
     $("cycle").hidden = measures.components > 1;
-    $("bridge").textContent = structure.bridges && structure.cycles ? `Links that alone hold it together: ${structure.bridge_ends.map((ends) => names(this.drawing, ends)).join(", ")}${structure.bridges > structure.bridge_ends.length ? " …" : "."}` : "";
+    $("bridge").textContent = structure.bridges && structure.cycles ? `Bridges (links whose failure disconnects the topology): ${structure.bridge_ends.map((ends) => names(this.drawing, ends)).join(", ")}${structure.bridges > structure.bridge_ends.length ? " …" : "."}` : "";
   }
 
   warn(sentences) {
@@ -69,14 +69,14 @@ export class Advice {
   async ask() {
     const goal = $("advice-goal").value;
     const brokers = this.drawing.state.brokers.length;
-    if (brokers > this.largest[goal]) { this.clear(`This is worked out for up to ${this.largest[goal]} brokers, and there are ${brokers}.`); return; }
+    if (brokers > this.largest[goal]) { this.clear(`Computed for up to ${this.largest[goal]} brokers; this topology has ${brokers}.`); return; }
     const state = this.drawing.state;
-    this.clear("Working it out …");
+    this.clear("Computing …");
     $("advice-ask").disabled = true;
     try {
       const { links } = await ask("POST", "advice/", { ...this.drawing.written(), k: Number($("advice-k").value), goal });
       if (state === this.drawing.state) this.show(links, state);
-      else this.clear("The drawing changed meanwhile. Ask again.");
+      else this.clear("The drawing changed meanwhile. Try again.");
     } catch (error) {
       this.clear(error.message);
     }
@@ -89,13 +89,13 @@ export class Advice {
     this.pairs = links.map(({ a, b }) => [id(a), id(b)]);
     this.canvas.hint(this.pairs);
     $("advice-list").replaceChildren(...links.map(({ a, b, before, after }) => {
-      const said = before === null ? (after === null ? "joins two parts" : `joins the last two parts: ${sig3(after)} hops`) : `${sig3(before)} → ${sig3(after)} hops, ${percent((before - after) / before)} less`;
+      const said = before === null ? (after === null ? "connects two components" : `connects the last two components: ${sig3(after)} hops`) : `${sig3(before)} → ${sig3(after)} hops, ${percent((before - after) / before)} less`;
       const row = document.createElement("li");
       row.append(Object.assign(document.createElement("strong"), { textContent: names(this.drawing, [a, b]) }), `: ${said}`);
       return row;
     }));
     const wanted = Number($("advice-k").value);
-    $("advice-told").textContent = !links.length ? "No further link makes it shorter." : links.length < wanted ? `Only ${links.length} make it shorter.` : "";
+    $("advice-status").textContent = !links.length ? "No additional link shortens it." : links.length < wanted ? `Only ${links.length} links shorten it.` : "";
     $("advice-take").hidden = !links.length;
     $("advice-take").textContent = links.length === 1 ? "Add this link" : `Add these ${links.length} links`;
   }
@@ -111,7 +111,7 @@ export class Advice {
     this.pairs = [];
     this.canvas.hint([]);
     $("advice-list").replaceChildren();
-    $("advice-told").textContent = sentence;
+    $("advice-status").textContent = sentence;
     $("advice-take").hidden = true;
   }
 }

@@ -1,5 +1,5 @@
-// What is chosen, beside the picture: a broker's name and place, what happens on links. A wrong value has its sentence
-// beside the field, stays there, and changes nothing.
+// The panel of the selection: a broker's name and position, link conditions. Invalid input is kept with an error and
+// changes nothing.
 import { sig3 } from "./format.js";
 
 const $ = (id) => document.getElementById(id);
@@ -19,7 +19,7 @@ export class Panel {
     this.show();
   }
 
-  // Rebuilt only when what is shown is another thing or has changed, so that what is being typed stays.
+  // Rebuilt only if the selection changed or its values did, so that input is kept.
   show() {
     const brokers = this.drawing.brokersChosen();
     const links = this.drawing.linksChosen();
@@ -30,7 +30,7 @@ export class Panel {
     $("chosen-what").textContent = this.#words(brokers, links, place);
     $("broker-form").hidden = brokers.length !== 1;
     $("links-form").hidden = !links.length;
-    $("chosen-help").textContent = brokers.length > 1 ? "Link joins them; the arrow keys move them in the picture." : "Choose brokers and links in the picture or in the tables below.";
+    $("chosen-help").textContent = brokers.length > 1 ? "Press Link to link them; use the arrow keys to move them." : "Select brokers and links in the graph or in the tables below.";
     $("chosen-help").hidden = brokers.length === 1 || links.length > 0;
     $("link-these").disabled = brokers.length < 2;
     $("remove").disabled = !brokers.length && !links.length;
@@ -43,16 +43,16 @@ export class Panel {
     for (const { name } of this.shapes) {
       const values = new Set(links.map((link) => link[name]));
       $(`link-${name}`).value = values.size === 1 ? [...values][0] : "";
-      $(`link-${name}`).placeholder = values.size > 1 ? "several; empty leaves them" : "";
+      $(`link-${name}`).placeholder = values.size > 1 ? "several values; leave empty to keep them" : "";
     }
-    $("links-apply").textContent = links.length === 1 ? "Set for this link" : `Set for ${links.length} links`;
+    $("links-apply").textContent = links.length === 1 ? "Apply to this link" : `Apply to ${links.length} links`;
   }
 
   #words(brokers, links, place) {
     const called = (id) => this.drawing.called(id, place);
     if (brokers.length === 1 && !links.length) return `Broker ${called(brokers[0].id)}`;
     if (links.length === 1 && !brokers.length) return `Link ${called(links[0].a)} – ${called(links[0].b)}`;
-    return [brokers.length && counted(brokers.length, "broker"), links.length && counted(links.length, "link")].filter(Boolean).join(" and ") || "Nothing chosen";
+    return [brokers.length && counted(brokers.length, "broker"), links.length && counted(links.length, "link")].filter(Boolean).join(" and ") || "No selection";
   }
 
   #rename() {
@@ -61,7 +61,7 @@ export class Panel {
     const name = field.value.trim();
     const place = this.drawing.places();
     const other = name && this.drawing.state.brokers.find((one) => one.id !== broker.id && (one.name || String(place.get(one.id))) === name);
-    if (other) return wrong(field, `Broker ${place.get(other.id)} is called that already.`);
+    if (other) return wrong(field, `Broker ${place.get(other.id)} already has this name.`);
     if (name.length > this.limits.name) return wrong(field, `Must be at most ${this.limits.name} characters.`);
     wrong(field, "");
     const own = name === String(place.get(broker.id)) ? "" : name;
@@ -96,16 +96,16 @@ export class Panel {
     const over = links.map((link) => ({ ...link, ...values })).find((link) => link.jitter_ms > link.delay_ms);
     if (!first && over) {
       first = $("link-jitter_ms");
-      wrong(first, `${sig3(over.jitter_ms)} ms is more than the delay of ${sig3(over.delay_ms)} ms.`);
+      wrong(first, `${sig3(over.jitter_ms)} ms exceeds the delay of ${sig3(over.delay_ms)} ms.`);
     }
     if (first) first.focus();
     else if (links.some((link) => Object.entries(values).some(([name, value]) => link[name] !== value))) this.drawing.shape(links.map((link) => link.id), values);
   }
 
-  // The first field of what is chosen, for those who came by keyboard.
+  // Focuses the first field of the selection, for keyboard users.
   focus() { (document.querySelector("#chosen form:not([hidden]) input") || $("chosen")).focus(); }
 
-  // What the server found wrong with a broker or a link.
+  // Shows the server's error for a broker or a link.
   blame(name, sentence) { const field = $(name); if (field) { wrong(field, sentence); field.focus(); } }
 }
 

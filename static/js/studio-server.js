@@ -1,10 +1,10 @@
-// What the studio asks of REST. An answer that is no answer becomes a sentence; nothing typed or drawn depends on it.
+// REST requests of the editor. Failures become messages; input and drawing are kept.
 import { token } from "./session.js";
 
-// A log-in in another tab renews the token: the one that is valid when it is sent counts.
+// A login in another tab renews the CSRF token: the current one is sent.
 const tokenOfPage = () => token() || document.querySelector("#save-form input[name=csrfmiddlewaretoken]").value;
-const GONE = "The server did not answer. Nothing is lost: try again in a moment.";
-const LOGGED_OUT = "You are logged out. Log in again in another tab; nothing is lost here.";
+const GONE = "The server did not respond. Your changes are kept. Try again in a moment.";
+const LOGGED_OUT = "You are logged out. Log in in another tab; your changes are kept.";
 
 export class Refused extends Error {
   constructor({ field = "", sentence = GONE }, status = 0) {

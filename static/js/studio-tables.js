@@ -1,5 +1,4 @@
-// The drawing as two tables: what a hand does in the picture can be done here by keyboard, and read aloud. Long ones are
-// shown a page at a time.
+// The drawing as two tables, for keyboard and screen-reader users. Long tables are paged.
 import { sig3 } from "./format.js";
 import { moreWords } from "./link-words.js";
 
@@ -37,7 +36,7 @@ class Table {
     const held = this.body.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.body.replaceChildren(...rows.slice(this.page * ROWS, (this.page + 1) * ROWS).map((row) => this.#row(row)));
     if (held) this.body.querySelector(`[data-focus="${held}"]`)?.focus();
-    $(`${this.name}-count`).textContent = rows.length ? `${this.page * ROWS + 1}–${Math.min(rows.length, (this.page + 1) * ROWS)} of ${rows.length}` : wanted ? "none fits" : "none";
+    $(`${this.name}-count`).textContent = rows.length ? `${this.page * ROWS + 1}–${Math.min(rows.length, (this.page + 1) * ROWS)} of ${rows.length}` : wanted ? "no match" : "none";
     $(`${this.name}-newer`).disabled = this.page === 0;
     $(`${this.name}-older`).disabled = this.page >= pages - 1;
   }
@@ -46,7 +45,7 @@ class Table {
     const row = document.createElement("tr");
     row.dataset.row = "";
     const box = Object.assign(document.createElement("input"), { type: "checkbox", className: "form-check-input", value: id, checked: this.drawing.chosen.has(id) });
-    box.setAttribute("aria-label", `Choose ${words}`);
+    box.setAttribute("aria-label", `Select ${words}`);
     box.dataset.select = "";
     box.dataset.focus = `${id}-box`;
     const open = Object.assign(document.createElement("button"), { type: "button", className: "link-button", textContent: words });

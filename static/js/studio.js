@@ -1,4 +1,4 @@
-// The studio: one drawing; a picture, a panel and two tables that show it and change it; and the way to save it.
+// The topology editor: one drawing, shown and changed by a graph, a panel and two tables, and saving.
 import { guard } from "./guard.js";
 import { toast } from "./toast.js";
 import { Canvas } from "./studio-canvas.js";
@@ -25,21 +25,21 @@ const isUnsaved = () => drawing.changed || $("name").value.trim() !== named;
 
 function showState() {
   const unsaved = isUnsaved();
-  $("saved").textContent = unsaved ? `Version ${version} and changes that are not saved` : `Version ${version}, saved`;
+  $("saved").textContent = unsaved ? `Version ${version}, unsaved changes` : `Version ${version}, saved`;
   $("save").disabled = saving || !unsaved;
   $("undo").disabled = !drawing.past.length;
   $("redo").disabled = !drawing.future.length;
-  $("canvas").setAttribute("aria-label", `The overlay: ${drawing.state.links.length} links between ${drawing.state.brokers.length} brokers. The tables below list them.`);
+  $("canvas").setAttribute("aria-label", `Overlay: ${drawing.state.links.length} links between ${drawing.state.brokers.length} brokers. The tables below list them.`);
   $("add").disabled = drawing.state.brokers.length >= page.limits.brokers;
 }
 
-// --- What a button or a key does ---------------------------------------------------------------------------------------
+// --- Buttons and keys ----------------------------------------------------------------------------------------------
 
 function linkChosen() {
   const chosen = drawing.brokersChosen().map((broker) => broker.id);
   const pairs = chosen.flatMap((a, at) => chosen.slice(at + 1).map((b) => [a, b]));
   if (drawing.state.links.length + pairs.length > page.limits.links) toast(`A topology has at most ${page.limits.links} links.`, { kind: "warning" });
-  else if (!drawing.link(pairs)) toast(chosen.length < 2 ? "Choose two brokers first." : "They are linked already.", { kind: "info" });
+  else if (!drawing.link(pairs)) toast(chosen.length < 2 ? "Select two brokers first." : "These brokers are already linked.", { kind: "info" });
 }
 
 function removeChosen() { if (drawing.chosen.size) drawing.remove(drawing.chosen); }
@@ -59,12 +59,12 @@ function find(text) {
 function linkTyped(event) {
   event.preventDefault();
   const ends = ["from", "to"].map((name) => [$(`link-${name}`), find($(`link-${name}`).value)]);
-  for (const [field, broker] of ends) wrong(field, broker ? "" : "There is no such broker: write its number or its name.");
+  for (const [field, broker] of ends) wrong(field, broker ? "" : "No such broker. Enter its number or name.");
   const missing = ends.find(([, broker]) => !broker);
   if (missing) { missing[0].focus(); return; }
   const [[, a], [field, b]] = ends;
-  if (a === b) wrong(field, "A link joins two brokers.");
-  else if (!drawing.link([[a.id, b.id]])) wrong(field, "They are linked already.");
+  if (a === b) wrong(field, "A link needs two different brokers.");
+  else if (!drawing.link([[a.id, b.id]])) wrong(field, "These brokers are already linked.");
   else { toast(`Linked ${drawing.called(a.id)} and ${drawing.called(b.id)}.`); for (const [end] of ends) end.value = ""; ends[0][0].focus(); }
 }
 
@@ -96,7 +96,7 @@ document.addEventListener("keydown", (event) => {
 // --- Saving ------------------------------------------------------------------------------------------------------------
 
 function say(sentence) {
-  $("problem-told").textContent = sentence;
+  $("problem-text").textContent = sentence;
   $("problem").hidden = !sentence;
   for (const id of ["changes", "over", "theirs"]) $(id).hidden = true;
 }
@@ -134,7 +134,8 @@ function refused({ message, field = "", status }) {
   if (!$("problem").hidden) $("problem").focus();
 }
 
-// Somebody saved meanwhile: what they changed can be read, and either drawing taken; the other stays a version or a step.
+// Another user saved meanwhile: their changes can be viewed, and either drawing kept; the other remains as a version or
+// an undo step.
 async function offerWays() {
   const theirs = await ask("GET", `${page.id}/`).catch(() => null);
   if (!theirs) return;
@@ -147,7 +148,7 @@ async function offerWays() {
     if ($("name").value.trim() === named) $("name").value = theirs.name;
     named = theirs.name;
     say("");
-    toast("This is their drawing; undo brings yours back.");
+    toast("Their version is shown. Undo restores yours.");
     showState();
   };
   for (const id of ["changes", "over", "theirs"]) $(id).hidden = false;

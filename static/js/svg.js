@@ -1,4 +1,4 @@
-// Pieces of an SVG that is drawn by hand.
+// Helpers to build SVG elements.
 
 export const NS = "http://www.w3.org/2000/svg";
 

@@ -1,5 +1,6 @@
-// Runs before the first paint, so that the page never flashes in the other theme. The admin, the REST documentation and the
-// files of reports use it too; the documentation's own style sheet goes by the class. Paper is light.
+// Runs before the first paint, so that the theme does not flash. Also used by the admin, the files of reports (light on
+// paper) and the REST documentation,
+// whose own style sheet uses the class.
 (() => {
   document.documentElement.dataset.scripts = "";
   const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,5 +1,5 @@
-// A line at the foot of the page that says what was done. It never takes the focus; it is read out politely; an error or
-// one with a link stays until it is closed, another goes after a while, unless somebody points at it or is in it.
+// Notifications at the bottom of the page. They never take the focus and are announced politely. Errors and those with
+// a link stay until closed; others disappear unless hovered or focused.
 
 const SHOWN_MS = 8_000;
 const MOST = 4;
@@ -8,7 +8,7 @@ const KINDS = ["info", "success", "warning", "error"];
 const region = document.getElementById("toasts");
 const said = document.getElementById("said");
 
-// `toast("Copied.")`. `kind` is one of KINDS; `link` is {text, href} or {text, onclick}, for the way on or an undo.
+// `toast("Copied.")`. `kind` is one of KINDS; `link` is {text, href} or {text, onclick}, for a next step or an undo.
 export function toast(text, { kind = "success", link = null, stays = kind === "error" || Boolean(link) } = {}) {
   const note = document.createElement("div");
   note.className = `note note-${KINDS.includes(kind) ? kind : "info"}`;
@@ -32,7 +32,7 @@ function show(note, text, stays) {
   note.append(close);
   region.append(note);
   while (region.children.length > MOST) region.firstElementChild.remove();
-  // A status that is there before it has words is read when it gets them.
+  // Screen readers announce a status element only if it existed before its text.
   requestAnimationFrame(() => { said.textContent = text; });
   if (!stays) goAfterAWhile(note);
   return note;
@@ -48,7 +48,7 @@ function goAfterAWhile(note) {
   note.addEventListener("focusout", go);
 }
 
-// What the server said with the page, and what it says with a part of one (`HX-Trigger: {"toast": "…"}`).
+// Messages that came with the page or a fragment (`HX-Trigger: {"toast": "…"}`).
 for (const note of [...region.querySelectorAll("[data-toast]")]) {
   note.remove();
   show(note, note.textContent.trim(), note.matches(".note-error, .note-warning") || Boolean(note.querySelector("a")));

@@ -1,4 +1,4 @@
-// The form of a new topology: another kind or a preset fills it again, and takes along in the address what was typed.
+// The form of a new topology: changing the kind or preset reloads it with the input in the URL.
 import { isChanged, leave } from "./guard.js";
 
 const LONGEST = 16_000;
@@ -21,8 +21,8 @@ function follow(event, link, address) {
   for (const [name, value] of along) to.searchParams.set(name, value);
   const isTooLong = to.href.length > LONGEST;
   if (isTooLong) to.searchParams.delete("links");
-  const asked = replaced.length ? `The preset replaces what you typed for ${replaced.map(nameOf).join(", ")}. Take it?` : "";
-  const question = isTooLong ? "These links are too many to be taken along, and go. Choose the other kind?" : asked;
+  const asked = replaced.length ? `The preset replaces what you typed for ${replaced.map(nameOf).join(", ")}. Use it?` : "";
+  const question = isTooLong ? "There are too many links to keep. Change the kind and discard them?" : asked;
   if (question && !window.confirm(question)) { event.preventDefault(); return; }
   link.href = to.href;
   if (!event.ctrlKey && !event.metaKey && !event.shiftKey) leave();

@@ -1,4 +1,4 @@
-// Says that a document is too large before it is sent, which keeps what was typed.
+// Reports a too large document before sending, which keeps the input.
 const form = document.getElementById("import-form");
 const limit = Number(form.dataset.limit);
 
@@ -11,7 +11,7 @@ function tell(name, sentence) {
   if (sentence) field.focus();
 }
 
-function tooLarge(bytes) { return bytes > limit ? `Has ${(bytes / 1e6).toFixed(1)} MB; a topology may have ${limit / 1e6} MB.` : ""; }
+function tooLarge(bytes) { return bytes > limit ? `Has ${(bytes / 1e6).toFixed(1)} MB; the limit is ${limit / 1e6} MB.` : ""; }
 
 form.addEventListener("submit", (event) => {
   const [file] = form.elements.file.files;

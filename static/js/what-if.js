@@ -1,4 +1,4 @@
-// The value of the setting that is chosen: of all the fields the one that is its own, the others out of the form.
+// Shows the value field of the selected setting and disables the others.
 const box = document.querySelector("[data-what-setting]");
 const setting = box?.querySelector("[name=setting]");
 
@@ -7,7 +7,7 @@ function offer() {
     const isOwn = label.dataset.value === setting.value;
     label.hidden = !isOwn;
     label.querySelector("[name=value]").disabled = !isOwn;
-    // What it was is not offered as a change; a choice that nobody made is the first that would be one.
+    // The current value is not offered; without a selection, the first other value is preselected.
     const choice = label.querySelector("select");
     if (isOwn && choice?.selectedOptions[0]?.disabled) choice.value = [...choice.options].find((option) => !option.disabled)?.value;
   }
@@ -15,7 +15,7 @@ function offer() {
 
 if (box) {
   setting.addEventListener("change", offer);
-  // Back and forth in the history brings back which was chosen after the page has loaded.
+  // History navigation restores the selection after the page has loaded.
   window.addEventListener("pageshow", offer);
   offer();
 }

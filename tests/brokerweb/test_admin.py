@@ -64,7 +64,7 @@ def test_a_definition_is_changed_until_it_was_launched(browser: Client, line: To
     experiments.launch(experiment)
     page = browser.get(url).content.decode()
     assert 'name="definition"' not in page
-    assert "it stays as it is" in page
+    assert "it cannot be changed" in page
     sent = {"definition": json.dumps({**experiment.definition, "replicates": 9}), "report_when_done": "on"}
     assert browser.post(url, sent).status_code == 302
     experiment.refresh_from_db()
@@ -75,7 +75,7 @@ def test_a_definition_is_changed_until_it_was_launched(browser: Client, line: To
     ("changes", "sentence"),
     [
         ({"thresholds": ["bogus < 1"]}, "there is no figure “bogus”"),
-        ({"topology": {"name": "Circle", "kind": "ring", "brokers": 5}}, "is yet to be made"),
+        ({"topology": {"name": "Circle", "kind": "ring", "brokers": 5}}, "does not exist"),
         ({"workload": {"consumers": 90_000}}, "would fit"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_link_is_added_and_the_topology_measured_anew(browser: Client, line: T
     [
         ([(0, 1), (1, 2), (0, 9)], "there is no broker 9"),
         ([(0, 1), (1, 2), (2, 2)], "to itself"),
-        ([(0, 1), (1, 2), (1, 0)], "linked already"),
+        ([(0, 1), (1, 2), (1, 0)], "already linked"),
     ],
 )
 def test_a_wrong_link_is_refused_with_a_sentence(browser: Client, line: Topology, links: list, sentence: str) -> None:
@@ -183,12 +183,12 @@ def test_runs_are_kept_tagged_cancelled_and_run_again_from_their_list(browser: C
     assert Run.objects.filter(kept=True).count() == 2
     assert "Tagged 2 runs." in act(browser, "experiments_run", "put_tag", runs[:2], tag="Nightly")
     assert Run.objects.filter(tags__name="nightly").count() == 2
-    assert "is no tag" in act(browser, "experiments_run", "put_tag", runs[:2], tag="no tag")
+    assert "is not a valid tag" in act(browser, "experiments_run", "put_tag", runs[:2], tag="no tag")
     act(browser, "experiments_run", "take_tag", runs[:1], tag="nightly")
     assert Run.objects.filter(tags__name="nightly").count() == 1
     asked = act(browser, "experiments_run", "cancel", runs[:1])
     assert "Cancel 1 run?" in asked
-    assert "what was measured is kept" in asked
+    assert "Data measured so far is kept" in asked
     assert Run.objects.get(pk=runs[0].pk).state == RunState.QUEUED
     assert "Cancelled 1 run" in act(browser, "experiments_run", "cancel", runs[:1], confirmed="yes")
     assert Run.objects.get(pk=runs[0].pk).state == RunState.CANCELLED
@@ -227,7 +227,7 @@ def test_what_stops_or_loses_something_is_asked_before(browser: Client, runs: li
         asked = act(browser, model, action, [row])
         assert question in asked
         assert f'name="_selected_action" value="{row.pk}"' in asked
-        assert "Leave as it is" in asked
+        assert "Cancel</a>" in asked
     network.refresh_from_db()
     report.refresh_from_db()
     assert (network.desired, report.state, Run.objects.filter(state=RunState.CANCELLED).count()) == (

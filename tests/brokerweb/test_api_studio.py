@@ -119,7 +119,7 @@ def test_a_patch_that_draws_anew_is_a_version_and_shows_what_it_drew(api: APICli
         ({"links": [[0, 1], [1, 0]]}, "links", "is a duplicate of link 0"),
         ({"note": "a" * 201}, "note", "200"),
         ({"name": ""}, "name", ""),
-        ({"colour": "red"}, "colour", "is not known"),
+        ({"colour": "red"}, "colour", "is unknown"),
     ],
 )
 def test_what_is_wrong_with_a_drawing_is_named_and_nothing_is_saved(

@@ -75,7 +75,7 @@ async def test_whatever_an_entity_is_called_it_is_provided_and_found(broker: Dae
             assert (await client.get(there)).json()["payload"] == {"n": str(number)}, name
         assert (await client.get(f"{address}a%2Fb/a%2Fb/temp")).status_code == 404
         slashed = await client.get(f"{address}a/b/a/b/temp/")
-        assert slashed.json()["sentence"].endswith("a slash in one of them is %2F.")
+        assert slashed.json()["sentence"].endswith("encode slashes in names as %2F.")
         assert (await client.get(f"{address}a%2Fb/temp/")).status_code == 404  # two names, whose slashes are three
         wrong = await client.get(f"{address}room/%FF/temp/")
         assert (wrong.status_code, wrong.json()["field"]) == (400, "entity")

@@ -284,7 +284,7 @@ def test_log_ins_of_any_name_are_bounded_by_address(operator: User, settings: An
     assert codes == [200, 429, 429]
     refused = guesser.post("/api/tokens/", names[0], format="json")
     assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
-    assert "Too many log-ins from this address; try again in" in refused.json()["sentence"]
+    assert "Too many login attempts from this address; try again in" in refused.json()["sentence"]
     assert int(refused["Retry-After"]) > 0
     assert guesser.get("/login/").status_code == 200
     right = {"username": "olga", "password": "correct horse"}

@@ -67,16 +67,16 @@ def test_a_page_says_507_and_where_to_make_room(operator: User) -> None:
 
 
 def test_what_is_not_a_full_disk_is_not_called_one() -> None:
-    assert disk.told_full(ValueError("no")) == ""
-    assert disk.told_full(PermissionError(13, "Permission denied")) == ""
+    assert disk.full_disk_message(ValueError("no")) == ""
+    assert disk.full_disk_message(PermissionError(13, "Permission denied")) == ""
     try:
         sqlite3.connect("/").execute("SELECT 1")
     except sqlite3.Error as error:
-        assert disk.told_full(error) == "", "it cannot be opened, and there is room"
+        assert disk.full_disk_message(error) == "", "it cannot be opened, and there is room"
     try:
         raise RuntimeError("a report") from OSError(28, "No space left on device", "report.html")
     except RuntimeError as error:
-        assert disk.told_full(error) == describe_full_disk("report.html")
+        assert disk.full_disk_message(error) == describe_full_disk("report.html")
 
 
 def test_a_house_begins_on_a_disk_with_too_little_room_to_launch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_small_changes_go_on_while_the_disk_is_full(tmp_path: Path) -> None:
         var = small.path / "var"
         run([sys.executable, "manage.py", "migrate", "-v", "0"], var)
         told = run([sys.executable, "-c", ON_A_FULL_DISK, str(small.path)], var)
-        assert told.splitlines() == ["1000", "refused", "kept for what runs", "2000", "readable"]
+        assert told.splitlines() == ["1000", "refused", "reserved for active runs", "2000", "readable"]
 
 
 ON_A_FULL_DISK = """
@@ -149,15 +149,15 @@ try:  # many at once
     User.objects.filter(pk=user.pk).update(password="x" * 128)
     User.objects.bulk_create(User(username=f"{number:0150}", password="x" * 128) for number in range(100_000))
 except DatabaseError as error:
-    assert disk.told_full(error)
+    assert disk.full_disk_message(error)
     print("refused")
 told = set()
 for number in range(2_000):  # and more than the reserve, in pieces
     try:
         Topology.objects.create(name=f"{number}", kind="ring", brokers=4, sketch="x" * 10_000)
     except DatabaseError as error:
-        told.add(disk.told_full(error))
-print(*("kept for what runs" for one in told if "are kept for what runs" in one))
+        told.add(disk.full_disk_message(error))
+print(*("reserved for active runs" for one in told if "are reserved for active runs" in one))
 for number in range(1_001, 2_001):
     User.objects.filter(pk=user.pk).update(first_name=str(number))
 print(User.objects.get(pk=user.pk).first_name)

@@ -17,7 +17,7 @@ from brokerweb.control import host
 from brokerweb.control.networks import networks_of
 from brokerweb.control.reconcile import reconcile_host
 from brokerweb.networks.models import Host, Network
-from brokerweb.systems.context_broker.queries.told import is_whole
+from brokerweb.systems.context_broker.queries.timeline import is_whole
 from overlay.core.addresses import parse_address
 from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.supervisor_client import SupervisorClient
@@ -209,7 +209,7 @@ def test_one_broker_is_restarted_by_order_and_it_is_told(
     refused = api.post(restart)
     assert (refused.status_code, refused.json()["sentence"]) == (
         409,
-        "This network is stopping, so none of its brokers can be restarted.",
+        "This network is stopping, its brokers cannot be restarted.",
     )
 
 
@@ -271,9 +271,9 @@ def test_a_chosen_broker_is_asked_and_the_walk_of_the_ask_is_told(
     client.force_login(operator)
     asked = {"do": "ask", "type": "room", "entity": "r1", "scope": "climate", "broker": "2"}
     page = client.post(f"/networks/{four['id']}/context/", asked).content.decode()
-    assert f"<dt>Asked broker</dt><dd>2 <code>{four['brokers'][2]['address']}</code>" in page
+    assert f"<dt>Broker queried</dt><dd>2 <code>{four['brokers'][2]['address']}</code>" in page
     (address,) = re.findall(r'hx-get="([^"]*/walks/[^"]*)"', page)
-    wait_for(lambda: "The walk of this query" in client.get(address).content.decode(), "the walk is shown")
+    wait_for(lambda: "Walk of this query" in client.get(address).content.decode(), "the walk is shown")
     picture = client.get(address).content.decode()
     assert "0 hops, 0 messages between brokers" in picture
     assert 'id="sequence-data"' in picture
@@ -309,4 +309,4 @@ def test_a_network_that_traces_nothing_says_so(
     client.force_login(operator)
     asked = {"do": "ask", "type": "room", "entity": "r1", "scope": "climate"}
     page = client.post(f"/networks/{quiet['id']}/context/", asked).content.decode()
-    assert "the brokers of this network trace nothing" in page
+    assert "tracing is off in this network" in page

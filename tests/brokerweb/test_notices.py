@@ -257,7 +257,7 @@ def test_redirects_are_not_followed(api: APIClient, target: dict, listener: List
     api.post(f"/api/notifications/{target['id']}/test/")
     delivering.deliver_due()
     assert len(listener.heard) == 1
-    assert "redirects are not followed" in Delivery.objects.get().sentence
+    assert "Redirects are not followed" in Delivery.objects.get().sentence
 
 
 def test_after_twenty_failures_in_a_row_it_is_switched_off_and_says_why(

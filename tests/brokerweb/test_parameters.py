@@ -25,7 +25,7 @@ def test_a_misspelt_filter_is_refused_by_its_name_with_those_there_are(api: APIC
     assert said["sentence"] == "This address has no parameter 'tpyo'; it has page, page_size."
     assert [one["field"] for one in said["errors"]] == ["tpyo", "page_siz"]
     assert api.get("/api/runs/?filter=x").json()["field"] == "filter"
-    assert api.get("/api/queue/?filter=x").json()["sentence"].endswith("; it has none.")
+    assert api.get("/api/queue/?filter=x").json()["sentence"].endswith("; it has no parameters.")
 
 
 def test_every_operation_takes_what_the_document_says_and_nothing_else(api: APIClient, client: Client) -> None:

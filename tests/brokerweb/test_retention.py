@@ -210,7 +210,7 @@ def test_with_too_little_space_nothing_is_launched_and_it_says_what_a_run_takes(
     assert (refused.status_code, refused.json()["field"]) == (400, "disk")
     assert "a run takes about" in refused.json()["sentence"]
     assert claim("here", "reconciler") is None
-    assert "kept free" in api.get(f"/api/runs/{run}/").json()["waiting_for"]
+    assert "but launches need" in api.get(f"/api/runs/{run}/").json()["waiting_for"]
     services.change({"least_free_gb": 0.05})
     assert claim("here", "reconciler") is not None
 

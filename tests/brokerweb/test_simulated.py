@@ -182,9 +182,9 @@ def test_a_run_whose_batch_was_begun_waits_for_no_other(api: APIClient, ring: di
     Host.objects.create(name="here", heartbeat=timezone.now())
     first, second = launched(api, ring, replicates=2)
     queue.begin("worker")
-    assert shown(api, second)["waiting_for"] == "the batch that it is in is starting"
+    assert shown(api, second)["waiting_for"] == "its batch is starting"
     Run.objects.filter(pk=first.pk).update(state=RunState.MEASURING)
-    assert shown(api, second)["waiting_for"] == "in the batch that is being simulated"
+    assert shown(api, second)["waiting_for"] == "in the batch being simulated"
 
 
 def test_a_batch_waits_for_a_live_run_and_a_live_run_for_a_batch(api: APIClient, ring: dict) -> None:

@@ -82,7 +82,7 @@ def test_how_a_query_ended_is_said_in_a_sentence(api: APIClient, operator: User,
         assert ending["sentence"] in page
     # Two hops are no walk that was used up, and the broker that was asked last reported nothing.
     assert said == {"answered": "found_remote", "not_found": "dead_end", "lost": "broker_gone"}
-    assert "How a query can end" in browser.get(f"/runs/{run}/queries/").content.decode()
+    assert "Query outcomes" in browser.get(f"/runs/{run}/queries/").content.decode()
 
 
 def test_a_partial_trace_says_who_reported_nothing(api: APIClient, ring: dict[str, Any], run: str) -> None:
@@ -146,7 +146,7 @@ def test_pages_show_queries_their_walk_and_what_to_set_where_nothing_was_traced(
     trace = listed(api, run)["results"][0]["id"]
     page = browser.get(f"/runs/{run}/queries/{trace}/").content.decode()
     assert "passed the request on to broker 1" in page
-    assert "kept a replica" in page
+    assert "stored a replica" in page
     assert browser.get(f"/runs/{run}/queries/{'0' * 16}/").status_code == 404
     assert browser.get(f"/runs/{run}/queries/?show=%00&page=x").status_code == 200
     body = {"name": "dark", "topology": ring["id"], "workload": SMALL, "settings": {"trace_one_in": 0}}

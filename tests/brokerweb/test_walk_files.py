@@ -9,7 +9,7 @@ import pytest
 
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.queries import of_networks, trace_files
-from brokerweb.systems.context_broker.queries.told import is_whole
+from brokerweb.systems.context_broker.queries.timeline import is_whole
 from brokerweb.systems.context_broker.queries.trace_files import TraceFiles
 from overlay.journal.facts import Start, Trace
 from overlay.runtime import tracelog

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.parametrize("page", [WIDE], indirect=True)
 
 def cancel(page: Page) -> None:
     """This run waits for a house that does not run here; the others of its kind stay as they were."""
-    page.get_by_role("button", name="Cancel this run").click()
+    page.get_by_role("button", name="Cancel run").click()
     expect(page.locator("#state")).to_have_text("cancelled")
 
 
@@ -22,7 +22,7 @@ def test_a_run_is_queued_again_with_its_seed_and_says_of_which_it_is_the_same(pa
     asked = answer_yes(page)
     page.goto(shown.url + shown.addresses["run-done"])
     first, seed = page.url, page.locator("#about dt:text-is('Seed') + dd").text_content() or ""
-    page.get_by_role("button", name="Same again exactly").press("Enter")
+    page.get_by_role("button", name="Rerun").press("Enter")
     expect(page.locator("#state")).to_have_text("queued")
     assert page.url != first
     expect(page.locator("#about dt:text-is('Seed') + dd")).to_have_text(seed)
@@ -33,7 +33,7 @@ def test_a_run_is_queued_again_with_its_seed_and_says_of_which_it_is_the_same(pa
     page.wait_for_url(first)
     page.goto(again)
     cancel(page)
-    assert asked == ["Cancel this run? What was measured is kept."]
+    assert asked == ["Cancel this run? Data measured so far is kept."]
 
 
 def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
@@ -43,16 +43,16 @@ def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
     answer_yes(page)
     page.goto(shown.url + shown.addresses["what-if"])
     run = page.get_by_role("button", name="Run with this change")
-    page.get_by_label("One link less").check()
-    less = page.locator(".what", has_text="One link less")
+    page.get_by_label("Remove a link").check()
+    less = page.locator(".what", has_text="Remove a link")
     less.get_by_label("From broker").fill("0")
     less.get_by_label("to broker").fill("3")
     run.click()
     expect(page.get_by_role("alert")).to_contain_text(re.compile("0.*3"))
-    expect(page.get_by_label("One link less")).to_be_checked()
+    expect(page.get_by_label("Remove a link")).to_be_checked()
     expect(less.get_by_label("to broker")).to_have_value("3")
     turn_narrow(page)
-    page.get_by_label("A dead broker").check()
+    page.get_by_label("Kill a broker").check()
     page.get_by_label("Broker", exact=True).fill("2")
     page.get_by_label("Broker", exact=True).press("Enter")
     expect(page.get_by_role("link", name=re.compile("^what if: "))).to_contain_text("2")
@@ -63,12 +63,12 @@ def test_what_if_says_what_cannot_be_changed_so_and_queues_what_can(
 def test_what_failed_is_run_again_once(page: Page, shown: Shown) -> None:
     answer_yes(page)
     page.goto(shown.url + shown.addresses["experiment"])
-    page.get_by_role("button", name="Run what failed again").click()
+    page.get_by_role("button", name="Retry failed runs").click()
     expect(page.locator("#toasts")).to_contain_text("Queued 1 run again.")
-    page.get_by_role("button", name="Run what failed again").click()
-    expect(page.locator("#toasts")).to_contain_text("each was run again already")
+    page.get_by_role("button", name="Retry failed runs").click()
+    expect(page.locator("#toasts")).to_contain_text("all of them were already retried")
     turn_narrow(page)
     page.goto(f"{shown.url}/runs/?q=state+%3D+queued")
     page.locator("[data-row] a").first.click()
-    expect(page.locator("#about")).to_contain_text("The same as")
+    expect(page.locator("#about")).to_contain_text("Rerun of")
     cancel(page)

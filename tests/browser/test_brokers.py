@@ -21,7 +21,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 @both_widths
 def test_an_overlay_is_looked_at_from_near_and_far_and_whole_again(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
-    overlay, tools = page.locator("#overlay"), page.get_by_role("group", name="Tools of the picture")
+    overlay, tools = page.locator("#overlay"), page.get_by_role("group", name="Graph tools")
     whole = overlay.evaluate(ZOOM)
     tools.get_by_role("button", name="Zoom in").click()
     tools.get_by_role("button", name="Zoom in").click()
@@ -40,7 +40,7 @@ def test_a_broker_is_gone_to_by_its_number_and_the_keyboard_alone(page: Page, sh
     page.keyboard.type("400")
     page.keyboard.press("Enter")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("No broker here is called “400”. They are numbered 0 to 9.")).to_be_visible()
+    expect(page.get_by_text("No broker is named “400”. Valid numbers: 0 to 9.")).to_be_visible()
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("7")
     expect(field).to_have_attribute("aria-invalid", "false")
@@ -56,7 +56,7 @@ def test_the_picture_of_an_overlay_is_taken_away(page: Page, shown: Shown) -> No
     for name in ("run-done", "network", "topology-waxman"):
         page.goto(shown.url + shown.addresses[name])
         with page.expect_download() as download:
-            page.get_by_role("group", name="Tools of the picture").get_by_role("button", name="PNG").click()
+            page.get_by_role("group", name="Graph tools").get_by_role("button", name="PNG").click()
         assert re.fullmatch(r"\w+-\w+-overlay\.png", download.value.suggested_filename)
         picture = download.value.path().read_bytes()
         assert picture.startswith(PNG)
@@ -67,16 +67,16 @@ def test_a_broker_of_a_network_is_opened_in_its_picture_and_from_its_table(page:
     page.goto(shown.url + shown.addresses["network"])
     overlay, panel = page.locator("#overlay"), page.locator("#broker")
     # None of these brokers really runs, so that only their states are known.
-    expect(page.locator("#load-scale")).to_have_text("nothing known")
+    expect(page.locator("#load-scale")).to_have_text("no data")
     overlay.click(position=overlay.evaluate("box => box._cyreg.cy.getElementById('n9').renderedPosition()"))
     expect(panel.get_by_role("heading", name="Broker 9")).to_be_visible()
-    expect(panel).to_contain_text("It does not answer.")
+    expect(panel).to_contain_text("The broker does not answer.")
     assert overlay.evaluate(SELECTED) == [9]
     assert page.url.endswith("?broker=9")
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_contain_text("All brokers")
     # The table asks for itself again; whoever opened a broker from it comes back to the button that is there then.
-    button = page.get_by_role("button", name="Broker 2: look at it")
+    button = page.get_by_role("button", name="Show broker 2")
     button.focus()
     page.keyboard.press("Enter")
     expect(panel.get_by_role("heading", name="Broker 2")).to_be_focused()
@@ -98,6 +98,6 @@ def test_names_of_few_are_always_shown_and_those_of_many_as_soon_as_one_is_near(
         expect(graph).to_have_attribute("aria-label", re.compile(f"between {brokers} brokers"))
         assert (graph.evaluate(height) >= graph.evaluate(least)) == are_shown
     page.get_by_label("Go to broker").fill("63")
-    page.get_by_role("button", name="Go to this broker").click()
+    page.get_by_role("button", name="Show broker").click()
     assert graph.evaluate(height) >= graph.evaluate(least)
     expect(page.get_by_label("Brokers", exact=True)).to_have_value("100")

@@ -24,23 +24,23 @@ def test_thresholds_of_runs_that_are_done_are_tried_set_and_taken_away_by_keyboa
     page.goto(shown.url + shown.addresses["experiment"])
     page.get_by_role("link", name="Set thresholds").press("Enter")
     told, lines = page.locator("#thresholds-preview"), page.get_by_label("Thresholds")
-    expect(told).to_have_text("Its runs are only measured.")
+    expect(told).to_have_text("Runs are not evaluated.")
     lines.fill("p95 < 1us")
-    expect(told).to_contain_text("0 keep it, 8 do not.")
+    expect(told).to_contain_text("0 would pass and 8 would fail.")
     lines.fill("p59 < 1us")
     expect(told).to_contain_text("“p59 < 1us”: there is no figure “p59”; did you mean p95?")
     lines.fill("p95 < 1us")
     page.get_by_role("button", name="Save").press("Enter")
     expect(page.get_by_text("Set by olga")).to_be_visible()
-    expect(page.get_by_text("8 did not")).to_be_visible()
-    page.get_by_role("link", name="8 did not").click()
+    expect(page.get_by_text("8 failed")).to_be_visible()
+    page.get_by_role("link", name="8 failed").click()
     expect(page.get_by_text("broken").first).to_be_visible()
 
     page.goto(shown.url + shown.addresses["experiment"])
-    page.get_by_role("link", name="Change the thresholds").click()
+    page.get_by_role("link", name="Change thresholds").click()
     page.get_by_label("Thresholds").fill("")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("None: its runs are only measured.")).to_be_visible()
+    expect(page.get_by_text("None: runs are not evaluated.")).to_be_visible()
 
 
 def test_what_somebody_else_saved_stands_below_what_was_typed(page: Page, shown: Shown, complaints: Complaints) -> None:
@@ -54,15 +54,15 @@ def test_what_somebody_else_saved_stands_below_what_was_typed(page: Page, shown:
     page.get_by_label("Crontab").fill("0 4 * * *")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text(
-        "It was changed after this form was opened, so nothing was saved."
+        "Nothing was saved: the stored values changed after you opened this form."
     )
-    expect(page.locator(".stored-now")).to_have_text("Stored now: Mondays at 06:00, UTC")
+    expect(page.locator(".stored-now")).to_have_text("Stored value: Mondays at 06:00, UTC")
     expect(page.get_by_label("Crontab")).to_have_value("0 4 * * *")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Every day at 04:00, UTC")).to_be_visible()
 
     asked = answer_yes(page)
-    page.get_by_role("button", name="Delete the schedule").click()
+    page.get_by_role("button", name="Delete schedule").click()
     expect(page).to_have_url(f"{shown.url}/schedules/")
     assert [question[:19] for question in asked] == ["Delete the schedule"]
 
@@ -77,7 +77,7 @@ def test_a_long_list_is_searched_without_sending_or_changing_its_form(page: Page
     ]
     page.goto(f"{shown.url}/experiments/new/")
     search, shown_in_list = (
-        page.get_by_label("Show topologies whose name contains"),
+        page.get_by_label("Filter topologies by name"),
         page.locator("#topology-picks label"),
     )
     search.press_sequentially(f"star {width(page)}-7")

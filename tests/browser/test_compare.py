@@ -43,8 +43,8 @@ def too_wide(page: Page) -> int:
 
 def test_from_the_first_link_to_a_pinned_baseline_and_back_by_its_address(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/compare/")
-    page.get_by_role("link", name="All runs of real brokers").click()
-    expect(page.get_by_role("heading", name="What differs")).to_be_visible()
+    page.get_by_role("link", name="All live runs").click()
+    expect(page.get_by_role("heading", name="Varied parameters")).to_be_visible()
     drawn(page, "against topology")
     for choice, title in (
         ("Boxes", "against configuration"),
@@ -54,7 +54,7 @@ def test_from_the_first_link_to_a_pinned_baseline_and_back_by_its_address(page: 
         chart(page).get_by_role("link", name=choice).click()
         drawn(page, title)
     expect(chart(page).get_by_role("button", name=re.compile("n = 3, band: their range"))).to_have_count(1)
-    expect(chart(page).locator("[data-notes]")).to_contain_text("from the fastest to the slowest of the n replicates")
+    expect(chart(page).locator("[data-notes]")).to_contain_text("the range over the n replicates")
     with page.expect_download() as download:
         chart(page).get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename == "comparison-ecdf.csv"
@@ -106,21 +106,21 @@ def test_by_the_keyboard_alone(page: Page, shown: Shown) -> None:
     expect(chart(page).locator("[data-legend] [aria-pressed=true]")).to_have_count(1)
     page.get_by_label("Figure", exact=True).focus()
     page.keyboard.type("Not found")
-    expect(page.get_by_role("heading", name="What differs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Varied parameters")).to_be_visible()
 
 
 def test_a_heat_map_says_its_intervals_in_words_and_takes_any_two_parameters(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/compare/?q=engine+%3D+live")
     drawn(page, "against topology")
-    expect(page.get_by_label("Down the heat map")).to_be_hidden()
+    expect(page.get_by_label("Y axis (heat map)")).to_be_hidden()
     chart(page).get_by_role("link", name="Heat map").click()
     drawn(page, "and brokers")
-    chart(page).get_by_text("The same as a table").click()
+    chart(page).get_by_text("Show as a table").click()
     expect(chart(page).get_by_role("row", name=re.compile("^10 "))).to_contain_text(re.compile(r"ms to .*\sms, n = 2"))
-    page.get_by_label("Down the heat map").select_option("Links")
+    page.get_by_label("Y axis (heat map)").select_option("Links")
     drawn(page, "and links")
     assert asked(page)["y"] == ["links"]
-    expect(page.get_by_label("Down the heat map")).to_have_value("links")
+    expect(page.get_by_label("Y axis (heat map)")).to_have_value("links")
 
 
 @pytest.mark.parametrize("page", [NARROW], indirect=True)
@@ -142,9 +142,9 @@ def test_a_chosen_scale_and_chart_stay_chosen_on_the_way(page: Page, shown: Show
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_figure_is_added_to_the_table_and_the_order_changed(page: Page, shown: Shown) -> None:
     page.goto(shown.url + ALL)
-    page.get_by_text("Further figures in the table").click()
+    page.get_by_text("More figures in the table").click()
     page.get_by_label("Median response time").check()
-    page.get_by_role("button", name="Show them in the table").click()
+    page.get_by_role("button", name="Show selected figures").click()
     expect(page.locator("td[data-label='Median response time']").first).to_have_text(re.compile(r"\d.*(µs|ms)"))
     assert asked(page)["metric"] == ["p95", "p50"]
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_read_stays_as_it_was_typed_with_a_sentence_below(page: P
     page.get_by_label("Runs", exact=True).fill("p96 < 2ms")
     with page.expect_response(lambda answer: answer.status == 400):
         page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no field “p96”")
+    expect(page.get_by_role("alert")).to_contain_text("Unknown field “p96”")
     expect(page.get_by_label("Runs", exact=True)).to_have_value("p96 < 2ms")
 
 

@@ -49,9 +49,9 @@ def set_up_the_sweep(page: Page) -> None:
         ("Thresholds", "p95 < 1s"),
     ):
         page.get_by_label(label).fill(value)
-    page.get_by_text("More of the workload").click()
+    page.get_by_text("More workload settings").click()
     page.get_by_label("Entities", exact=True).fill("10")
-    page.get_by_label("Make a comparison report").uncheck()
+    page.get_by_label("Create a comparison report").uncheck()
 
 
 def test_from_the_log_in_to_a_compared_sweep_and_the_same_run_again(page: Page, stack: Stack) -> None:
@@ -65,10 +65,10 @@ def test_from_the_log_in_to_a_compared_sweep_and_the_same_run_again(page: Page, 
     expect(page.get_by_role("heading", name="Does the ring keep up?")).to_be_visible()
     sweep = page.url
     expect(page.locator("#experiment-progress")).to_contain_text("6 of 6 runs")
-    expect(page.locator("#experiment-progress")).to_contain_text("6 runs kept it")
+    expect(page.locator("#experiment-progress")).to_contain_text("6 runs passed")
 
-    page.get_by_role("link", name="Compare its runs").click()
-    expect(page.get_by_role("heading", name="What differs")).to_be_visible()
+    page.get_by_role("link", name="Compare runs").click()
+    expect(page.get_by_role("heading", name="Varied parameters")).to_be_visible()
     expect(page.locator(".under").first).to_contain_text("6 finished runs in 2 configurations")
     rows = page.locator("tr[data-row]")
     expect(rows).to_have_count(2)
@@ -95,7 +95,7 @@ def test_from_the_log_in_to_a_compared_sweep_and_the_same_run_again(page: Page, 
     expect(digest).to_have_text(re.compile("^[0-9a-f]{32}$"))
     was, told = figures.inner_text(), digest.inner_text()
     first = page.url
-    page.get_by_role("button", name="Same again exactly").click()
+    page.get_by_role("button", name="Rerun").click()
     expect(page.locator("#state .state")).to_have_text("done")
     assert page.url != first
     expect(figures).to_have_text(was)

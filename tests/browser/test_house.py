@@ -33,7 +33,7 @@ def test_a_schedule_is_made_by_keyboard_and_says_its_hours_as_they_are_typed(pag
     name = f"By keyboard at {page.viewport_size['width'] if page.viewport_size else 0}"
     page.get_by_label("Name", exact=True).fill(name)
     page.locator("[name=experiments]").first.press("Space")
-    page.get_by_role("button", name="Make the schedule").press("Enter")
+    page.get_by_role("button", name="Create schedule").press("Enter")
     expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name=f"Delete {name}").click()
@@ -43,27 +43,27 @@ def test_a_schedule_is_made_by_keyboard_and_says_its_hours_as_they_are_typed(pag
 def test_what_a_rule_would_remove_is_told_before_it_is_saved_and_taken_back(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/storage/")
     told = page.locator("#policy-preview")
-    expect(told).to_contain_text("Nothing is removed")
-    page.get_by_label("Remove runs older than").fill("36500")
-    expect(told).to_contain_text("Nothing would be removed now.")
-    page.get_by_label("Remove runs older than").fill("never")
+    expect(told).to_contain_text("Nothing is deleted")
+    page.get_by_label("Delete files of runs older than").fill("36500")
+    expect(told).to_contain_text("Nothing would be deleted now.")
+    page.get_by_label("Delete files of runs older than").fill("never")
     expect(told).to_contain_text(re.compile("Max days: must be a number"))
-    page.get_by_label("Remove runs older than").fill("36500")
-    page.get_by_label("Remove runs older than").press("Enter")
+    page.get_by_label("Delete files of runs older than").fill("36500")
+    page.get_by_label("Delete files of runs older than").press("Enter")
     expect(page.get_by_text("Set by olga")).to_be_visible()
-    expect(page.get_by_label("Remove runs older than")).to_have_value("36500")
-    page.get_by_label("Remove runs older than").fill("")
+    expect(page.get_by_label("Delete files of runs older than")).to_have_value("36500")
+    page.get_by_label("Delete files of runs older than").fill("")
     page.get_by_role("button", name="Save").click()
-    expect(told).to_contain_text("Nothing is removed")
+    expect(told).to_contain_text("Nothing is deleted")
 
 
 @both_widths
 def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/runs/")
-    page.get_by_role("button", name="Pause the queue").click()
+    page.get_by_role("button", name="Pause queue").click()
     expect(page.get_by_text("queue paused")).to_be_visible()
-    page.get_by_role("button", name="Resume the queue").click()
-    expect(page.get_by_role("button", name="Pause the queue")).to_be_visible()
+    page.get_by_role("button", name="Resume queue").click()
+    expect(page.get_by_role("button", name="Pause queue")).to_be_visible()
 
 
 def test_a_password_is_changed_and_the_next_log_in_takes_the_new_one(chromium: Browser, shown: Shown) -> None:
@@ -74,11 +74,11 @@ def test_a_password_is_changed_and_the_next_log_in_takes_the_new_one(chromium: B
         page.goto(f"{shown.url}/account/")
         page.get_by_role("link", name="Change your password").click()
         fill(page, "something else", will_be)
-        page.get_by_role("button", name="Change the password").click()
+        page.get_by_role("button", name="Change password").click()
         expect(page.get_by_text("Your old password was entered incorrectly")).to_be_visible()
         fill(page, PASSWORD, will_be)
         page.keyboard.press("Enter")
-        expect(page.locator("#toasts")).to_contain_text("The password is changed")
+        expect(page.locator("#toasts")).to_contain_text("Password changed")
     with chromium.new_context() as context:
         log_in(context, shown.url, "vera", will_be)
     assert complaints.said == []

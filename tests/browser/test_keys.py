@@ -23,7 +23,7 @@ def test_the_list_of_keys_opens_names_every_place_and_gives_the_focus_back(page:
     place = page.get_by_role("button", name="Export")
     place.focus()
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(keys).to_be_visible()
     for name in ("Home", "Topologies", "Runs", "Schedules"):
         expect(keys.locator("[data-keys-places] dd").get_by_text(name, exact=True)).to_be_visible()
@@ -79,20 +79,20 @@ def test_the_slash_leads_to_the_search_and_what_is_typed_there_stays_text(page: 
 def test_single_keys_can_be_switched_off_and_stay_off(page: Page, shown: Shown) -> None:
     go(page, "/runs/", shown)
     page.keyboard.press("?")
-    page.get_by_label("Use these keys in this browser").uncheck()
+    page.get_by_label("Enable shortcuts in this browser").uncheck()
     page.keyboard.press("Escape")
     go(page, "/runs/", shown)
     page.keyboard.press("j")
     assert page.evaluate(ROW_HERE) == -1
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
 @both_widths
 def test_the_first_tab_leads_past_the_rail(page: Page, shown: Shown) -> None:
     go(page, "/runs/", shown)
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("!!document.activeElement.closest('main')")
@@ -102,7 +102,7 @@ def test_the_first_tab_leads_past_the_rail(page: Page, shown: Shown) -> None:
 def test_a_toast_says_what_was_done_and_takes_no_focus(page: Page, shown: Shown) -> None:
     go(page, "/account/", shown)
     page.get_by_label("Name", exact=True).fill("a script")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create token").click()
     copy = page.get_by_role("button", name="Copy")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copy.focus()
@@ -112,7 +112,7 @@ def test_a_toast_says_what_was_done_and_takes_no_focus(page: Page, shown: Shown)
     assert page.evaluate("navigator.clipboard.readText()") == page.locator("#fresh-token").inner_text()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke").first.click()
-    toast = page.locator("#toasts .note").filter(has_text="Revoked the token")
+    toast = page.locator("#toasts .note").filter(has_text="Token revoked")
     expect(toast).to_be_visible()
     toast.get_by_role("button", name="Close this message").click()
     expect(toast).to_have_count(0)
@@ -135,11 +135,11 @@ def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
     page.context.clear_cookies(name="sessionid")
     name = "Typed before the log-in ended"
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Save the topology").hover()
+    page.get_by_role("button", name="Save topology").hover()
     page.mouse.down()
-    expect(page.locator("#toasts .note").last).to_contain_text("You were logged out")  # right over the button
+    expect(page.locator("#toasts .note").last).to_contain_text("You are logged out")  # right over the button
     page.mouse.up()
-    expect(page.get_by_role("heading", name="You were logged out")).to_be_visible()
+    expect(page.get_by_role("heading", name="You are logged out")).to_be_visible()
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Log in in another tab").click()
     other = opened.value
@@ -149,7 +149,7 @@ def test_a_log_in_that_ends_leads_back_to_the_page_or_keeps_what_was_typed(
     other.wait_for_url(f"{shown.url}/")
     page.go_back()
     expect(page.get_by_label("Name", exact=True)).to_have_value(name)
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
 
 

@@ -125,7 +125,7 @@ def test_over_a_replay_stand_the_marks_of_the_charts_at_their_times(page: Page, 
 def test_the_slider_is_dragged_and_the_message_of_that_time_is_drawn(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["replay"])
     expect(page.locator("#step")).to_be_enabled()
-    slider, told, clock = page.locator("#time"), page.locator("#told"), page.locator("#clock")
+    slider, told, clock = page.locator("#time"), page.locator("#description"), page.locator("#clock")
     data = json.loads(page.locator("#replay-data").inner_text())
     first, words = clock.inner_text(), told.inner_text()
     page.locator("#play").click()
@@ -156,7 +156,7 @@ def test_the_slider_is_dragged_and_the_message_of_that_time_is_drawn(page: Page,
 def test_a_query_of_which_nothing_was_recorded_says_so_and_keys_stay_within_the_sheet(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}{shown.addresses['replay']}?query=1234567")
     expect(page.locator("#step")).to_be_enabled()
-    expect(page.locator("#wrong")).to_have_text("No message of this query was recorded.")
+    expect(page.locator("#wrong")).to_have_text("No recorded message belongs to this query.")
     page.get_by_role("button", name="show all").click()
     expect(page.locator("#wrong")).to_be_empty()
     clock = page.locator("#clock")
@@ -172,7 +172,7 @@ def test_a_query_of_which_nothing_was_recorded_says_so_and_keys_stay_within_the_
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_the_slider_goes_by_keyboard_too(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["replay"])
-    slider, told, clock = page.locator("#time"), page.locator("#told"), page.locator("#clock")
+    slider, told, clock = page.locator("#time"), page.locator("#description"), page.locator("#clock")
     expect(slider).to_be_enabled()
     words, first = told.inner_text(), clock.inner_text()
     slider.focus()

@@ -27,35 +27,35 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     page.goto(f"{stack.url}/topologies/new/?kind=ring")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Brokers", exact=True).fill("3")
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     page.get_by_role("link", name="Deploy as a network").click()
     page.get_by_label("Name", exact=True).fill("")
-    page.get_by_role("button", name="Deploy and keep it running").click()
+    page.get_by_role("button", name="Deploy network").click()
     expect(page.get_by_role("alert").first).to_be_visible()
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Deploy and keep it running").press("Enter")
+    page.get_by_role("button", name="Deploy network").press("Enter")
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     brokers = page.locator("#network-brokers")
     expect(brokers.locator(".state-up")).to_have_count(3)
 
     turn_narrow(page)
     page.get_by_label("Entity", exact=True).fill("harbour")
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Query", exact=True).click()
     answer = page.locator("#context-answer")
     expect(answer.get_by_role("alert")).to_be_visible()
-    page.get_by_text("Provide", exact=True).first.click()
+    page.get_by_text("Store", exact=True).first.click()
     page.get_by_label("Payload").fill("degC=19.5;")
-    page.get_by_role("button", name="Provide", exact=True).click()
-    expect(answer).to_contain_text("Provided.")
+    page.get_by_role("button", name="Store", exact=True).click()
+    expect(answer).to_contain_text("Accepted by")
     page.get_by_label("Entity", exact=True).press("Enter")
     expect(answer).to_contain_text("degC=19.5;")
     expect(answer).to_contain_text(re.compile(r"Age\s*[\d.]+\s*(µs|ms|s)"))
 
     page.get_by_label("Broker", exact=True).select_option("1")
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Query", exact=True).click()
     expect(answer).to_contain_text(re.compile(r"Asked broker\s*1"))
     walk = page.locator("#context-walk")
-    expect(walk.get_by_role("heading", name="The walk of this query")).to_be_visible()
+    expect(walk.get_by_role("heading", name="Walk of this query")).to_be_visible()
     expect(walk.locator("#sequence svg")).to_contain_text("broker 1")
     expect(walk.locator("#walk canvas").first).to_be_visible()
     expect(answer).to_contain_text(re.compile(r"\d hops?, \d+ messages? between brokers"))
@@ -63,7 +63,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     course = page.locator("#course")
     expect(course.locator("[data-plot]:not([data-empty])")).to_have_count(4)
     expect(course.locator("[data-chart=probes] .value").first).to_contain_text(re.compile("µs|ms|s"))
-    course.get_by_label("Of which brokers").select_option("2")
+    course.get_by_label("Brokers").select_option("2")
     expect(course.locator("[data-chart=memory] .value").first).to_contain_text("MB")
 
     brokers.get_by_role("button", name="Restart broker 0").click()
@@ -74,12 +74,12 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(page.locator("#memory-scale")).to_contain_text("MB")
     brokers.get_by_role("button", name=re.compile("^Broker 1")).press("Enter")
     expect(page.get_by_role("heading", name="Broker 1")).to_be_visible()
-    panel = page.get_by_role("complementary", name="One broker")
-    expect(panel).to_contain_text("Asked of the broker itself")
+    panel = page.get_by_role("complementary", name="Broker details")
+    expect(panel).to_contain_text("Reported by the broker")
     panel.get_by_role("button", name="Broker 2").click()
     expect(page.get_by_role("heading", name="Broker 2")).to_be_visible()
 
-    page.get_by_role("button", name="Stop the network").click()
+    page.get_by_role("button", name="Stop network").click()
     expect(brokers).to_contain_text("stopped")
     page.reload()
     page.get_by_role("button", name="Delete").click()
@@ -88,6 +88,6 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     assert asked == [
         "Restart broker 0? The data that it holds in memory are lost, and it joins its neighbours again at the same "
         "address.",
-        f"Stop the network {name}? What its brokers hold in memory is lost.",
+        f"Stop the network {name}? Its brokers lose the data in their memory.",
         f"Delete the network {name}?",
     ]

@@ -35,16 +35,16 @@ def test_from_the_log_in_to_the_report(page: Page, stack: Stack) -> None:
 
     page.goto(experiment)
     page.get_by_role("link", name="Run 2,").click()
-    page.get_by_role("button", name="Cancel this run").click()
+    page.get_by_role("button", name="Cancel run").click()
     expect(state_of(page)).to_have_text("cancelled")
 
     page.goto(first)
     expect(state_of(page)).to_have_text("done")
     expect(page.locator("[data-figure='latency.p95']")).to_have_text(re.compile(r"\d.*s"))
-    expect(page.get_by_text("What the answers were worth")).to_be_visible()  # the page was reloaded by then
+    expect(page.get_by_text("Answer quality")).to_be_visible()  # the page was reloaded by then
 
     page.goto(experiment)
-    page.get_by_role("button", name="Make a report").click()
+    page.get_by_role("button", name="Create report").click()
     expect(page.locator("[data-report-chart=response-time] svg path").first).to_be_attached()
     expect(page.get_by_role("heading", name="The paper's figures")).to_be_visible()
 
@@ -57,7 +57,7 @@ def make_topology(page: Page, stack: Stack) -> None:
     page.goto(f"{stack.url}/topologies/new/?kind=waxman&preset=mean-degree-2")
     page.get_by_label("Name", exact=True).fill("Six by Waxman")
     page.get_by_label("Brokers", exact=True).fill("6")
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     expect(page.get_by_role("heading", name="Six by Waxman")).to_be_visible()
     page.get_by_role("link", name="New experiment").click()
 
@@ -74,9 +74,9 @@ def launch(page: Page, stack: Stack) -> str:
         ("Replicates", "2"),
     ):
         page.get_by_label(label).fill(value)
-    page.get_by_label("Make a comparison report").uncheck()
+    page.get_by_label("Create a comparison report").uncheck()
     expect(page.locator("#launch-bar")).to_contain_text("50 entities need as many providers, not 2")
-    page.get_by_text("More of the workload").click()
+    page.get_by_text("More workload settings").click()
     page.get_by_label("Entities", exact=True).fill("2")
     page.get_by_role("button", name=re.compile("Launch 2 runs, about")).click()
     expect(page.get_by_role("heading", name="A first look")).to_be_visible()

@@ -133,7 +133,7 @@ def test_a_new_topology_is_drawn_as_it_is_described_and_then_saved(page: Page, s
     expect(page.locator("#preview")).to_contain_text("takes from 2")
     page.get_by_label("Brokers", exact=True).fill("16")
     expect(page.locator("#preview canvas").first).to_be_visible()
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
 
 
@@ -163,7 +163,7 @@ def test_the_theme_is_chosen_and_kept(page: Page, shown: Shown) -> None:
 
 def test_churn_is_asked_about_only_as_far_as_it_is_chosen(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/experiments/new/")
-    page.get_by_text("Brokers that come and go").click()
+    page.get_by_text("Churn").click()
     asked = page.locator(".churn .field:visible")
     expect(asked).to_have_count(1)
     page.get_by_label("exponential").check()

@@ -15,7 +15,7 @@ def opened_on(page: Page, address: str, shown: Shown) -> None:
     page.goto(shown.url + address)
     page.wait_for_selector("html[data-usable]", state="attached")
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("dialog", name="Find anything by name")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Search by name")).to_be_visible()
 
 
 def test_a_name_is_typed_chosen_by_the_arrows_and_opened(page: Page, shown: Shown) -> None:
@@ -79,7 +79,7 @@ def test_it_says_that_nothing_fits_and_can_be_read_by_all(page: Page, shown: Sho
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     page.keyboard.type("no such thing")
-    expect(page.locator("#palette-says")).to_contain_text("Nothing has this name")
+    expect(page.locator("#palette-says")).to_contain_text("No results")
     expect(page.get_by_role("combobox", name=re.compile("by name$"))).to_have_attribute("aria-expanded", "false")
 
 
@@ -88,7 +88,7 @@ def test_the_rail_opens_it_and_the_list_of_keys_names_it(page: Page, shown: Show
     page.goto(f"{shown.url}/")
     page.wait_for_selector("html[data-usable]", state="attached")
     page.keyboard.press("?")
-    expect(page.locator("#keys")).to_contain_text("find anything by name")
+    expect(page.locator("#keys")).to_contain_text("search by name")
     page.keyboard.press("Escape")
     page.locator("[data-palette-open]").click()
     expect(page.locator("#palette")).to_be_visible()

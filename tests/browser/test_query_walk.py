@@ -62,7 +62,7 @@ def test_a_query_is_found_on_the_runs_page_and_its_hops_are_numbered(page: Page,
     queries.get_by_role("link", name="Most hops").click()
     expect(queries.locator("[aria-current]")).to_have_text("Most hops")
     queries.locator("tbody a").first.click()
-    expect(page.get_by_role("heading", name="The walk")).to_be_visible()
+    expect(page.get_by_role("heading", name="Walk")).to_be_visible()
     expect(page.locator("#walk canvas").first).to_be_visible()
     numbers = page.locator("#passages .hop").all_inner_texts()
     assert numbers
@@ -97,7 +97,7 @@ def test_a_broker_of_a_live_run_tells_its_neighbours_its_data_and_its_last_messa
     page.goto(f"{run}?broker=0")
     panel = page.locator("#broker")
     expect(panel.get_by_role("button", name="Broker 5")).to_be_visible()
-    expect(panel).to_contain_text("Last messages")
+    expect(panel).to_contain_text("Latest messages")
     expect(panel).to_contain_text(re.compile(r"Private memory\s*[\d.]+.(kB|MB)"))
 
 
@@ -106,9 +106,9 @@ def test_its_messages_are_replayed_one_by_one_as_its_brokers_recorded_them(page:
     page.goto(f"{run}queries/?show=longest")
     page.locator("tbody a").first.click()
     hops = page.locator("#passages .hop").count()
-    page.get_by_role("link", name="Replay it message by message").click()
+    page.get_by_role("link", name="Replay messages").click()
     expect(page.locator("#following")).to_be_visible()
-    told, step = page.locator("#told"), page.locator("#step")
+    told, step = page.locator("#description"), page.locator("#step")
     expect(told).to_contain_text("request, from a client to broker")
     expect(step).to_be_enabled()
     query, api = page.locator("#query-id").inner_text(), run.replace("/runs/", "/api/runs/")

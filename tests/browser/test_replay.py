@@ -17,7 +17,7 @@ def asked(page: Page) -> dict[str, str]:
 
 def test_a_run_is_replayed_and_its_address_leads_back_to_the_same_message(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["replay"])
-    step, told, now = page.locator("#step"), page.locator("#told"), page.locator("#messages [aria-current]")
+    step, told, now = page.locator("#step"), page.locator("#description"), page.locator("#messages [aria-current]")
     expect(step).to_be_enabled()
     expect(told).to_contain_text("joining, from a client to broker 0")
     page.keyboard.press("ArrowRight")

@@ -70,14 +70,14 @@ def test_a_what_if_offers_the_values_that_a_setting_can_have(page: Page, shown: 
     setting.select_option("walk_policy")
     expect(value).to_have_count(1)
     offered = value.locator("option").all_inner_texts()
-    assert {"uniform", "avoid", "backtrack"} <= {word.removesuffix(" (as it was)") for word in offered}
-    assert sum(word.endswith("(as it was)") for word in offered) == 1
-    expect(value.locator("option:checked")).not_to_contain_text("as it was")
+    assert {"uniform", "avoid", "backtrack"} <= {word.removesuffix(" (current)") for word in offered}
+    assert sum(word.endswith("(current)") for word in offered) == 1
+    expect(value.locator("option:checked")).not_to_contain_text("current")
     setting.select_option("walk_ttl")
     expect(value).to_have_js_property("tagName", "INPUT")
     setting.select_option("search")
     value.select_option("flood")
     page.get_by_role("button", name="Run with this change").click()
     expect(page.get_by_role("link", name=re.compile("^what if: "))).to_contain_text("flood")
-    page.get_by_role("button", name="Cancel this run").click()
+    page.get_by_role("button", name="Cancel run").click()
     expect(page.locator("#state")).to_have_text("cancelled")

@@ -71,9 +71,9 @@ def test_what_a_poll_asks_for_in_vain_is_said_once_and_what_is_gone_is_asked_for
     page.route(re.compile("part=now"), answer)
     page.goto(shown.url + shown.addresses["run-measuring"] + "?broker=0")
     toasts = page.locator("#toasts")
-    expect(toasts).to_contain_text("What is shown may be old")
+    expect(toasts).to_contain_text("The page may be outdated")
     expect(toasts).to_be_empty()
-    expect(toasts).to_contain_text("is not there any more")
+    expect(toasts).to_contain_text("no longer exists")
     assert answers == []
     expect(page.locator("#broker-now")).to_have_attribute("data-gone", "")
 
@@ -133,7 +133,7 @@ def test_a_chart_is_taken_away_as_svg_png_and_csv(page: Page, shown: Shown) -> N
 def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     events = page.locator("#events li:visible")
-    began = page.locator("#events li", has_text="measuring began").get_by_role("button")
+    began = page.locator("#events li", has_text="start of measuring").get_by_role("button")
     began.focus()
     expect(page.locator(".cursor-time").first).to_have_text(re.compile(r"at 3\ss"))
     count = events.count()
@@ -147,7 +147,7 @@ def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_logs_are_read_when_they_are_opened(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-done"])
-    page.get_by_text("Logs of its processes").click()
+    page.get_by_text("Process logs").click()
     expect(page.locator("#log table")).to_be_visible()
     page.get_by_label("Process", exact=True).select_option("supervisor")
     expect(page.locator("#log tbody tr").first).to_contain_text("supervisor")
@@ -160,7 +160,7 @@ def test_tags_and_a_note_are_written_on_the_page_and_what_is_wrong_stays_typed(p
     labels.get_by_label("Tags", exact=True).fill("nightly !")
     labels.get_by_label("Note", exact=True).fill("Seen by a test.")
     labels.get_by_role("button", name="Save").click()
-    expect(labels.get_by_role("alert")).to_contain_text("is no tag")
+    expect(labels.get_by_role("alert")).to_contain_text("is not a valid tag")
     expect(labels.get_by_label("Note", exact=True)).to_have_value("Seen by a test.")
     labels.get_by_label("Tags", exact=True).fill("nightly")
     labels.get_by_role("button", name="Save").click()
@@ -193,7 +193,7 @@ def test_a_lost_connection_is_said_and_comes_back_by_itself(page: Page, shown: S
 @both_widths
 def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["query"])
-    told, diagram = page.locator("#message-told"), page.locator("#sequence")
+    told, diagram = page.locator("#message-description"), page.locator("#sequence")
     expect(page.locator("#ending")).to_contain_text("Another broker had the data")
     expect(diagram.locator("[data-message]").first).to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -207,7 +207,7 @@ def test_a_query_is_stepped_through_in_its_picture_its_diagram_and_its_table(pag
     page.locator("#passages button").nth(1).click()
     expect(told).to_contain_text("Hop 2")
     page.keyboard.press("Escape")
-    expect(told).to_contain_text("Choose a message")
+    expect(told).to_contain_text("Select a message")
 
 
 def test_a_diagram_is_spaced_by_time_or_by_steps_and_taken_away(page: Page, shown: Shown) -> None:

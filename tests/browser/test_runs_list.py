@@ -30,7 +30,7 @@ def test_by_keyboard_alone_a_filter_is_typed_rows_are_chosen_and_compared(page: 
     page.keyboard.press("x")
     page.keyboard.press("j")
     page.keyboard.press("x")
-    expect(page.locator("[data-chosen]")).to_have_text("2 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("2 selected")
     page.keyboard.press("c")
     expect(page).to_have_url(re.compile(r"/compare/\?runs=\w+%2C\w+"))
 
@@ -39,20 +39,20 @@ def test_rows_are_chosen_with_shift_and_what_would_happen_is_shown_first(page: P
     boxes = page.locator("[data-select]")
     boxes.nth(1).check()
     boxes.nth(4).click(modifiers=["Shift"])
-    expect(page.locator("[data-chosen]")).to_have_text("4 chosen")
+    expect(page.locator("[data-chosen]")).to_have_text("4 selected")
     assert serious(page) == []
-    page.get_by_label("What to do with the chosen runs").select_option("tag")
+    page.get_by_label("Action for the selected runs").select_option("tag")
     page.get_by_label("Tag", exact=True).fill("by-hand")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_text("Put the tag by-hand on 4 runs: 4 done.")).to_be_visible()
-    page.get_by_role("link", name="Leave them as they are").click()
+    expect(page.get_by_text("Add the tag by-hand to 4 runs: 4 done.")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
     expect(page).to_have_url(re.compile(r"/runs/\?q=state\+%3D\+done&sort=-p95$"))
     expect(page.get_by_role("link", name="#by-hand")).to_have_count(0)
 
 
 @both_widths
 def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
-    page.get_by_text("What a filter may say").click()
+    page.get_by_text("Filter syntax").click()
     page.get_by_role("button", name="hops < 10").click()
     expect(page.get_by_role("searchbox", name="Filter")).to_have_value("state = done and hops < 10")
     assert serious(page) == []
@@ -61,8 +61,8 @@ def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
     expect(page.get_by_label("Tags", exact=True)).to_be_focused()
     page.get_by_label("Tags", exact=True).fill("two%words")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("is no tag")
-    page.get_by_role("button", name="Leave as it was").click()
+    expect(page.get_by_role("alert")).to_contain_text("is not a valid tag")
+    page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_label("Tags", exact=True)).to_have_count(0)
 
     page.get_by_role("button", name="Columns").click()
@@ -74,7 +74,7 @@ def test_columns_views_help_and_labels_open_in_their_place(page: Page) -> None:
     page.get_by_role("button", name="Columns").click()
     page.get_by_label("p99", exact=True).check()
     assert serious(page) == []
-    page.get_by_role("button", name="Show these columns").click()
+    page.get_by_role("button", name="Apply").click()
     expect(page.locator("[data-label='p99']").first).to_be_visible()
     page.get_by_role("button", name="Views").click()
     assert serious(page) == []
@@ -106,12 +106,12 @@ def test_a_view_is_saved_found_again_and_deleted(page: Page, shown: Shown) -> No
 def test_a_tag_is_put_on_the_chosen_runs_and_taken_off_again(page: Page) -> None:
     tag = "odd"
     for action, does, left in (
-        ("tag", f"Put the tag {tag} on 2 runs", 2),
-        ("untag", f"Take the tag {tag} off 2 runs", 0),
+        ("tag", f"Add the tag {tag} to 2 runs", 2),
+        ("untag", f"Remove the tag {tag} from 2 runs", 0),
     ):
         for row in (0, 1):
             page.locator("[data-select]").nth(row).check()
-        page.get_by_label("What to do with the chosen runs").select_option(action)
+        page.get_by_label("Action for the selected runs").select_option(action)
         page.get_by_label("Tag", exact=True).fill(tag)
         page.get_by_role("button", name="Preview").click()
         expect(page.get_by_text(f"{does}: 2 done.")).to_be_visible()

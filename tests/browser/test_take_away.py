@@ -26,7 +26,7 @@ def test_the_difference_to_another_run_and_its_copies_are_pictures(page: Page, s
     page.goto(shown.url + shown.addresses["varied"])
     difference = saved(page, page.locator("[data-difference]"), "difference")
     words = [text.text or "" for text in difference.iter(f"{SVG}text")]
-    assert words[0].startswith("Share of requests with at most this difference, simulated, run ")
+    assert words[0].startswith("Cumulative distribution of the difference, simulated, run ")
     assert "requests with at most this difference; left of zero is faster" in words
     assert any(line.get("stroke-dasharray") == "4 4" for line in difference.iter(f"{SVG}line")), "zero is marked"
     copies = saved(page, page.locator("[data-copies]"), "copies")

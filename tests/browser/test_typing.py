@@ -55,7 +55,7 @@ def test_a_run_that_ends_leaves_what_is_being_typed_and_shows_its_end(
     page.keyboard.press("r")
     expect(page.locator("#state")).to_have_text("queued")
     page.wait_for_selector("html[data-usable]", state="attached")
-    expect(page.get_by_role("button", name="Pause the queue")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause queue")).to_be_visible()
     mark(page)
     page.locator("#labels").get_by_role("button").click()
     note = page.get_by_label("Note", exact=True)
@@ -64,7 +64,7 @@ def test_a_run_that_ends_leaves_what_is_being_typed_and_shows_its_end(
     from_elsewhere(page, "Cancel this run", complaints, shown)
     expect(page.locator("#state")).to_have_text("cancelled")
     expect(page.locator("#time-left")).to_contain_text("ended")
-    expect(page.get_by_role("button", name="Pause the queue")).to_have_count(0)
+    expect(page.get_by_role("button", name="Pause queue")).to_have_count(0)
     expect(page.locator("#about")).to_contain_text("Ended")
     expect(page.locator("#toasts")).to_contain_text("This run has ended: cancelled.")
     assert page.evaluate(MARKED)
@@ -81,7 +81,7 @@ def test_the_keyboard_stays_on_a_run_of_a_sweep_while_it_goes_on_and_when_it_end
 ) -> None:
     page.goto(f"{shown.url}/experiments/?q=Not+launched+yet")
     page.get_by_role("link", name="Not launched yet", exact=True).first.click()
-    page.get_by_role("link", name="New from this").click()
+    page.get_by_role("link", name="Duplicate").click()
     page.wait_for_url("**/experiments/new/*")
     page.wait_for_selector("html[data-usable]", state="attached")  # before its scripts listen, typing asks for nothing
     with page.expect_response("**/estimate/"):  # which brings the button again: a click in between would be lost
@@ -100,7 +100,7 @@ def test_the_keyboard_stays_on_a_run_of_a_sweep_while_it_goes_on_and_when_it_end
         pass
     page.wait_for_function("href => document.activeElement.href === href", arg=here)
     from_elsewhere(page, "^Cancel 3 runs", complaints, shown)
-    expect(page.get_by_role("button", name="Delete the experiment")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete experiment")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Cancel"))).to_have_count(0)
     assert page.evaluate(MARKED)
     assert page.evaluate("document.activeElement.href") == here
@@ -190,14 +190,14 @@ def test_what_a_form_was_refused_with_is_asked_about_and_what_is_sent_is_not(
     asked = refuse(page)
     page.get_by_label("Name", exact=True).fill(f"Typed at {width(page)}")
     page.get_by_label("Brokers", exact=True).fill("many")
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     expect(page.get_by_label("Brokers", exact=True)).to_have_value("many")
     page.get_by_label("Brokers", exact=True).click()
     page.locator(".crumb").get_by_role("link", name="Topologies").click()
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"Typed at {width(page)}")
     assert asked == ["beforeunload"]
     page.get_by_label("Brokers", exact=True).fill("5")
-    page.get_by_role("button", name="Save the topology").click()
+    page.get_by_role("button", name="Save topology").click()
     expect(page.get_by_role("heading", name=f"Typed at {width(page)}")).to_be_visible()
     assert asked == ["beforeunload"]
 
@@ -253,15 +253,15 @@ def test_a_preset_of_experiments_asks_before_it_replaces_what_was_filled_in(page
     card.click()
     page.wait_for_url(re.compile(r"preset="))
     expect(page.get_by_text("Filled in from the preset")).to_be_visible()
-    assert asked == ["The preset takes the place of what is filled in below. Begin with it?"] * 2
+    assert asked == ["Replace the form's contents with this preset?"] * 2
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_what_the_keys_r_and_g_r_do_is_in_the_list_and_the_slash_searches_every_list(page: Page, shown: Shown) -> None:
     usable(page, shown.url + shown.addresses["run-done"])
     page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
-    expect(keys.locator("[data-keys-here]")).to_contain_text("r same again exactly")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(keys.locator("[data-keys-here]")).to_contain_text("r rerun")
     expect(keys.locator("[data-keys-places]")).to_contain_text("g r Runs")
     page.keyboard.press("Escape")
     page.keyboard.press("g")

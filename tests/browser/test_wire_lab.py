@@ -103,7 +103,7 @@ def test_what_changes_a_broker_is_asked_about_first(page: Page, shown: Shown, in
 
 def test_a_recorded_message_is_opened_from_the_replay_and_taken_to_wireshark(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["replay"])
-    page.get_by_role("link", name="as a table in the wire lab").click()
+    page.get_by_role("link", name="table in the wire lab").click()
     page.get_by_label("Message", exact=True).select_option(label="4 answer")
     page.get_by_role("button", name="Show").click()
     with page.expect_download() as download:

@@ -85,7 +85,7 @@ def furnish(owner: User, network_host: str = SILENT) -> House:
     house.runs["done"] = runs[0]
     house.queries = [f"/runs/{run.id}/queries/{ANSWERED_ID}/" for run in runs[:-4] if len(way_of(run)) > 2]
     end(runs[-4], RunState.FAILED, "Broker 3 could not bind to 127.0.0.1:7003: the port is in use by another program.")
-    end(runs[-3], RunState.CANCELLED, "Cancelled before it began.")
+    end(runs[-3], RunState.CANCELLED, "Cancelled before it started.")
     measure(runs[-2])
     house.runs |= {"failed": runs[-4], "cancelled": runs[-3], "measuring": runs[-2], "queued": runs[-1]}
     experiments.create({**body, "name": "Not launched yet", "topology": body["topology"][0]}, owner)

@@ -80,10 +80,10 @@ def test_the_presets_are_what_they_are_called() -> None:
 
 def test_a_preset_is_launched_from_its_card_and_brings_its_topology(olga: Client) -> None:
     page = olga.get("/experiments/new/")
-    assert "Begin with a preset" in page.content.decode()
+    assert "Start from a preset" in page.content.decode()
     opened = olga.get("/experiments/new/?preset=quick-look").content.decode()
     assert "Filled in from the preset “A quick look”" in opened
-    assert "made when this is saved" in opened
+    assert "created on saving" in opened
     assert "Launch 1 run, about 25" in opened
     form = olga.get("/experiments/new/?preset=quick-look").context["form"]
     olga.post("/experiments/new/", {**as_sent(form), "do": "launch"})
@@ -178,7 +178,7 @@ def test_what_differs_from_its_default_says_so_and_offers_the_way_back(olga: Cli
     changed = olga.post(
         "/experiments/new/", {**as_sent(form), "workload-entities": "1", **sweep(ring.id), "do": "look"}
     ).content.decode()
-    assert "Back to default 50" in changed
+    assert "Reset to default 50" in changed
     assert changed.count("data-changed") - changed.count("data-changed hidden") == 3, "providers, consumers, duration"
 
 
@@ -240,7 +240,7 @@ def test_blocks_are_shown_kept_and_never_dropped(olga: Client) -> None:
             "name: e\ntopology: {kind: ring, brokers: 4}\nworkload: {consumer: 3}\n",
             "is not a setting; known are acknowledgements",
         ),
-        ("name: e\ntopology: {kind: ring, brokers: 2000}\n", "at most 1,000"),
+        ("name: e\ntopology: {kind: ring, brokers: 2000}\n", "the limit here is 1,000"),
         ("name: e\ntopology: {kind: moebius, brokers: 4}\n", "is not a kind of topology"),
         ("", "is empty"),
         ("- 1\n- 2\n", "must be one object"),
@@ -264,7 +264,7 @@ def test_a_block_of_what_is_no_value_stays_in_the_document(olga: Client, values:
     text = f"topology: {{kind: ring, brokers: 3}}\nblocks:\n- settings: {{{values}}}\n"
     form = olga.post("/experiments/new/", {"mode": "document", "document": text, "do": "form"}).context["form"]
     assert (form.mode, form.document) == ("document", text)
-    assert "in which each is a value or a list" in form.wrong["blocks"]
+    assert "each is a value or a list" in form.wrong["blocks"]
     sent = {**sweep("{}"), "blocks": '[{"settings": {"profile": [["improved"]]}}]', "do": "look"}
     assert olga.post("/experiments/new/", sent).status_code == 200
 
@@ -287,7 +287,7 @@ def test_a_file_is_read_into_the_document_and_one_that_is_too_large_is_not(olga:
     assert upload(UNION.encode()).document == UNION
     broken = upload(b"name: [\n")
     assert (broken.document, "column" in broken.errors[0].sentence) == ("name: [\n", True)
-    for content, sentence in ((b"#" * 1_000_001, "at most 1,000,000"), (b"\xff\xfe", "is not text in UTF-8")):
+    for content, sentence in ((b"#" * 1_000_001, "the limit is 1,000,000"), (b"\xff\xfe", "is not UTF-8 text")):
         kept = upload(content, document="name: typed before")
         assert kept.document == "name: typed before"
         assert sentence in kept.errors[0].sentence
@@ -301,7 +301,7 @@ def test_a_file_is_read_into_the_document_and_one_that_is_too_large_is_not(olga:
     [
         ({"replicates": "900", "workload-consumers": ",".join(map(str, range(1, 11)))}, "replicates", "500 would fit"),
         ({"workload-consumers": ",".join(map(str, range(1, 5_100)))}, "workload.consumers", "1,666 would fit"),
-        ({"workload-consumers": "90000"}, "workload.consumers", "would fit; the simulated engine needs none"),
+        ({"workload-consumers": "90000"}, "workload.consumers", "fit; the simulated engine needs no ports"),
     ],
 )
 def test_an_impossible_sweep_is_explained_with_the_number_that_would_work(
@@ -334,10 +334,10 @@ def test_a_fault_of_more_brokers_than_any_topology_has_is_refused(
 def test_the_launch_bar_says_how_long_behind_what_and_how_much_disk(olga: Client, ring: Topology) -> None:
     olga.post("/experiments/new/", {**sweep(ring.id), "do": "launch"})
     bar = olga.post("/experiments/estimate/", sweep(ring.id, **{"workload-duration_s": "2h"})).content.decode()
-    assert "Behind 6 runs" in bar
-    assert "all done <time" in bar, "over an hour the time of day says more"
+    assert "6 runs ahead in the queue" in bar
+    assert "finished <time" in bar, "over an hour the time of day says more"
     assert "of disk" in bar
-    assert "live, one after the other" in bar
+    assert "live, one at a time" in bar
 
 
 def test_a_run_that_ends_before_each_consumer_has_asked_is_said_before_launching(olga: Client, ring: Topology) -> None:
@@ -416,14 +416,14 @@ def test_topologies_that_are_not_shown_are_found_by_name_and_what_is_ticked_stay
     others = [topologies.create(name=f"Star {number}", kind="central", brokers=1) for number in range(3)]
     monkeypatch.setattr("brokerweb.builder.views.MOST_TOPOLOGIES", 2)
     form = olga.get("/experiments/new/").content.decode()
-    assert "2 more are not shown; type above what to look for to find them." in form
+    assert "2 more not shown. Search by name to find them." in form
     assert others[2].pk not in form
     made = '{"kind": "ring", "brokers": 9}'
     typed = {**sweep([ring.id, made]), "find": "star 2"}
     found = olga.post("/experiments/topologies/", typed).content.decode()
     assert f'value="{others[2].pk}"' in found
     assert f'value="{ring.id}" checked' in found
-    assert "made when this is saved" in found
+    assert "created on saving" in found
     assert found.count("<label>") == 3
 
 
@@ -486,7 +486,7 @@ def test_what_failed_is_run_again_once(olga: Client, ring: Topology) -> None:
     again = Run.objects.get(rerun_of=failed)
     assert (again.seed, again.configuration_hash, again.state) == (failed.seed, failed.configuration_hash, "queued")
     answer = olga.post(f"/experiments/{failed.experiment_id}/retry-failed/", follow=True)
-    assert "None of its runs has failed" in answer.content.decode()
+    assert "There are no failed runs" in answer.content.decode()
     assert Run.objects.filter(rerun_of=failed).count() == 1
 
 
@@ -517,8 +517,8 @@ def test_thresholds_turn_an_experiment_green_or_red_in_words(olga: Client, ring:
     Run.objects.filter(pk=runs[0].pk).update(passed=False)
     page = olga.get(f"/experiments/{experiment.id}/").content.decode()
     assert '<span class="state state-failed">broken</span>' in page
-    assert "5 runs kept" in page
-    assert "1 did not" in page
+    assert "5 runs passed" in page
+    assert "1 failed" in page
     services.create({"name": "Judged by nobody", "topology": ring.id, "workload": {"duration_s": 5}})
     told = re.findall(r'data-label="Thresholds"[^>]*>(.*?)</td>', olga.get("/experiments/").content.decode())
     assert told == ["–", '<span class="state state-failed">broken</span>']
@@ -528,7 +528,7 @@ def test_an_experiment_is_deleted_only_when_nothing_of_it_is_left_to_run(olga: C
     olga.post("/experiments/new/", {**sweep(ring.id), "do": "launch"})
     experiment = Experiment.objects.get()
     refused = olga.post(f"/experiments/{experiment.id}/delete/", follow=True)
-    assert "cancel them first" in refused.content.decode()
+    assert "Cancel them first" in refused.content.decode()
     olga.post(f"/experiments/{experiment.id}/cancel/")
     assert olga.post(f"/experiments/{experiment.id}/delete/")["Location"] == "/experiments/"
     assert not Experiment.objects.exists()
@@ -559,7 +559,7 @@ def test_what_has_a_setting_that_has_gone_since_is_begun_with_as_a_document(olga
         assert "warp: 9" in form.document
         assert "kind: ring" in form.document
         assert [error.field for error in form.errors] == ["settings.warp"]
-        assert "is not known" in page.content.decode()
+        assert "is unknown" in page.content.decode()
         kept = form.document.replace("warp: 9", "hop_tries: 3")
         assert olga.post("/experiments/new/", {"mode": "document", "document": kept, "do": "save"}).status_code == 302
 
@@ -569,7 +569,7 @@ def test_who_may_only_look_sees_no_button_that_changes(viktor: Client, ring: Top
     Run.objects.filter(pk=services.launch(experiment).runs[0].pk).update(state=RunState.FAILED)
     page = viktor.get(f"/experiments/{experiment.id}/").content.decode()
     assert "Cancel" not in page
-    assert "Run what failed again" not in page
+    assert "Retry failed runs" not in page
     for address in ("retry-failed", "delete", "cancel", "launch"):
         assert viktor.post(f"/experiments/{experiment.id}/{address}/").status_code == 403
     assert viktor.get("/experiments/new/?preset=quick-look").status_code == 403

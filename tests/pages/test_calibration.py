@@ -52,7 +52,7 @@ def test_the_page_shows_live_beside_simulated_and_names_what_is_not_near(olga: C
     assert "central, linear table of 500" in wrong, "those of the growth count as well"
     for name in wrong:
         assert f"{name} (" in page.partition("Not within")[2].partition("</p>")[0]
-    assert "the reference that comes with the code" in page
+    assert "the reference shipped with Waxwing" in page
     assert 'data-report-chart="calibration"' in page
     shown = olga.get("/api/calibration/").json()
     rows = [*shown["anchors"], *shown["growth"]]
@@ -70,20 +70,20 @@ def test_the_age_and_the_machine_are_those_of_the_calibration_in_use(
     machine = {**residuals["measured"]["machine"], "processor": "Some other processor"}
     calibrated(var, residuals, date="2020-01-01", machine=machine)
     page = olga.get("/calibration/").content.decode()
-    assert "of this installation, by" in page
+    assert "this installation, by" in page
     assert "days ago, 2020-01-01" in page
-    assert "<strong>Of another machine:</strong> it was measured on Some other processor" in page
+    assert "<strong>Measured on another machine:</strong> Some other processor" in page
     shown = olga.get("/api/calibration/").json()
     assert (shown["own"], shown["another_machine"], shown["age_days"] > 2000) == (True, True, True)
 
 
 def test_a_calibration_that_was_held_against_nothing_says_so(olga: Client, var: Path, residuals: dict) -> None:
     calibrated(var)
-    assert "Held against nothing" in olga.get("/calibration/").content.decode()
+    assert "Not validated" in olga.get("/calibration/").content.decode()
     calibrated(var, residuals, date="2020-01-01")
     calibrated(var, None, date="2021-01-01")
     page = olga.get("/calibration/").content.decode()
-    assert "Held against nothing" in page, "residuals of the one before say nothing of this one"
+    assert "Not validated" in page, "residuals of the one before say nothing of this one"
 
 
 def test_what_is_damaged_is_a_sentence(olga: Client, var: Path) -> None:

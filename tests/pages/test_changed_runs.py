@@ -42,7 +42,7 @@ def test_it_is_marked_wherever_runs_are_listed(olga: Client, run: Run, changed: 
 def test_an_experiment_counts_its_own_runs_and_names_the_others(olga: Client, run: Run, changed: Run) -> None:
     page = olga.get(f"/experiments/{run.experiment_id}/").content.decode()
     assert "1 of 1 run<" in page
-    assert "1 what-if run</a>, which repeats one of these with one thing changed" in page
+    assert "1 what-if run</a>, excluded from the experiment's figures" in page
     assert sum(olga.get(f"/api/experiments/{run.experiment_id}/").json()["runs"].values()) == 1
     assert [one["id"] for one in olga.get("/api/runs/?q=changed = yes").json()["results"]] == [changed.id]
     assert [one["id"] for one in olga.get("/api/runs/?q=changed = no").json()["results"]] == [run.id]
@@ -59,7 +59,7 @@ def test_a_comparison_leaves_it_out_and_says_so_unless_it_is_asked_for(olga: Cli
     assert runs(f"{asked} and changed = yes") == (1, 0)
     assert runs(f"id in ({run.id}, {changed.id})") == (2, 0)
     page = olga.get("/compare/", {"q": asked}).content.decode()
-    assert "1 what-if run left out" in page
+    assert "1 what-if run excluded" in page
 
 
 def test_a_report_of_the_experiment_is_made_without_it(operator: User, run: Run, changed: Run) -> None:

@@ -40,7 +40,7 @@ def test_each_wrong_field_of_a_topology_has_its_sentence_and_nothing_is_saved(ol
         ({"seed": "-1"}, "must be a whole number"),
         ({"param-loss": "2"}, "at most 1"),
         ({"param-link_probability": "often"}, "must be a number"),
-        ({"kind": "moebius"}, "is not a kind of topology"),
+        ({"kind": "moebius"}, "Unknown kind of topology"),
     ):
         answer = olga.post("/topologies/new/", {**right, **wrong})
         assert answer.status_code == 400, wrong
@@ -53,7 +53,7 @@ def test_links_of_one_s_own_are_read_line_by_line(olga: Client) -> None:
     assert olga.post("/topologies/new/", body).status_code == 302
     assert [(link.a, link.b) for link in Topology.objects.get().links.all()] == [(0, 1), (1, 2)]
     wrong = olga.post("/topologies/new/", {**body, "name": "other", "links": "0 1\nnonsense"})
-    assert "line 2 is not two broker numbers" in wrong.content.decode()
+    assert "line 2 does not have two broker numbers" in wrong.content.decode()
 
 
 def test_a_topology_goes_out_as_a_file_and_comes_in_again(olga: Client) -> None:
@@ -135,7 +135,7 @@ def test_each_wrong_field_of_an_experiment_has_its_sentence_and_nothing_is_made(
     for wrong, sentence in (
         ({"name": ""}, "1 to 100 printable characters"),
         ({"topology": "nowhere"}, "there is no topology with the id"),
-        ({"topology": []}, "choose at least one"),
+        ({"topology": []}, "select at least one"),
         ({"replicates": "0"}, "from 1 to"),
         ({"replicates": "few"}, "must be a whole number"),
         ({"workload-consumers": "10, none"}, "must be a whole number"),
@@ -174,7 +174,7 @@ def test_a_network_is_deployed_stopped_and_started(olga: Client) -> None:
     network.refresh_from_db()
     assert network.desired == "stopped"
     answer = olga.post(f"/networks/{network.id}/context/", {"type": "room", "entity": "a", "scope": "b", "do": "ask"})
-    assert "nobody can be asked" in answer.content.decode()
+    assert "cannot be queried" in answer.content.decode()
 
 
 def test_a_report_needs_something_to_compare(olga: Client, house: House) -> None:
@@ -221,7 +221,7 @@ def test_every_wrong_field_of_a_topology_has_its_sentence_beside_it_and_keeps_wh
     assert beside(page, "name") == "Must be 1 to 100 printable characters."
     assert beside(page, "brokers") == "Must be a whole number, not 'ten'."
     assert beside(page, "seed") == "Must be a whole number, not '-1'."
-    assert beside(page, "links") == "Line 2 is not two broker numbers: 'zero one'."
+    assert beside(page, "links") == "Line 2 does not have two broker numbers: 'zero one'."
     assert "at most 1" in beside(page, "param-loss")
     assert 'class="note note-error" role="alert"' not in page
     for typed in sent.values():
@@ -248,7 +248,7 @@ def test_each_wrong_field_of_a_network_has_its_sentence_beside_it(olga: Client, 
     page = olga.post("/networks/new/", {**sent, "name": ""}).content.decode()
     assert beside(page, "name") == "Must be 1 to 100 printable characters."
     page = olga.post("/networks/new/", {**sent, "topology": "gone"}).content.decode()
-    assert beside(page, "topology") == "Choose one."
+    assert beside(page, "topology") == "Select a topology."
     assert 'value="harbour"' in page
     page = olga.post("/networks/new/", {**sent, "settings-walk_ttl": "never"}).content.decode()
     assert "must be a whole number" in beside(page, "settings-walk_ttl").lower()

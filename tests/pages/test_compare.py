@@ -61,13 +61,13 @@ def test_before_runs_are_chosen_three_links_show_how(olga: Client, house: House)
     shown = page(olga, "")
     links = re.findall(r'<li><a href="(\?q=[^"]+)"', shown)
     assert len(links) == 3
-    assert f"The runs of {house.experiment.name}" in words(shown)
-    assert "What differs" in page(olga, html.unescape(links[0])[1:])
+    assert f"Runs of {house.experiment.name}" in words(shown)
+    assert "Varied parameters" in page(olga, html.unescape(links[0])[1:])
 
 
 def test_an_empty_house_can_be_asked_too(olga: Client) -> None:
-    assert "Choose runs by what they are" in page(olga, "")
-    assert "No finished run fits this filter" in page(olga, "q=")
+    assert "Select runs by their properties" in page(olga, "")
+    assert "No finished run matches this filter" in page(olga, "q=")
 
 
 def test_who_may_look_sees_it_and_a_stranger_is_sent_to_the_log_in(viktor: Client, client: Client) -> None:
@@ -101,10 +101,8 @@ def test_a_point_is_the_geometric_mean_of_its_replicates_with_their_interval(olg
     assert first["figures"]["p95"]["method"] == "geometric mean, 95 % by Student's t on the logarithm"
     shown = page(olga, "q=")
     assert measures()["p95"].text(103.0) in shown
-    assert "geometric mean or mean of the replicates, and its 95 % interval" in shown, (
-        "of p95, and of the share answered"
-    )
-    assert "geometric mean of the replicates, and its 95 % interval" in page(olga, "q=&metric=rss")
+    assert "geometric mean or mean of the replicates with 95 % interval" in shown, "of p95, and of the share answered"
+    assert "geometric mean of the replicates with 95 % interval" in page(olga, "q=&metric=rss")
     (line,) = charts(shown)["charts"]["lines"]["series"]
     assert [(point["x"], round(point["y"]), point["n"]) for point in line["points"]] == [(10, 103, 3), (20, 203, 3)]
     assert sorted(line["points"][0]["replicates"]) == [100, 103, 106]
@@ -179,7 +177,7 @@ def test_any_two_parameters_span_the_heat_map(olga: Client, operator: User) -> N
     heat = charts(page(olga, "q=&y=search"))["charts"]["heat"]
     assert (heat["x"]["label"], heat["y"]["label"]) == ("Consumers", "Search")
     shown = words(page(olga, "q=&x=search&y=search"))
-    assert "Search lies along the axis already; the heat map is over two parameters." in shown
+    assert "Search is already the x axis; the heat map needs two different parameters." in shown
     assert olga.get("/api/compare/?q=&y=spin").json()["field"] == "y"
 
 
@@ -209,10 +207,10 @@ def test_boxes_say_of_how_many_and_what_stands_below_them(olga: Client, operator
     swept(operator, grows, consumers=[10, 20])
     box = charts(page(olga, "q="))["charts"]["box"]
     assert [(row["n"], row["low"] < row["y"] < row["high"]) for row in box["rows"]] == [(3, True), (3, True)]
-    assert "Whiskers from the least to the most of the n replicates" in box["notes"][0]
+    assert "Whiskers: minimum and maximum of the n replicates" in box["notes"][0]
     assert "the geometric mean as a dot with its 95 % interval" in box["notes"][0]
     extreme = charts(page(olga, "q=&aggregate=max"))["charts"]["box"]
-    assert "the max as a dot, an extreme without an interval" in extreme["notes"][0]
+    assert "the max as a dot, without interval" in extreme["notes"][0]
 
 
 def test_a_switch_is_on_or_off_along_the_axis_in_the_table_and_beside_each_row(olga: Client, operator: User) -> None:
@@ -228,7 +226,7 @@ def test_one_replicate_is_marked_as_one(olga: Client, operator: User) -> None:
     swept(operator, grows, replicates=1)
     shown = page(olga, "q=")
     assert "n = 1, no interval" in shown
-    assert "1 with n = 1, which has none" in words(shown)
+    assert "1 with n = 1, without interval" in words(shown)
 
 
 def test_what_is_not_grouped_by_is_averaged_seed_by_seed(olga: Client, operator: User) -> None:
@@ -240,7 +238,7 @@ def test_what_is_not_grouped_by_is_averaged_seed_by_seed(olga: Client, operator:
     assert figure["value"] == pytest.approx(geometric_mean([5_050, 5_053, 5_056]))
     assert figure["high"] - figure["low"] < 30
     assert groups[0]["n"] == 6
-    assert "2 configurations together" in page(olga, "q=&by=topology")
+    assert "2 configurations aggregated" in page(olga, "q=&by=topology")
 
 
 def test_live_and_simulated_runs_are_never_one_group(olga: Client, operator: User) -> None:
@@ -259,7 +257,7 @@ def test_a_simulated_run_repeated_is_no_replicate_of_itself(olga: Client, operat
         swept(operator, grows, over=[over], name=name, engine="simulated")
     found = rest(olga, "q=")
     assert (found["runs"], found["repeats"]) == (3, 3)
-    assert "3 exact repeats left out" in words(page(olga, "q="))
+    assert "3 exact repeats excluded" in words(page(olga, "q="))
 
 
 def test_shaped_links_are_said(olga: Client, operator: User) -> None:
@@ -270,7 +268,7 @@ def test_shaped_links_are_said(olga: Client, operator: User) -> None:
 
 def test_a_wrong_filter_is_explained_beside_it_and_stays_as_it_was_typed(olga: Client, operator: User) -> None:
     shown = page(olga, f"q={quote('p96 < 2ms')}", 400)
-    assert "There is no field “p96”; did you mean p99?" in shown
+    assert "Unknown field “p96”; did you mean p99?" in shown
     assert 'value="p96 &lt; 2ms"' in shown
     assert 'aria-invalid="true"' in shown
 
@@ -278,18 +276,18 @@ def test_a_wrong_filter_is_explained_beside_it_and_stays_as_it_was_typed(olga: C
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("x=spin", "these runs do not differ in 'spin'; they differ in consumers"),
+        ("x=spin", "these runs do not differ in 'spin'; varied parameters: consumers"),
         ("by=spin", "these runs do not differ in 'spin'"),
-        ("by=consumers,topology,system", "takes at most 2 parameters, not 3"),
+        ("by=consumers,topology,system", "accepts at most 2 parameters, not 3"),
         ("metric=speed", "must be one of mean, p50"),
-        ("metric=mean,p50,p95,p99,hops,rss,uss", "takes at most 6 figures, not 7"),
+        ("metric=mean,p50,p95,p99,hops,rss,uss", "accepts at most 6 figures, not 7"),
         ("aggregate=best", "must be one of mean, median, min, max"),
         ("sort=colour", "must be one of n, difference, p95, answer_ratio, consumers"),
         ("log=maybe", "must be 1 or 0"),
         ("baseline=0123456789abcdef", "no finished run has the configuration 0123456789abcdef"),
-        ("baseline=experiment+%3D+none+such", "fits no finished run"),
+        ("baseline=experiment+%3D+none+such", "matches no finished run"),
         ("baseline=%28", ""),
-        ("q=" + "a" * 2_001, "takes at most 2,000 characters"),
+        ("q=" + "a" * 2_001, "accepts at most 2,000 characters"),
     ],
 )
 def test_what_cannot_be_compared_is_named_and_there_is_a_way_on(
@@ -302,13 +300,13 @@ def test_what_cannot_be_compared_is_named_and_there_is_a_way_on(
     assert answer.status_code == 400
     assert answer.json()["field"] == field
     assert sentence in answer.json()["sentence"]
-    fits_other_runs = field in ("x", "by", "sort", "baseline") and "takes at most" not in sentence
+    fits_other_runs = field in ("x", "by", "sort", "baseline") and "accepts at most" not in sentence
     shown = words(page(olga, whole, 200 if fits_other_runs else 400))
     assert sentence.lower() in shown.lower()
     if fits_other_runs:
-        assert "What differs" in shown
+        assert "Varied parameters" in shown
     elif field != "q":
-        assert "Compare without it" in shown
+        assert "Compare without this parameter" in shown
 
 
 def test_more_runs_than_can_be_compared_are_refused_with_a_way_to_fewer(
@@ -317,16 +315,16 @@ def test_more_runs_than_can_be_compared_are_refused_with_a_way_to_fewer(
     swept(operator, grows)
     monkeypatch.setattr(selection, "MOST_RUNS", 2)
     shown = words(page(olga, "q=", 400))
-    assert "Fits 3 finished runs, and at most 2 are compared at once" in shown
+    assert "Matches 3 finished runs; at most 2 can be compared" in shown
     assert "created > 7d ago" in shown
 
 
 def test_runs_that_are_not_done_are_counted_and_left_out(olga: Client, operator: User) -> None:
     swept(operator, grows)
     Run.objects.filter(replicate=2).update(state=RunState.FAILED)
-    assert "2 finished runs in 1 configuration · 1 not done" in words(page(olga, "q="))
+    assert "2 finished runs in 1 configuration · 1 not finished" in words(page(olga, "q="))
     Run.objects.update(state=RunState.FAILED)
-    assert "3 runs fit this filter, and none is done" in words(page(olga, "q="))
+    assert "3 runs match this filter, but none is finished" in words(page(olga, "q="))
 
 
 def test_a_pinned_configuration_is_what_the_others_are_held_against(olga: Client, operator: User) -> None:
@@ -399,7 +397,7 @@ def test_chosen_runs_are_compared_by_their_ids(olga: Client, operator: User) -> 
     chosen = list(Run.objects.values_list("pk", flat=True)[:2])
     shown = page(olga, f"runs={','.join(chosen)}")
     assert "2 finished runs in 1 configuration" in words(shown)
-    assert "Of 2 chosen runs" in words(shown)
+    assert "Limited to 2 selected runs" in words(shown)
 
 
 def test_a_comparison_is_saved_under_a_name_and_found_again(viktor: Client, operator: User) -> None:
@@ -504,12 +502,12 @@ def test_a_distribution_is_exactly_that_of_the_samples(olga: Client, house: Hous
     chart = olga.get("/compare/distribution/?q=").json()
     drawn = [[point["x"] for point in series["points"]] for series in chart["series"]]
     assert drawn == [one["us"] for one in found["results"]]
-    assert "Exact, from the samples" in chart["notes"][0]
+    assert "Exact, from the pooled samples" in chart["notes"][0]
     ends = [(point["x_low"], point["x_high"]) for series in chart["series"] for point in series["points"]]
     assert ends[0] == (found["results"][0]["low_us"][0], found["results"][0]["high_us"][0])
     assert chart["band"] == "their range"
-    assert "from the fastest to the slowest of the n replicates" in chart["notes"][1]
-    assert "No band, as there are not two replicates" in chart["notes"][2]
+    assert "the range over the n replicates" in chart["notes"][1]
+    assert "No band with fewer than two replicates" in chart["notes"][2]
     chosen = found["results"][1]["configuration"]
     alone = olga.get(f"/api/compare/distribution/?q=&configuration={chosen}").json()["results"]
     assert [one["configuration"] for one in alone] == [chosen]
@@ -530,12 +528,12 @@ def test_samples_that_are_gone_or_too_many_are_said(
 ) -> None:
     monkeypatch.setattr(distribution, "MOST_SAMPLES", 1)
     notes = olga.get("/compare/distribution/?q=").json()["notes"]
-    assert any("replicates are left out" in note for note in notes)
+    assert any("replicates are skipped" in note for note in notes)
     for run in Run.objects.filter(state=RunState.DONE):
         Lake(var / "lake").part("samples", run.pk).unlink()
     gone = olga.get("/compare/distribution/?q=").json()
     assert gone["series"] == []
-    assert any("have no samples any more" in note for note in gone["notes"])
+    assert any("runs without samples" in note for note in gone["notes"])
 
 
 def test_a_large_comparison_asks_as_often_as_a_small_one_and_its_charts_stay_small(

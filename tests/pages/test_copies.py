@@ -49,7 +49,7 @@ def test_a_run_s_copies_stand_beside_how_often_each_entity_was_asked_for(olga: C
     assert (answer["square_root"], answer["copies"], answer["left_out"]) == (0.5, 14, 0)
     page = olga.get(f"/runs/{run.id}/").content.decode()
     assert "14 copies at" in page
-    assert "fitted to 3 entities" in page
+    assert "fit over 3 entities" in page
     drawn = json.loads(page.partition('<script id="copies-data" type="application/json">')[2].partition("</script>")[0])
     assert (drawn["entities"], drawn["copies"]) == (["a|3|x", "a|2|x", "a|1|x"], [2, 4, 8])
     slope = log(drawn["square_root"][2] / drawn["square_root"][0]) / log(drawn["per_s"][2] / drawn["per_s"][0])

@@ -51,13 +51,13 @@ def test_the_first_steps_tick_themselves_off(olga: Client, operator: User) -> No
     assert IS_OPEN in page
     assert page.count("<h3>", page.index(IS_OPEN), page.index("</details>")) == 3
     assert "is-done" not in page
-    assert "Nothing runs, and nothing waits." in page
+    assert "Nothing is running or queued." in page
     ring = topologies.create(name="ring", kind="ring", brokers=4)
     assert home(olga).count('class="is-done"') == 1
     experiment = experiments.create({"name": "First", "topology": ring.id}, operator)
-    assert "Launch it" in home(olga)
+    assert ">Launch</a>" in home(olga)
     run = experiments.launch(experiment).runs[0]
-    assert "under way" in home(olga)
+    assert "in progress" in home(olga)
     end(run, RunState.DONE)
     assert home(olga).count('class="is-done"') == 2
     assert "Create a report" in home(olga)
@@ -96,20 +96,20 @@ def test_what_runs_waits_failed_finished_and_comes_is_told(olga: Client, sweep: 
     assert [failure.count for failure in overview.now()["failures"]] == [3]
     coming = page.split("Next scheduled")[1]
     assert "Each morning" in coming
-    assert f"/reports/{report.id}/" in coming.split("New reports")[1]
+    assert f"/reports/{report.id}/" in coming.split("Recent reports")[1]
     assert f"/runs/{sweep[1].id}/" in page.split("Recent runs")[1]
 
 
 def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Client, sweep: list[Run]) -> None:
-    assert "Pause the queue" in home(olga)
-    assert "Pause the queue" not in home(viktor)
+    assert "Pause queue" in home(olga)
+    assert "Pause queue" not in home(viktor)
     assert viktor.post("/queue/pause/").status_code == 403
     answer = olga.post("/queue/pause/", {"next": "/runs/?q=ring"})
     assert answer["Location"] == "/runs/?q=ring"
     page = home(viktor)
     assert "queue paused" in page
     assert "by olga" in page
-    assert "Resume the queue" not in page
+    assert "Resume queue" not in page
     assert olga.post("/queue/resume/", {"next": "https://elsewhere.example/"})["Location"] == "/"
     assert not QueuePause.objects.exists()
 
@@ -117,7 +117,7 @@ def test_the_queue_is_paused_and_resumed_from_the_page(olga: Client, viktor: Cli
 def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     olga: Client, sweep: list[Run], operator: User
 ) -> None:
-    assert "The newest sweep" not in home(olga), "its runs have not ended"
+    assert "Latest sweep" not in home(olga), "its runs have not ended"
     for at, run in enumerate(sweep):
         end(run, RunState.DONE, p50=100 * (at + 1), p95=9_000, answer_ratio=1.0)
     alone = experiments.create({"name": "Alone", "topology": topologies.create(name="x", kind="ring", brokers=4).id})
@@ -134,5 +134,5 @@ def test_the_newest_finished_sweep_of_several_topologies_is_held_side_by_side(
     assert rows["answer_ratio"] == [("100\u202f%", True), ("100\u202f%", True)]
     assert rows["over_idle"] == [("–", False), ("–", False)]
     page = home(olga)
-    assert "The newest sweep" in page
+    assert "Latest sweep" in page
     assert page.count('data-label="Meshed"') == page.count('data-label="Round"') == len(found.rows), "a card names both"

@@ -174,7 +174,7 @@ def test_impaired_links_are_set_up_by_the_form_and_shown_again(olga: Client, bad
             "This has no effect on links",
         ),
         ({"fault-where": "0-2"}, "Links brokers 0 and 2 are not linked."),
-        ({"fault-where": "0>1, 1-2"}, "Links cannot go one way and both ways in one fault; make two of them."),
+        ({"fault-where": "0>1, 1-2"}, "Links cannot mix one-way and two-way links in one fault; add a second fault."),
     ],
 )
 def test_what_is_wrong_with_a_fault_stands_beside_it(

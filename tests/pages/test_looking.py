@@ -43,7 +43,7 @@ def test_every_page_of_an_empty_house_says_what_it_will_hold(olga: Client) -> No
         ("runs/", "No runs yet"),
         ("reports/", "No reports yet"),
         ("schedules/", "No schedules yet"),
-        ("hosts/", "No host has answered yet"),
+        ("hosts/", "No hosts yet"),
     ):
         page = olga.get(f"/{name}")
         assert page.status_code == 200
@@ -63,10 +63,10 @@ def test_pages_speak_of_machines_runs_and_recordings_not_of_how_they_are_carried
         assert page.status_code == 200, address
         assert INSIDE.findall(_read(page.content.decode())) == [], address
     replay = _read(olga.get(f"/runs/{run.id}/replay/").content.decode())
-    assert "under Record it, to be replayed in an experiment" in replay
+    assert "under Recording for replay in an experiment" in replay
     assert INSIDE.findall(replay) == []
     form = _read(olga.get("/experiments/new/").content.decode())
-    assert "Record it, to be replayed" in form  # what they point to
+    assert "Recording for replay" in form  # what they point to
 
 
 def _read(page: str) -> str:
@@ -122,13 +122,13 @@ def test_runs_are_filtered_by_the_address(olga: Client, house: House) -> None:
     assert "port is in use by another program" in page
     assert house.runs["failed"].id in page
     assert house.runs["done"].id not in page
-    assert "No run fits this filter" in olga.get("/runs/?state=launching").content.decode()
+    assert "No run matches this filter" in olga.get("/runs/?state=launching").content.decode()
 
 
 def test_what_is_not_there_is_said_in_words(olga: Client) -> None:
     answer = olga.get("/runs/nothing/")
     assert answer.status_code == 404
-    assert "Nothing at this address" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 def test_no_page_asks_for_an_inline_script_or_another_host(olga: Client, house: House) -> None:

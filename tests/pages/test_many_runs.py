@@ -109,4 +109,4 @@ def test_an_experiment_of_more_runs_than_are_compared_has_a_page_without_a_chart
     monkeypatch.setattr(selection, "MOST_RUNS", 15)
     chart = olga.get(f"/experiments/{made.experiment.id}/chart/?x=workload.request_interval_s")
     assert chart.status_code == 200
-    assert "finished runs, and at most 15 are compared at once" in chart.content.decode()
+    assert "finished runs; at most 15 can be compared" in chart.content.decode()

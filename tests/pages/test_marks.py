@@ -29,7 +29,7 @@ def test_faults_are_marks_of_a_runs_charts_with_their_times(olga: Client) -> Non
     assert marks["broker 2 restarted"]["until_s"] is None
     assert current(run)["marks"] == frame["marks"]
     page = olga.get(f"/runs/{run.id}/").content.decode()
-    assert "1 link +200 ms 1–3 s; broker 2 restarted 2 s after measuring began" in page
+    assert "1 link +200 ms 1–3 s; broker 2 restarted 2 s after the start of measuring" in page
     assert [(fault["at_s"], fault["label"]) for fault in data_of(page, "live")["planned"]] == [
         (1, "1 link +200 ms"),
         (2, "broker 2 restarted"),

@@ -56,13 +56,13 @@ def test_a_broker_of_a_network_is_asked_itself(olga: Client, viktor: Client, net
     client.provide("sensor", ("room", "r1", "temp"), b"t=1;", 60_000)
     part = viktor.get(address).content.decode()
     said = text_of(part)
-    assert "Its table 1 data" in said
+    assert "Table 1 data" in said
     assert re.search(r"Load \d\S*/s", said)
-    assert re.search(r"Processor \S+ % of a core Private memory \d\S+ MB", said)
+    assert re.search(r"CPU \S+ % of a core Private memory \d\S+ MB", said)
     assert "Neighbours None." in said
-    assert "A broker says how many data it has. Which, it tells only whoever asks for one by its name." in said
-    assert "A network keeps nothing of what its brokers send. The walk of what you ask is shown below." in said
-    assert "Asked of the broker itself" in said
+    assert "Brokers report only the number of entries; query an entity to see its data." in said
+    assert "Messages of networks are not recorded. The walk of your query appears below." in said
+    assert "Reported by the broker" in said
     assert f'hx-get="{address}?part=now" hx-trigger="every 2s"' in part
     assert "panel-head" not in viktor.get(f"{address}?part=now").content.decode()
     told = olga.get(f"/api{address}").json()
@@ -86,7 +86,7 @@ def test_its_picture_has_the_state_load_and_memory_of_each_broker(
     assert frame["totals"]["load_per_s"] > 0
     assert frame["totals"]["entries"] == 1
     assert 'data-broker="3"' in part
-    assert 'id="network-told" hx-swap-oob="true"' in part
+    assert 'id="network-state" hx-swap-oob="true"' in part
     assert 'data-opened="3"' in olga.get(f"/networks/{network.id}/?broker=3").content.decode()
 
 
@@ -107,7 +107,7 @@ def test_of_a_stopped_network_nobody_is_asked(olga: Client, house: House) -> Non
     network = house.network.id
     Network.objects.filter(pk=network).update(state="stopped", desired="stopped", brokers=[])
     page = olga.get(f"/networks/{network}/").content.decode()
-    assert "Its brokers are stopped." in page
+    assert "All brokers are stopped." in page
     assert frame_of(page)["memory"] == {"brokers": []}
     closed = olga.get(f"/networks/{network}/brokers/?part=totals").content.decode()
     assert "All brokers" in closed
@@ -117,8 +117,8 @@ def test_of_a_stopped_network_nobody_is_asked(olga: Client, house: House) -> Non
 def test_one_that_does_not_answer_says_so_and_one_there_is_not_is_404(olga: Client, house: House) -> None:
     network = house.network.id
     Network.objects.filter(pk=network).update(state="starting")
-    assert "It does not answer." in olga.get(f"/networks/{network}/brokers/0/").content.decode()
-    assert "none of its brokers answers" in olga.get(f"/networks/{network}/").content.decode()
+    assert "The broker does not answer." in olga.get(f"/networks/{network}/brokers/0/").content.decode()
+    assert "no broker answers" in olga.get(f"/networks/{network}/").content.decode()
     assert olga.get(f"/api/networks/{network}/brokers/0/").json()["own"] is None
     for wrong in ("10", "99999999", "x", "-1"):
         assert olga.get(f"/networks/{network}/brokers/{wrong}/").status_code == 404
@@ -131,11 +131,11 @@ def test_the_broker_to_ask_is_chosen_and_operators_restart_one(
     olga: Client, viktor: Client, network: Network, daemon: Daemon
 ) -> None:
     page = olga.get(f"/networks/{network.id}/").content.decode()
-    assert '<option value="">Any that is up</option><option value="0">Broker 0</option>' in page
+    assert '<option value="">Any running broker</option><option value="0">Broker 0</option>' in page
     ContextClient([daemon.address], 5).provide("sensor", ("room", "r1", "temp"), b"t=1;", 60_000)
     key = {"do": "ask", "type": "room", "entity": "r1", "scope": "temp"}
     said = text_of(olga.post(f"/networks/{network.id}/context/", {**key, "broker": "3"}).content.decode())
-    assert f"Asked broker 3 {daemon.text}" in said
+    assert f"Broker queried 3 {daemon.text}" in said
     assert re.search(r"Age \d", said)
     wrong = olga.post(f"/networks/{network.id}/context/", {**key, "broker": "10"}).content.decode()
     assert "Broker: must be from 0 to 9, not 10" in wrong
@@ -151,7 +151,7 @@ def test_the_broker_to_ask_is_chosen_and_operators_restart_one(
     host.beat({})
     told = text_of(olga.post(restart, follow=True).content.decode())
     assert "Broker 3 will be restarted within a few seconds." in told
-    assert "restart ordered" in told
+    assert "restart requested" in told
     Network.objects.filter(pk=network.pk).update(state="stopped")
     refused = text_of(olga.post(restart, follow=True).content.decode())
-    assert "This network is stopped, so none of its brokers can be restarted." in refused
+    assert "This network is stopped; its brokers cannot be restarted." in refused

@@ -22,19 +22,19 @@ def target(operator: User) -> Target:
 
 def test_an_empty_page_offers_the_first_step(olga: Client) -> None:
     page = olga.get("/notifications/").content.decode()
-    assert "Nobody is told yet" in page
+    assert "No targets yet" in page
     assert "/notifications/new/?channel=email" in page
 
 
 def test_a_target_is_added_tested_and_its_result_is_read(olga: Client) -> None:
     added = olga.post("/notifications/new/", BODY, follow=True).content.decode()
-    assert "ops is told from now on" in added
+    assert "Added ops" in added
     target = Target.objects.get()
     olga.post(f"/notifications/{target.id}/test/")
     assert 'hx-trigger="every 2s"' in olga.get("/notifications/deliveries/").content.decode()
     delivering.deliver_due()
     said = olga.get("/notifications/deliveries/").content.decode()
-    assert "It could not be reached: Connection refused." in said
+    assert "Connection failed: Connection refused." in said
     assert "hx-trigger" not in said
 
 
@@ -52,9 +52,9 @@ def test_it_is_changed_and_keeps_its_secret_unless_that_is_taken_away(olga: Clie
 
 def test_it_is_switched_off_and_on_and_deleted(olga: Client, target: Target) -> None:
     olga.post(f"/notifications/{target.id}/switch/", {"enabled": "no"})
-    assert "Switch on" in olga.get("/notifications/").content.decode()
+    assert "Enable" in olga.get("/notifications/").content.decode()
     olga.post(f"/notifications/{target.id}/switch/", {"enabled": "yes"})
-    assert "Switch off" in olga.get("/notifications/").content.decode()
+    assert "Disable" in olga.get("/notifications/").content.decode()
     olga.post(f"/notifications/{target.id}/delete/")
     assert not Target.objects.exists()
 
@@ -62,7 +62,7 @@ def test_it_is_switched_off_and_on_and_deleted(olga: Client, target: Target) -> 
 def test_what_is_wrong_is_said_and_what_was_typed_stays(olga: Client, db: None) -> None:
     for wrong, sentence in (
         ({"address": "gopher://x"}, "Must begin with http:// or https://"),
-        ({"kinds": []}, "Choose at least one"),
+        ({"kinds": []}, "Select at least one"),
         ({"name": " "}, "Must be 1 to 100 printable characters"),
         ({"channel": "email", "address": "nobody"}, "Must be an e-mail address"),
     ):

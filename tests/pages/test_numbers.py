@@ -167,7 +167,7 @@ def home(browser: Client, house: House, runs: Sequence[Told]) -> None:
     assert len(ids) == len(rows) == 6
     for name, row in zip(ids, rows, strict=True):
         a_row_of_runs(known[name], row)
-    assert "The newest sweep" in page
+    assert "Latest sweep" in page
     sweep = table(page, "Mean of the replicates")
     query = f"q=experiment.id = {house.experiment.id}&by=topology&metric="
     for row, name in zip(sweep.rows, ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle"), strict=True):

@@ -75,8 +75,8 @@ def test_a_run_that_was_not_recorded_says_how_to_record_it(olga: Client, viktor:
     Run.objects.filter(pk=run.pk).update(configuration={k: v for k, v in run.configuration.items() if k != "record_mb"})
     page = olga.get(f"/runs/{run.id}/replay/").content.decode()
     assert "This run was not recorded" in page
-    assert "Run it again, recorded" in page
-    assert "Run it again, recorded" not in viktor.get(f"/runs/{run.id}/replay/").content.decode()
+    assert "Rerun with recording" in page
+    assert "Rerun with recording" not in viktor.get(f"/runs/{run.id}/replay/").content.decode()
     answer = olga.get(f"/api/runs/{run.id}/messages/")
     assert (answer.status_code, "record_mb" in answer.json()["sentence"]) == (404, True)
     made = olga.post(f"/runs/{run.id}/what-if/", {"change": "record_mb", "record_mb": "8"})
@@ -105,7 +105,7 @@ def test_one_thing_is_changed_by_the_form(olga: Client, run: Run, form: dict[str
 
 def test_what_cannot_be_changed_is_said_and_nothing_is_made(olga: Client, viktor: Client, run: Run) -> None:
     for form, sentence in (
-        ({}, "Choose what is to change"),
+        ({}, "Select a change"),
         ({"change": "add_link", "add_link_a": "0", "add_link_b": "1"}, "Brokers 0 and 1 are linked already"),
         ({"change": "settings", "setting": "walk_ttl", "value": "many"}, "“many” is not a number"),
         ({"change": "kill", "kill": "-1"}, "“-1” is not a whole number"),
@@ -124,7 +124,7 @@ def test_what_a_change_made_is_told_request_by_request(olga: Client, run: Run) -
     assert (made.status_code, made.json()["compared_with"], made.json()["change"]) == (201, run.id, link)
     again = Run.objects.get(pk=made.json()["id"])
     assert olga.get(f"/api/runs/{again.id}/difference/").status_code == 404
-    assert "once both are done" in olga.get(f"/runs/{again.id}/difference/").content.decode()
+    assert "Available when both runs are done" in olga.get(f"/runs/{again.id}/difference/").content.decode()
     run_it(again)
     found = olga.get(f"/api/runs/{again.id}/difference/").json()
     assert found["pairs"] > 50
@@ -145,7 +145,7 @@ def test_the_same_again_in_virtual_time_changes_nothing(olga: Client, run: Run) 
     again = run_it(Run.objects.get(rerun_of=run))
     found = olga.get(f"/api/runs/{again.id}/difference/").json()
     assert (found["faster"], found["slower"], found["mean"]["value"]) == (0, 0, 0)
-    assert "this is what chance alone makes" in olga.get(f"/runs/{again.id}/difference/").content.decode()
+    assert "any difference is due to chance" in olga.get(f"/runs/{again.id}/difference/").content.decode()
 
 
 def test_an_experiment_is_made_to_be_recorded_by_form_and_by_rest(olga: Client, run: Run) -> None:

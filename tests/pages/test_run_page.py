@@ -22,11 +22,11 @@ def text_of(answer: str) -> str:
 
 def test_a_finished_run_says_what_differs_and_by_what_it_was_measured(olga: Client, house: House) -> None:
     page = text_of(olga.get(f"/runs/{house.runs['done'].id}/").content.decode())
-    first, _, rest = page.partition("As by default")
-    assert "Providers 5 default 50" in first.partition("Different from the defaults")[2]
+    first, _, rest = page.partition("Default values")
+    assert "Providers 5 default 50" in first.partition("Non-default values")[2]
     assert "Walk ttl" in rest
     assert re.search(r"Providers 5 else 10", page) or "Providers 5" in page
-    assert "Measured with" in page
+    assert "Environment" in page
     assert "Python 3." in page
     assert f"/api/runs/{house.runs['done'].id}/rerun/" in page
 
@@ -71,9 +71,9 @@ def test_a_broker_there_is_not_is_said_so_and_the_page_stays(olga: Client, house
 
 def test_a_broker_of_a_run_that_is_not_recorded_tells_what_it_is_known_to_hold(olga: Client, house: House) -> None:
     said = text_of(olga.get(f"/runs/{house.runs['measuring'].id}/brokers/1/").content.decode())
-    assert re.search(r"Data it holds room\|r0\|climate from provider-1, valid for \S+ min more 1 known of 1", said)
-    assert "updates that it acknowledged, and what traced queries found or left there" in said
-    assert "What it dropped for want of room is not reported." in said
+    assert re.search(r"Data room\|r0\|climate from provider-1, valid for \S+ min more 1 known of 1", said)
+    assert "acknowledged updates, and data of traced queries" in said
+    assert "Evicted entries are not reported." in said
 
 
 def test_its_last_messages_are_of_sampled_queries_and_lead_to_them(olga: Client, house: House) -> None:
@@ -83,7 +83,7 @@ def test_its_last_messages_are_of_sampled_queries_and_lead_to_them(olga: Client,
     Run.objects.filter(pk=run).update(observed={"brokers": addresses})
     replica = olga.get(f"/runs/{run}/brokers/{way_of(Run.objects.get(pk=run))[1]}/").content.decode()
     said = text_of(replica)
-    assert "These are of sampled queries, one in 100, and of those that failed" in said
+    assert "Shown are those of one query in 100, and of failed queries" in said
     assert re.search(r"answer to broker 0.*request from broker 0", said)
     assert f'href="{query}"' in replica
     assert olga.get(query).status_code == 200
@@ -94,7 +94,7 @@ def test_where_nothing_is_traced_or_recorded_it_is_said(olga: Client, house: Hou
     run = house.runs["measuring"]
     Run.objects.filter(pk=run.pk).update(configuration={**run.configuration, "settings": {"trace_one_in": 0}})
     said = text_of(olga.get(f"/runs/{run.id}/brokers/1/").content.decode())
-    assert "Messages are not recorded here, and no query is traced: Trace one in is 0." in said
+    assert "Messages are not recorded, and tracing is off (Trace one in is 0)." in said
     told = olga.get(f"/api/runs/{run.id}/brokers/1/").json()
     assert told["traced_one_in"] == 0
     assert [(row["came_as"], row["provider"]) for row in told["own"]["entries"]] == [("update", "provider-1")]
@@ -103,9 +103,9 @@ def test_where_nothing_is_traced_or_recorded_it_is_said(olga: Client, house: Hou
 def test_a_recorded_broker_tells_its_last_messages_and_data(olga: Client, operator: User) -> None:
     run = make_run(operator)
     part = text_of(olga.get(f"/runs/{run.id}/brokers/0/").content.decode())
-    assert "Last messages" in part
+    assert "Latest messages" in part
     assert re.search(r"(request|update|answer|ping|acknowledgement)\S* (from|to) (broker \d|a client)", part)
-    assert re.search(r"Data it held at the end \d+:", part)
+    assert re.search(r"Data at the end \d+:", part)
     assert "replica" in part
     # Each of its datagrams is a click away from being taken apart.
     links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)"', olga.get(f"/runs/{run.id}/brokers/0/").content.decode())
@@ -138,15 +138,15 @@ def test_thresholds_are_told_with_what_was_measured(olga: Client, house: House) 
     Run.objects.filter(pk=run.pk).update(thresholds=judged, passed=False)
     page = text_of(olga.get(f"/runs/{run.id}/").content.decode())
     assert "threshold broken" in page
-    assert "held p95 &lt; 2ms was 1.42 ms" in page
+    assert "passed p95 &lt; 2ms was 1.42 ms" in page
     assert "broken not_found = 0 was 12" in page
 
 
 def test_the_queue_is_paused_where_a_run_waits_in_it(olga: Client, viktor: Client, house: House) -> None:
     waiting, over = house.runs["queued"].id, house.runs["done"].id
-    assert "Pause the queue" in olga.get(f"/runs/{waiting}/").content.decode()
-    assert "Pause the queue" not in olga.get(f"/runs/{over}/").content.decode()
-    assert "Pause the queue" not in viktor.get(f"/runs/{waiting}/").content.decode()
+    assert "Pause queue" in olga.get(f"/runs/{waiting}/").content.decode()
+    assert "Pause queue" not in olga.get(f"/runs/{over}/").content.decode()
+    assert "Pause queue" not in viktor.get(f"/runs/{waiting}/").content.decode()
 
 
 def test_a_runs_definition_repeats_it(olga: Client, operator: User) -> None:
@@ -159,11 +159,11 @@ def test_a_runs_definition_repeats_it(olga: Client, operator: User) -> None:
 
 
 def test_a_run_of_which_nothing_was_written_says_so(olga: Client, house: House) -> None:
-    yet, never = "It has written nothing yet.", "It wrote nothing, or its files were removed."
+    yet, never = "No reports yet.", "No reports, or the files were deleted."
     for state, of_all, of_one in (
-        ("queued", "Nothing measured yet.", yet),
-        ("failed", "Nothing was measured.", never),
-        ("cancelled", "Nothing was measured.", never),
+        ("queued", "No measurements yet.", yet),
+        ("failed", "No measurements.", never),
+        ("cancelled", "No measurements.", never),
     ):
         assert of_all in text_of(olga.get(f"/runs/{house.runs[state].id}/").content.decode()), state
         assert of_one in text_of(olga.get(f"/runs/{house.runs[state].id}/brokers/0/").content.decode()), state

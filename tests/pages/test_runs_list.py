@@ -82,16 +82,16 @@ def test_a_filter_that_is_wrong_is_marked_where_it_goes_wrong_and_kept(olga: Cli
     answer = olga.get("/runs/?q=topology+%3D+ring+and+p59+%3C+2ms")
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert "There is no field “p59”; did you mean p95?" in page
+    assert "Unknown field “p59”; did you mean p95?" in page
     assert "topology = ring and <mark>p59</mark> &lt; 2ms" in page
     assert 'value="topology = ring and p59 &lt; 2ms"' in page
-    assert "Nothing is listed until the filter can be read." in page
+    assert "Correct the filter to list runs." in page
 
 
 def test_addresses_from_before_the_language_still_lead_there(olga: Client, house: House) -> None:
     page = olga.get(f"/runs/?state=done&experiment={house.experiment.id}&topology=full-mesh").content.decode()
     assert f'value="state = done and topology = full-mesh and experiment.id = {house.experiment.id}"' in page
-    assert f'Of the experiment <a href="/experiments/{house.experiment.id}/">' in page
+    assert f'Runs of the experiment <a href="/experiments/{house.experiment.id}/">' in page
 
 
 def test_a_chip_puts_a_condition_to_the_filter_and_takes_it_away(olga: Client, house: House) -> None:
@@ -115,11 +115,11 @@ def test_the_list_is_sorted_by_a_column_and_what_was_not_measured_comes_last(olg
 def test_columns_are_chosen_in_the_address(olga: Client, house: House) -> None:
     page = olga.get("/runs/?columns=state&columns=p99,workload.providers,settings.hop_ack,rss").content.decode()
     heads = re.findall(r"<th scope=\"col\"[^>]*>(?:<a[^>]*>)?([^<]+)", page)
-    assert heads == ["Run", "State", "p99", "Providers", "Hop ack", "RSS of a broker"]
+    assert heads == ["Run", "State", "p99", "Providers", "Hop ack", "RSS per broker"]
     assert 'data-label="Providers">5<' in page
     wrong = olga.get("/runs/?columns=state,p69&sort=p59&size=7").content.decode()
-    assert "Columns: there is no column “p69”" in wrong
-    assert "Sort: runs are not sorted by “p59”; did you mean p95?<" in wrong
+    assert "Columns: unknown column “p69”" in wrong
+    assert "Sort: runs cannot be sorted by “p59”; did you mean p95?<" in wrong
     assert "Size: must be one of 25, 50, 100, 250" in wrong
 
 
@@ -137,7 +137,7 @@ def test_the_help_and_the_picker_come_when_they_are_asked_for(olga: Client, hous
     part = olga.get("/runs/fields/", headers={"HX-Request": "true"}).content.decode()
     assert 'data-condition="p95 &lt; 2ms"' in part
     assert "<html" not in part
-    assert "What a filter may say" in olga.get("/runs/fields/").content.decode()
+    assert "Filter syntax" in olga.get("/runs/fields/").content.decode()
     picker = olga.get("/runs/columns/?q=ring&columns=p99", headers={"HX-Request": "true"}).content.decode()
     assert 'value="p99" checked' in picker
     assert '<input type="hidden" name="q" value="ring">' in picker
@@ -168,7 +168,7 @@ def test_a_file_holds_what_is_on_the_screen(olga: Client, house: House, columns:
 def test_a_file_that_cannot_be_made_says_why(olga: Client, house: House) -> None:
     answer = olga.get("/runs/export/?q=p59+%3C+2ms")
     assert answer.status_code == 400
-    assert "there is no field “p59”" in answer.content.decode()
+    assert "unknown field “p59”" in answer.content.decode()
     assert olga.get("/runs/export/?format=xlsx").status_code == 400
 
 
@@ -182,7 +182,7 @@ def test_tags_and_a_note_are_written_on_a_run_in_its_place(olga: Client, house: 
     typed = {"tags": "nightly two%words", "note": "kept"}
     assert olga.post(address, typed).status_code == 400
     wrong = olga.post(address, typed, headers=part)
-    assert "is no tag" in wrong.content.decode()
+    assert "is not a valid tag" in wrong.content.decode()
     assert 'value="nightly two%words"' in wrong.content.decode()
     assert [tag.name for tag in run.tags.all()] == ["nightly", "paper"]
     assert listed(olga, "q=tag+%3D+nightly+and+note+~+warm") == [run.id]
@@ -195,7 +195,7 @@ def test_cancelling_many_is_shown_before_it_is_done(olga: Client, house: House) 
     form = {"runs": chosen, "action": "cancel", "query": "q=ring"}
     preview = olga.post("/runs/bulk/", form).content.decode()
     assert "Cancel 2 runs: 1 measuring, 1 queued." in preview or "Cancel 2 runs: 1 queued, 1 measuring." in preview
-    assert "2 of those chosen have ended and are left." in preview
+    assert "2 selected runs have ended and are skipped." in preview
     assert Run.objects.filter(state="queued").count() == 1
     done = confirm(olga, form)
     assert done.redirect_chain == [("/runs/?q=ring", 302)]
@@ -206,7 +206,7 @@ def test_cancelling_many_is_shown_before_it_is_done(olga: Client, house: House) 
 
 def test_what_changed_since_the_preview_is_shown_again_instead_of_done(olga: Client, house: House) -> None:
     page = olga.post("/runs/bulk/", {"all": "1", "q": "state = done", "action": "delete", "expected": "1"})
-    assert "nothing has been done" in page.content.decode()
+    assert "nothing has been changed" in page.content.decode()
     assert "This cannot be undone" in page.content.decode()
     assert Run.objects.filter(state="done").count() == 8
 
@@ -218,7 +218,7 @@ def test_as_many_others_as_were_shown_are_not_deleted_in_their_place(olga: Clien
     Run.objects.filter(pk=house.runs["done"].id).update(state="failed")
     Run.objects.filter(pk=house.runs["failed"].id).update(state="done")
     page = olga.post("/runs/bulk/", {**form, "expected": mark})
-    assert "nothing has been done" in page.content.decode()
+    assert "nothing has been changed" in page.content.decode()
     assert Run.objects.filter(state="done").count() == 8
 
 
@@ -227,7 +227,7 @@ def test_runs_of_a_report_that_is_being_made_are_not_deleted(olga: Client, house
     form = {"all": "1", "q": "state = done", "action": "delete"}
     preview = olga.post("/runs/bulk/", form).content.decode()
     assert "Delete 7 runs: 7 done." in preview
-    assert "1 of those chosen is in a report that is being made and is left." in preview
+    assert "1 selected run is in a report in progress and is skipped." in preview
     confirm(olga, form)
     assert [run.id for run in Run.objects.filter(state="done")] == [house.runs["done"].id]
 
@@ -239,7 +239,7 @@ def test_an_experiment_is_deleted_with_the_files_of_its_runs_and_not_below_a_rep
     run = Run.objects.get(pk=house.runs["done"].id)
     report = reports.create(runs=[run], owner=operator)
     address = f"/experiments/{house.experiment.id}/delete/"
-    assert "A report is being made of runs of this experiment" in olga.post(address, follow=True).content.decode()
+    assert "A report of this experiment is in progress" in olga.post(address, follow=True).content.decode()
     assert (var / "runs" / run.pk).is_dir()
     reports.cancel(report)
     olga.post(address)
@@ -259,13 +259,13 @@ def test_a_run_that_bears_as_many_tags_as_it_may_is_left_and_said(olga: Client, 
     labels.set_tags(full, [f"tag-{number}" for number in range(labels.MOST_TAGS)])
     form = {"runs": [full.pk, other.pk], "action": "tag", "tag": "nightly"}
     preview = olga.post("/runs/bulk/", form).content.decode()
-    assert "Put the tag nightly on 1 run: 1 done." in preview
-    assert "1 of those chosen bears 20 tags, the most that a run may, and is left." in preview
+    assert "Add the tag nightly to 1 run: 1 done." in preview
+    assert "1 selected run has 20 tags, the maximum, and is skipped." in preview
     confirm(olga, form)
     labels.tag_all([full.pk], "late")  # planned before it was full
     assert not full.tags.filter(name__in=["nightly", "late"]).exists()
     assert not Tag.objects.filter(name="late").exists(), "no run bears it"
-    typed = {"tags": " ".join(labels.written(full)["tags"]), "note": "as it was"}
+    typed = {"tags": " ".join(labels.written(full)["tags"]), "note": "current"}
     assert olga.post(f"/runs/{full.pk}/labels/", typed).status_code == 302
     olga.patch("/api/tags/tag-7/", {"name": "nightly"}, content_type="application/json")
     names = set(full.tags.values_list("name", flat=True))
@@ -274,12 +274,12 @@ def test_a_run_that_bears_as_many_tags_as_it_may_is_left_and_said(olga: Client, 
 
 def test_all_that_match_are_tagged_and_found_by_it(olga: Client, house: House) -> None:
     form = {"all": "1", "q": "state = done", "action": "tag", "tag": "Baseline"}
-    assert "Put the tag baseline on 8 runs: 8 done." in olga.post("/runs/bulk/", form).content.decode()
+    assert "Add the tag baseline to 8 runs: 8 done." in olga.post("/runs/bulk/", form).content.decode()
     confirm(olga, form)
     assert len(listed(olga, "q=tag+%3D+baseline")) == 8
-    assert "8 of those chosen have that tag already." in olga.post("/runs/bulk/", form).content.decode()
+    assert "8 selected runs already have this tag." in olga.post("/runs/bulk/", form).content.decode()
     wrong = olga.post("/runs/bulk/", {**form, "tag": "two words"}, follow=True).content.decode()
-    assert "is no tag" in wrong
+    assert "is not a valid tag" in wrong
 
 
 def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Client, house: House, var: Path) -> None:
@@ -289,8 +289,8 @@ def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Cl
     form = {"runs": [done.pk, kept.pk, house.runs["queued"].id], "action": "delete"}
     preview = olga.post("/runs/bulk/", form).content.decode()
     assert "Delete 1 run: 1 done." in preview
-    assert "1 of those chosen has not ended and is left" in preview
-    assert "1 of those chosen is kept and is left" in preview
+    assert "1 selected run has not ended and is skipped" in preview
+    assert "1 selected run is kept and is skipped" in preview
     confirm(olga, form)
     assert not Run.objects.filter(pk=done.pk).exists()
     assert not (var / "runs" / done.pk).exists()
@@ -300,7 +300,7 @@ def test_ended_runs_are_deleted_with_their_files_and_kept_ones_are_left(olga: Cl
 
 def test_running_many_again_says_how_long_it_takes(olga: Client, house: House) -> None:
     form = {"runs": [house.runs["done"].id, house.runs["failed"].id], "action": "rerun"}
-    assert "Run 2 runs again: 1 " in olga.post("/runs/bulk/", form).content.decode()
+    assert "Rerun 2 runs: 1 " in olga.post("/runs/bulk/", form).content.decode()
     confirm(olga, form)
     assert Run.objects.filter(rerun_of__isnull=False, state="queued").count() == 2
 
@@ -319,7 +319,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted_by_its_owner(olga: Client, v
     view = SavedView.objects.get()
     assert f'<a href="/runs/?{query.replace("&", "&amp;")}" aria-current="page">Slow ones</a>' in saved.content.decode()
     again = viktor.post("/views/save/", {"page": "runs", "name": "Slow ones", "query": ""}, follow=True)
-    assert "there is a view called “Slow ones” already" in again.content.decode()
+    assert "a view named “Slow ones” exists" in again.content.decode()
     assert "Slow ones" not in olga.get("/runs/").content.decode()
     assert olga.post(f"/views/{view.pk}/delete/").status_code == 404
     viktor.post(f"/views/{view.pk}/rename/", {"name": "Slowest"})

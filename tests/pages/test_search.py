@@ -74,10 +74,10 @@ def test_a_stranger_finds_nothing(client: Client, house: House) -> None:
 def test_what_is_too_much_is_refused_with_the_limit(olga: Client, text: str) -> None:
     answer = olga.get("/api/search/", {"q": text})
     assert answer.status_code == 400
-    assert (answer.json()["field"], "takes at most" in answer.json()["sentence"]) == ("q", True)
+    assert (answer.json()["field"], "accepts at most" in answer.json()["sentence"]) == ("q", True)
     page = olga.get("/search/", {"q": text})
     assert page.status_code == 400
-    assert "Takes at most" in page.content.decode()
+    assert "Accepts at most" in page.content.decode()
 
 
 def test_signs_of_patterns_and_zero_bytes_are_only_characters(olga: Client, house: House) -> None:
@@ -88,7 +88,7 @@ def test_signs_of_patterns_and_zero_bytes_are_only_characters(olga: Client, hous
 def test_the_page_lists_what_was_found_with_its_kind(olga: Client, house: House) -> None:
     text = olga.get("/search/?q=campus").content.decode()
     assert f'<a href="/networks/{house.network.id}/">campus</a>' in text
-    assert "Nothing has this name" in olga.get("/search/?q=zzz").content.decode()
+    assert "No results" in olga.get("/search/?q=zzz").content.decode()
 
 
 def test_every_page_of_the_rail_is_among_the_places(olga: Client, house: House) -> None:

@@ -21,7 +21,7 @@ from brokerweb.reports.models import Schedule
 from brokerweb.retention import services as storage
 from brokerweb.topologies import services as topologies
 
-TOLD = "It was changed after this form was opened, so nothing was saved."
+TOLD = "Nothing was saved: the stored values changed after you opened this form."
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_a_schedule(olga: Client, nightly: Experiment) -> None:
     assert refused.status_code == 409
     page = refused.content.decode()
     assert TOLD in page
-    assert "Stored now: <strong>weekly</strong>" in page
-    assert "Stored now: <strong>Mondays at 06:00, UTC</strong>" in page
-    assert page.count("Stored now") == 2
+    assert "Stored value: <strong>weekly</strong>" in page
+    assert "Stored value: <strong>Mondays at 06:00, UTC</strong>" in page
+    assert page.count("Stored value") == 2
     assert 'value="mine"' in page
     assert 'value="0 4 * * *"' in page
     assert Schedule.objects.get().name == "weekly"
@@ -87,8 +87,8 @@ def test_a_target_of_notifications(olga: Client, operator: User) -> None:
     assert refused.status_code == 409
     page = refused.content.decode()
     assert TOLD in page
-    assert "Stored now: <strong>http://127.0.0.1:9/b</strong>" in page
-    assert "Stored now: <strong>A report is done</strong>" in page
+    assert "Stored value: <strong>http://127.0.0.1:9/b</strong>" in page
+    assert "Stored value: <strong>A report is done</strong>" in page
     assert 'value="on call"' in page
     assert "hush" not in page
     assert Target.objects.get().address == "http://127.0.0.1:9/b"
@@ -104,9 +104,9 @@ def test_what_is_kept_how_long(olga: Client, operator: User) -> None:
     assert refused.status_code == 409
     page = refused.content.decode()
     assert TOLD in page
-    assert "Stored now: <strong>30</strong>" in page
-    assert "Stored now: <strong>ticked</strong>" in page
-    assert page.count("Stored now") == 2
+    assert "Stored value: <strong>30</strong>" in page
+    assert "Stored value: <strong>ticked</strong>" in page
+    assert page.count("Stored value") == 2
     assert 'value="90"' in page
     assert storage.policy().max_days == 30
     olga.post("/storage/change/", {**typed, "seen": refused.context["seen"]})
@@ -122,9 +122,9 @@ def test_tags_and_note_of_a_run(olga: Client, run: Run) -> None:
     assert refused.status_code == 409
     part = olga.post(address, typed, headers={"HX-Request": "true"}).content.decode()
     for page in (refused.content.decode(), part):
-        assert "were changed after this was opened, so nothing was saved" in page
-        assert "Stored now: <strong>paper</strong>" in page
-        assert "Stored now: <strong>the room was warm</strong>" in page
+        assert "Nothing was saved: tags or note changed after you opened this form." in page
+        assert "Stored value: <strong>paper</strong>" in page
+        assert "Stored value: <strong>the room was warm</strong>" in page
         assert 'value="nightly"' in page
     labels.set_kept(run, True)
     assert [tag.name for tag in run.tags.all()] == ["paper"]
@@ -149,7 +149,7 @@ def test_rest_refuses_what_was_read_before_somebody_changed_it(
         if_match = {"If-Match": f'"{mark}"'}
         assert olga.patch(address, first, headers=if_match, **sent).status_code == 200, address
         late = olga.patch(address, second, headers=if_match, **sent)
-        assert (late.status_code, late.json()["sentence"][:14]) == (409, "It was changed"), address
+        assert (late.status_code, late.json()["sentence"][:17]) == (409, "The stored values"), address
         assert olga.patch(address, second, headers={"If-Match": "*"}, **sent).status_code == 200, address
         assert olga.patch(address, first, **sent).status_code == 200, address
 

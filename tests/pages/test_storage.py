@@ -32,19 +32,19 @@ def aged(operator: User) -> Run:
 
 
 def test_a_rule_is_tried_saved_and_carried_out(olga: Client, aged: Run) -> None:
-    assert "Nothing was removed yet" in olga.get("/storage/").content.decode()
+    assert "Nothing has been deleted" in olga.get("/storage/").content.decode()
     tried = olga.post("/storage/preview/", RULE).content.decode()
     assert "the files of <strong>1 run</strong>" in tried
-    assert "Their summaries stay." in tried
+    assert "Summaries are kept." in tried
     assert not services.policy().is_on
 
     saved = olga.post("/storage/change/", RULE, follow=True).content.decode()
-    assert "What is due is removed within minutes." in saved
+    assert "Expired files are deleted within minutes." in saved
     done = olga.post("/storage/apply/", follow=True).content.decode()
-    assert "Removed the files of 1 run:" in done
+    assert "Deleted the files of 1 run:" in done
     assert olga.get(f"/runs/{aged.id}/").status_code == 200
     again = olga.post("/storage/apply/", follow=True).content.decode()
-    assert "Nothing was due." in again
+    assert "No files had expired." in again
 
 
 def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: Client) -> None:
@@ -61,13 +61,13 @@ def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(olga: C
 def test_a_run_that_is_kept_is_passed_by(olga: Client, aged: Run) -> None:
     assert "1 run" in olga.post("/storage/preview/", RULE).content.decode()
     olga.post(f"/storage/runs/{aged.id}/keep/", {"kept": "yes"})
-    assert "Nothing would be removed now." in olga.post("/storage/preview/", RULE).content.decode()
+    assert "Nothing would be deleted now." in olga.post("/storage/preview/", RULE).content.decode()
 
 
 def test_who_may_only_look_sees_the_rule_and_no_button(viktor: Client) -> None:
     page = viktor.get("/storage/").content.decode()
     assert "no limit" in page
-    assert "<button" not in page.split("What is kept how long")[1].split("What was removed")[0]
+    assert "<button" not in page.split("Retention policy")[1].split("Deletion history")[0]
     assert viktor.post("/storage/change/", RULE).status_code == 403
     assert viktor.post("/storage/apply/").status_code == 403
 
@@ -77,5 +77,5 @@ def test_a_disk_that_is_nearly_full_is_said_on_the_home_page_and_here(olga: Clie
     for name in ("brokerweb.live.overview.disk", "brokerweb.retention.services.disk"):
         monkeypatch.setattr(name, lambda: full)
     assert "The disk is 91\u202f% full." in olga.get("/").content.decode()
-    assert "9.00\u202fGB are free" in olga.get("/storage/").content.decode()
+    assert "9.00\u202fGB free" in olga.get("/storage/").content.decode()
     assert WARNED_FROM == 0.85

@@ -57,7 +57,7 @@ def test_versions_are_listed_with_who_and_why_and_one_is_restored(olga: Client, 
     assert "one broker less" in page
     first = olga.get(f"/topologies/{ring.pk}/versions/1/").content.decode()
     assert "6 brokers" in first
-    assert "Restore it as version 3" in first
+    assert "Restore as version 3" in first
     olga.post(f"/topologies/{ring.pk}/versions/1/restore/")
     ring.refresh_from_db()
     assert (ring.version, ring.kind, ring.brokers) == (3, "ring", 6)
@@ -71,7 +71,7 @@ def test_a_difference_is_said_in_words_and_drawn(olga: Client, ring: Topology) -
         ("removed", "link 1 – 2"),
         ("changed", "link 0 – 1"),
     ):
-        assert f'change-{change}">{change}</span></td><td data-label="What">{what}</td>' in page
+        assert f'change-{change}">{change}</span></td><td data-label="Item">{what}</td>' in page
     picture = json.loads(page.split('id="graph-data" type="application/json">')[1].split("</script>")[0])
     assert [node["change"] for node in picture["nodes"] if "change" in node] == ["removed"]
     assert sorted(link.get("change", "") for link in picture["links"]) == [
@@ -83,7 +83,7 @@ def test_a_difference_is_said_in_words_and_drawn(olga: Client, ring: Topology) -
         "removed",
         "removed",
     ]
-    assert "are the same" in olga.get(f"/topologies/{ring.pk}/difference/?from=2&to=2").content.decode()
+    assert "are identical" in olga.get(f"/topologies/{ring.pk}/difference/?from=2&to=2").content.decode()
     assert olga.get(f"/topologies/{ring.pk}/difference/?from=7&to=2").status_code == 404
 
 
@@ -152,7 +152,7 @@ def test_a_pasted_edge_list_is_a_topology_and_its_export_too(olga: Client) -> No
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
-        ({}, "Choose a file, or paste its text."),
+        ({}, "Select a file, or paste its text."),
         ({"text": "0,1\n1,1\n"}, "Line 2: joins a broker to itself."),
         ({"text": "<graphml><graph>"}, "Is not XML: no element found: line 1"),
         ({"text": '{"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 7}]}'}, "Edges[0].target: "),
@@ -176,7 +176,7 @@ def test_an_upload_of_fifty_megabytes_is_refused_with_a_sentence(olga: Client) -
         "/topologies/import/", {"name": "huge", "file": SimpleUploadedFile("huge.csv", b"0,1\n" * 12_500_000)}
     )
     assert answer.status_code == 400
-    assert "Has 50.0 MB; a topology may have 5 MB." in answer.content.decode()
+    assert "Has 50.0 MB; the limit is 5 MB." in answer.content.decode()
     assert 'value="huge"' in answer.content.decode()
 
 
@@ -196,7 +196,7 @@ def islands(olga: Client) -> Topology:
 
 def test_a_disconnected_topology_is_warned_of_on_every_page(olga: Client, viktor: Client, islands: Topology) -> None:
     imported = olga.get(f"/topologies/{islands.pk}/").content.decode()
-    assert "Imported 4 brokers and 2 links, in 2 parts." in imported
+    assert "Imported 4 brokers and 2 links, 2 components." in imported
     for path in ("", "versions/1/", "difference/"):
         page = viktor.get(f"/topologies/{islands.pk}/{path}").content.decode()
         assert f"It {APART}: {NEVER}. Link the components, or launch it as it is" in page, path
@@ -223,7 +223,7 @@ def test_a_disconnected_topology_can_be_launched_after_a_warning(olga: Client, i
 
 def test_a_network_of_parts_is_warned_of_as_it_is_chosen(olga: Client, islands: Topology) -> None:
     page = olga.get(f"/networks/new/?topology={islands.pk}").content.decode()
-    assert "islands (4 brokers in 2 parts)" in page
+    assert "islands (4 brokers, 2 components)" in page
     assert 'hx-get="/topologies/apart/"' in page
     assert f"It {APART}" in olga.get("/topologies/apart/", {"topology": islands.pk}).content.decode()
     assert olga.get("/topologies/apart/", {"topology": ""}).content.decode().strip() == ""
@@ -275,10 +275,10 @@ def test_everybody_sees_how_far_walks_go_and_which_links_would_help(viktor: Clie
     found = studio.examine(topologies.to_graph(ring), "uniform")["walk"]
     walked = viktor.get(f"/topologies/{ring.pk}/walks/?policy=uniform").content.decode()
     assert f"<strong>{sig3(found['hops'])} ± {sig3(found['margin'])}</strong>" in walked
-    assert 'Links that alone hold it together: <span class="nowrap">2 – 3</span>' in walked
+    assert 'Bridges (links whose failure disconnects the topology): <span class="nowrap">2 – 3</span>' in walked
     round_trip = topologies.create(name="round", kind="ring", brokers=4)
     walked = viktor.get(f"/topologies/{round_trip.pk}/walks/").content.decode()
-    assert "No single link that fails parts it." in walked
+    assert "No bridges: the failure of one link does not disconnect it." in walked
     [link] = studio.advise(topologies.to_graph(ring), 1, "walk")["links"]
     advised = viktor.get(f"/topologies/{ring.pk}/advised/?k=1").content.decode()
     assert f"<strong>{link['a']} – {link['b']}</strong>" in advised
@@ -288,20 +288,20 @@ def test_everybody_sees_how_far_walks_go_and_which_links_would_help(viktor: Clie
 
 def test_advice_joins_parts_by_the_names_of_their_brokers(olga: Client, islands: Topology) -> None:
     advised = olga.get(f"/topologies/{islands.pk}/advised/?k=2").content.decode()
-    assert "<strong>harbour – 1</strong>: joins the last two parts" in advised
+    assert "<strong>harbour – 1</strong>: connects the last two components" in advised
     assert f"/topologies/{islands.pk}/edit/" in advised
     walked = olga.get(f"/topologies/{islands.pk}/walks/").content.decode()
-    assert "Each part is a tree: each link that fails parts it further." in walked
+    assert "Each component is a tree: the failure of any link disconnects it further." in walked
 
 
 def test_advice_on_a_large_topology_is_worked_out_when_asked_and_its_limits_are_told(olga: Client) -> None:
     large = topologies.create(name="large", kind="ring", brokers=walk_views.AT_ONCE + 1)
     page = olga.get(f"/topologies/{large.pk}/").content.decode()
     assert 'hx-trigger="submit"' in page
-    assert "it is worked out when you ask for it" in page
+    assert "it starts on demand" in page
     assert "hops, " in olga.get(f"/topologies/{large.pk}/advised/?k=1").content.decode()
     paths = olga.get(f"/topologies/{large.pk}/advised/?goal=path").content.decode()
-    assert "worked out for up to 150 brokers, and there are 151" in paths
+    assert "computed for up to 150 brokers; this topology has 151" in paths
     for asked, told in (("k=0", "from 1 to 10"), ("k=many", "from 1 to 10"), ("goal=fame", "must be one of")):
         assert told in olga.get(f"/topologies/{large.pk}/advised/?{asked}").content.decode(), asked
     assert "must be one of" in olga.get(f"/topologies/{large.pk}/walks/?policy=teleport").content.decode()
@@ -312,4 +312,4 @@ def test_advice_that_is_worked_out_for_somebody_else_says_so(
 ) -> None:
     monkeypatch.setattr(studio, "ADVICE_WAIT_S", 0.01)
     with studio._advising:
-        assert "ask again in a moment" in olga.get(f"/topologies/{ring.pk}/advised/").content.decode()
+        assert "Try again in a moment" in olga.get(f"/topologies/{ring.pk}/advised/").content.decode()

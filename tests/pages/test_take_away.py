@@ -24,7 +24,7 @@ def shown(browser: Client, address: str) -> str:
 
 def links(page: str) -> dict[str, str]:
     """Where the forms of the page's first table are, by what the page calls them."""
-    (offered, *_) = re.findall(r"Take it away as (.*?)</span>", page, re.DOTALL)
+    (offered, *_) = re.findall(r"Export as (.*?)</span>", page, re.DOTALL)
     return {name: html.unescape(at) for at, name in re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', offered)}
 
 

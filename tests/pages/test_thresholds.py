@@ -45,29 +45,32 @@ def page(client: Client, experiment: Experiment, address: str = "") -> str:
 
 
 def test_runs_that_are_done_are_judged_again_and_say_who_demanded_it(olga: Client, sweep: Experiment) -> None:
-    assert "None: its runs are only measured." in page(olga, sweep)
+    assert "None: runs are not evaluated." in page(olga, sweep)
     address = f"/experiments/{sweep.pk}/thresholds/"
     tried = olga.post(f"{address}preview/", {"thresholds": "p95 < 2ms"}).content.decode()
-    assert "Of 3 runs that are done <strong>2</strong> keep it, <strong>1</strong> does not." in tried
+    assert "Of 3 finished runs, <strong>2</strong> would pass and <strong>1</strong> would fail." in tried
     assert outcomes(sweep) == [None] * 4
 
     saved = olga.post(address, {"thresholds": "p95 < 2ms\nnot_found = 0"}, follow=True).content.decode()
-    assert "Saved. 2 of 3 runs that are done kept all of them." in saved
+    assert "Saved. 2 of 3 finished runs passed all thresholds." in saved
     assert "Set by olga" in saved
-    assert "1 did not" in saved
+    assert "1 failed" in saved
     assert outcomes(sweep) == [True, True, False, None]
     broken = sweep.runs.get(passed=False)
     assert broken.thresholds[0] == {"text": "p95 < 2ms", "value": 2_500.0, "held": False, "why": ""}
     assert broken.thresholds[1] == {"text": "not_found = 0", "value": 0, "held": True, "why": ""}
     said = broken.events.get(name="judged again").detail
-    assert said == "olga set the thresholds p95 < 2ms, not_found = 0, which were none. It broke p95 < 2ms (2.5ms)."
-    assert "It broke p95 &lt; 2ms (2.5ms)." in olga.get(f"/runs/{broken.pk}/").content.decode()
+    assert (
+        said
+        == "olga set the thresholds p95 < 2ms, not_found = 0; previously none. Thresholds broken: p95 < 2ms (2.5ms)."
+    )
+    assert "Thresholds broken: p95 &lt; 2ms (2.5ms)." in olga.get(f"/runs/{broken.pk}/").content.decode()
 
     olga.post(address, {"thresholds": "p95 < 3ms"})
     assert outcomes(sweep) == [True, True, True, None]
     olga.post(address, {"thresholds": ""})
     assert outcomes(sweep) == [None] * 4
-    assert "None: its runs are only measured." in page(olga, sweep)
+    assert "None: runs are not evaluated." in page(olga, sweep)
 
 
 def test_lost_requests_break_a_threshold_on_time_and_it_says_how_many(olga: Client, sweep: Experiment) -> None:
@@ -122,8 +125,8 @@ def test_others_that_were_set_meanwhile_are_not_written_over(olga: Client, sweep
     refused = olga.post(address, {"thresholds": "p95 < 9ms", "seen": seen})
     assert refused.status_code == 409
     text = refused.content.decode()
-    assert "It was changed after this form was opened, so nothing was saved." in text
-    assert "Stored now: <strong>p95 &lt; 1ms</strong>" in text
+    assert "Nothing was saved: the stored values changed after you opened this form." in text
+    assert "Stored value: <strong>p95 &lt; 1ms</strong>" in text
     assert "p95 &lt; 9ms</textarea>" in text
     assert outcomes(sweep) == [True, False, False, None]
     assert olga.post(address, {"thresholds": "p95 < 9ms", "seen": refused.context["seen"]}).status_code == 302
@@ -142,7 +145,7 @@ def test_rest_sets_nothing_but_the_thresholds(olga: Client, viktor: Client, swee
     assert answer.json()["judged"] == {"passed": 2, "broken": 1, "left": 1}
     assert olga.get("/api/experiments/").json()["results"][0]["judged"] == answer.json()["judged"]
     assert sent(olga, {"thresholds": ["p59 < 2ms"]}).json()["field"] == "thresholds.0"
-    assert "is not known" in sent(olga, {"thresholds": [], "replicates": 9}).json()["sentence"]
+    assert "is unknown" in sent(olga, {"thresholds": [], "replicates": 9}).json()["sentence"]
     assert sent(olga, {}).status_code == 400
     assert sent(viktor, {"thresholds": []}).status_code == 403
     mark = answer.json()["mark"]
@@ -159,9 +162,9 @@ def test_a_command_sets_tells_and_takes_them_away(sweep: Experiment) -> None:
             code = int(ended.code or 0)
         return out.getvalue(), code
 
-    assert said("sweep") == ("no thresholds\n0 runs kept them, 0 did not\n", 0)
-    assert said("sweep", "p95 < 2ms") == ("p95 < 2ms\n2 runs kept them, 1 did not\n", 4)
-    assert said(sweep.pk, "p95 < 3ms") == ("p95 < 3ms\n3 runs kept them, 0 did not\n", 0)
+    assert said("sweep") == ("no thresholds\n0 runs passed, 0 failed\n", 0)
+    assert said("sweep", "p95 < 2ms") == ("p95 < 2ms\n2 runs passed, 1 failed\n", 4)
+    assert said(sweep.pk, "p95 < 3ms") == ("p95 < 3ms\n3 runs passed, 0 failed\n", 0)
     assert said("sweep")[0].startswith("p95 < 3ms\n3 runs")
     text, code = said("sweep", "p59 < 3ms")
     assert ("there is no figure" in text, code) == (True, 2)

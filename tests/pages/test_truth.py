@@ -1,4 +1,4 @@
-"""What the answers were worth: on a run's page, in its samples, in a report; nothing of it for a run from before."""
+"""Answer quality: on a run's page, in its samples, in a report; nothing of it for a run from before."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shown(browser: Client, address: str) -> str:
 def test_a_run_says_what_its_answers_were_worth(viktor: Client, house: House) -> None:
     run = house.runs["done"]
     page = shown(viktor, f"/runs/{run.id}/")
-    assert "What the answers were worth" in page
+    assert "Answer quality" in page
     assert "False not found" in page
     assert re.search(r'<rect class="truth-fresh" x="0"', page)
     assert "Refused for another reason" not in page  # there were none
@@ -50,7 +50,7 @@ def test_a_report_compares_truths(viktor: Client, house: House) -> None:
 def test_runs_and_reports_from_before_are_shown_without(viktor: Client, house: House) -> None:
     run = house.runs["done"]
     Run.objects.filter(pk=run.pk).update(**summed_up({k: v for k, v in run.summary.items() if k != "truth"}))
-    assert "What the answers were worth" not in shown(viktor, f"/runs/{run.id}/")
+    assert "Answer quality" not in shown(viktor, f"/runs/{run.id}/")
     report = house.report
     for row in report.result["configurations"]:
         del row["truth"]

@@ -81,7 +81,7 @@ def test_the_last_run_of_a_sweep_brings_what_the_page_says_once_all_have_ended(o
     assert "HX-Refresh" not in whole
     page = whole.content.decode()
     inside = page.split('<div id="experiment">')[1]
-    assert "Delete the experiment" in inside and "Run it again" in inside and "every 2s" not in inside
+    assert "Delete experiment" in inside and "Relaunch" in inside and "every 2s" not in inside
     assert "hx-swap-oob" not in page
 
 

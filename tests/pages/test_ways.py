@@ -21,7 +21,7 @@ def read(browser: Client, address: str) -> str:
 def test_new_from_this_on_a_run_takes_its_one_configuration_and_not_the_whole_sweep(olga: Client, house: House) -> None:
     run = house.runs["done"]
     page = read(olga, f"/runs/{run.id}/")
-    led = re.search(r'href="(/experiments/new/[^"]*)">New from this', page)
+    led = re.search(r'href="(/experiments/new/[^"]*)">New experiment<', page)
     assert led and led[1] == f"/experiments/new/?run={run.id}"
     form = olga.get(led[1]).context["form"]
     assert form.chosen_ids == [run.configuration["topology"]["id"]]
@@ -29,15 +29,16 @@ def test_new_from_this_on_a_run_takes_its_one_configuration_and_not_the_whole_sw
 
 
 def test_the_queue_can_be_paused_on_the_page_of_what_runs_while_others_wait(olga: Client, house: House) -> None:
-    assert "Pause the queue" in read(olga, f"/runs/{house.runs['measuring'].id}/")
-    assert "Pause the queue" in read(olga, f"/runs/{house.runs['queued'].id}/")
-    assert "Pause the queue" not in read(olga, f"/runs/{house.runs['done'].id}/")
+    assert "Pause queue" in read(olga, f"/runs/{house.runs['measuring'].id}/")
+    assert "Pause queue" in read(olga, f"/runs/{house.runs['queued'].id}/")
+    assert "Pause queue" not in read(olga, f"/runs/{house.runs['done'].id}/")
     Run.objects.filter(state=RunState.QUEUED).update(state=RunState.CANCELLED)
-    assert "Pause the queue" not in read(olga, f"/runs/{house.runs['measuring'].id}/")
+    assert "Pause queue" not in read(olga, f"/runs/{house.runs['measuring'].id}/")
 
 
 def test_r_runs_the_same_again_and_the_list_of_keys_says_so(olga: Client, viktor: Client, house: House) -> None:
-    bound = '<button class="btn btn-plain" type="submit" data-key="r" data-key-help="same again exactly">'
+    bound = '<button class="btn btn-plain" type="submit" data-key="r" data-key-help="rerun" '
+    bound += 'title="Same configuration, same seed">'
     assert bound in read(olga, f"/runs/{house.runs['done'].id}/")
     assert 'data-key="r"' not in read(viktor, f"/runs/{house.runs['done'].id}/")
 

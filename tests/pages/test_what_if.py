@@ -109,7 +109,7 @@ def test_changed_in_every_replicate_the_interval_is_over_seeds(olga: Client, vik
     own = run_it(made[run.id])
     first = told(olga, own)
     assert (first["over"], first["seeds"]) == ("requests", 1)
-    assert "2 runs of other seeds have not ended" in page(olga, own)
+    assert "2 runs with other seeds not finished" in page(olga, own)
     for one in runs[1:]:
         run_it(made[one.id])
     found = told(olga, own)
@@ -124,7 +124,7 @@ def test_changed_in_every_replicate_the_interval_is_over_seeds(olga: Client, vik
     assert "Over <strong>3 seeds</strong>" in shown
     assert "(95 %, over seeds)" in shown
     assert "this seed only" not in shown
-    assert "intervals of 95 % are over seeds" in shown
+    assert "95 % intervals over seeds" in shown
     assert shown.count(">before</a>") == 3
 
 
@@ -137,7 +137,7 @@ def test_a_replicate_that_was_changed_so_before_is_not_again(olga: Client, run: 
     assert (asked.status_code, asked.json()["id"]) == (201, first["id"])
     assert Run.objects.filter(change=kill).count() == 2
     again = olga.post(f"/runs/{run.id}/what-if/", {"change": "kill", "kill": "2", "replicates": "all"}, follow=True)
-    assert "Every replicate was changed so already" in again.content.decode()
+    assert "All replicates already have this change" in again.content.decode()
     assert Run.objects.filter(change=kill).count() == 2
     Run.objects.filter(change=kill).update(state=RunState.FAILED)
     olga.post(f"/api/runs/{run.id}/what-if/", every, content_type="application/json")
@@ -164,7 +164,7 @@ def test_a_difference_of_one_seed_leads_to_the_same_change_in_all(
         state=RunState.DONE,
     )
     again = changed(olga, run, form)
-    found = re.search(r'href="([^"]+)">The same change in every replicate', page(olga, again))
+    found = re.search(r'href="([^"]+)">Apply the change to every replicate', page(olga, again))
     assert found
     shown = olga.get(unescape(found[1])).content.decode()
     assert filled in shown
@@ -176,7 +176,7 @@ def test_a_difference_of_one_seed_leads_to_the_same_change_in_all(
 def test_one_replicate_says_what_its_interval_will_be_over(olga: Client, run: Run) -> None:
     form = olga.get(f"/runs/{run.id}/what-if/").content.decode()
     assert 'name="replicates"' not in form
-    assert "over its requests and tell of this seed alone" in form
+    assert "covers the requests of this seed only" in form
 
 
 def test_the_difference_of_a_run_that_repeats_no_other_is_a_page_that_says_what_to_do(olga: Client, run: Run) -> None:
@@ -184,7 +184,7 @@ def test_the_difference_of_a_run_that_repeats_no_other_is_a_page_that_says_what_
     text = shown.content.decode()
     assert shown.status_code == 200
     assert "<title>Difference of run 1" in text
-    assert "This run repeats no other run." in text
+    assert "This run does not repeat another run." in text
     assert f'href="/runs/{run.id}/what-if/"' in text
 
 

@@ -106,7 +106,7 @@ def test_the_browser_is_looked_for_under_its_usual_names(monkeypatch, tmp_path):
 def test_what_cannot_be_installed_is_one_line(program, sentence, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     install(replace(program, find=lambda: None))
-    assert capsys.readouterr().err.splitlines() == [f"{sentence}; install it with this system's own means"]
+    assert capsys.readouterr().err.splitlines() == [f"{sentence}; install it with your package manager"]
 
 
 def test_the_newest_server_of_postgresql_is_taken(monkeypatch, tmp_path):

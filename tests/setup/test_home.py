@@ -50,7 +50,7 @@ def test_a_killed_one_is_in_nobodys_way(tmp_path, holder):
 
 
 def test_taking_down_says_what_it_did_and_may_be_done_twice(tmp_path, holder):
-    assert take_down(Home(tmp_path)) == f"ended everything that pid {holder.pid} ran"
+    assert take_down(Home(tmp_path)) == f"stopped pid {holder.pid} and all its processes"
     assert take_down(Home(tmp_path)) == "nothing was running here"
 
 

@@ -100,7 +100,7 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
 
     second = house.command("--port", "0")
     assert second.returncode == 1
-    assert f"it is running here already (pid {house.process.pid}); `make down` ends it" in second.stderr
+    assert f"Waxwing is already running here (pid {house.process.pid}); stop it with `make down`" in second.stderr
 
     house.process.send_signal(signal.SIGKILL)
     wait_for(lambda: not house.processes(), "everything went with it")
@@ -109,7 +109,7 @@ def test_it_comes_up_survives_being_killed_and_goes_down(house):
     _, login = house.up()
     assert login == [user, password]
     wait_for(house.has_supervisor, "there is a supervisor again")
-    assert house.command("--down").stdout == f"ended everything that pid {house.process.pid} ran\n"
+    assert house.command("--down").stdout == f"stopped pid {house.process.pid} and all its processes\n"
     assert house.process.wait(BOUND_S) == 0
     assert house.processes() == []
     assert house.command("--down").stdout == "nothing was running here\n"

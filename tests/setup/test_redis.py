@@ -110,11 +110,11 @@ def test_it_goes_on_while_its_disk_is_full_and_keeps_its_file_again_once_there_i
             assert redis.keep_accepting(url, disk.path) == ""
             disk.fill()
             wait_for(lambda: not takes("x" * 100_000), "it refuses what it cannot write")
-            assert redis.keep_accepting(url, disk.path) == "its file cannot be written, so it goes on without one"
+            assert redis.keep_accepting(url, disk.path) == "its file cannot be written; continuing without a file"
             assert takes("meanwhile")
             assert redis.keep_accepting(url, disk.path) == "", "there is no room yet"
             disk.make_room()
-            assert redis.keep_accepting(url, disk.path) == "there is room for its file again"
+            assert redis.keep_accepting(url, disk.path) == "its file can be written again"
             assert takes("after")
         finally:
             server.end(signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""What REST reads and shows, a module per app. Checks that need more than one field are the services'."""
+"""Request and response bodies of the REST API, one module per app. Services check rules that involve several fields."""

@@ -1,4 +1,4 @@
-"""Shapes of the brokers of a run."""
+"""Bodies of a run's brokers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from brokerweb.api.shapes.fields import ObjectField
 
 
 class RunBrokerRowSerializer(serializers.Serializer):
-    """A broker as the run's picture shows it; what is not known is left out or null. Sizes are bytes."""
+    """One broker. Unknown values are missing or null. Sizes are in bytes."""
 
     index = serializers.IntegerField()
     state = serializers.CharField(required=False)
@@ -20,12 +20,10 @@ class RunBrokerRowSerializer(serializers.Serializer):
     load_per_s = serializers.FloatField(
         required=False,
         help_text="Messages that make up the load of this system's servers, per second: of the last second, and over "
-        "measuring once that has ended",
+        "the measurement once it has ended",
     )
-    cores = serializers.FloatField(
-        required=False, allow_null=True, help_text="1 is one core kept busy; null where it is not known"
-    )
-    entries = serializers.IntegerField(required=False, help_text="In its table")
+    cores = serializers.FloatField(required=False, allow_null=True, help_text="1 is one busy core; null if unknown")
+    entries = serializers.IntegerField(required=False, help_text="Entries in its table")
     neighbours = serializers.IntegerField(required=False)
     uss_bytes = serializers.FloatField(required=False, allow_null=True)
     rss_bytes = serializers.FloatField(required=False, allow_null=True)
@@ -38,7 +36,9 @@ class RunBrokerListSerializer(serializers.Serializer):
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
-    t_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch, of the newest word of any")
+    t_s = serializers.FloatField(
+        allow_null=True, help_text="Seconds since the launch of the newest report of any broker"
+    )
     results = RunBrokerRowSerializer(many=True)
 
 
@@ -47,14 +47,14 @@ class NeighbourSerializer(serializers.Serializer):
     address = serializers.CharField()
     state = serializers.ChoiceField(
         choices=("joined", "lost", "left", "refused", "linked"),
-        help_text="linked: so in the topology, and the broker reported nothing of it",
+        help_text="linked: taken from the topology, not reported by the broker",
     )
     since_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch")
 
 
 class BrokerStepSerializer(serializers.Serializer):
     t_s = serializers.FloatField()
-    query = serializers.CharField(help_text="Its id, as in traces")
+    query = serializers.CharField(help_text="Query id, as in traces")
     entity = serializers.CharField()
     step = serializers.CharField()
     peer = serializers.IntegerField(allow_null=True)
@@ -63,35 +63,33 @@ class BrokerStepSerializer(serializers.Serializer):
 
 
 class TracedMessageSerializer(serializers.Serializer):
-    """A message of a query that was traced."""
+    """A message of a traced query."""
 
     t_s = serializers.FloatField()
     direction = serializers.ChoiceField(choices=("received", "sent"))
     kind = serializers.CharField(help_text="request, lookahead, answer or refusal")
-    other = serializers.IntegerField(allow_null=True, help_text="The broker at its other end, where it is one known")
+    other = serializers.IntegerField(allow_null=True, help_text="The broker at the other end, if known")
     with_consumer = serializers.BooleanField()
     entity = serializers.CharField()
-    query = serializers.CharField(help_text="Its id, as in traces")
-    detail = serializers.CharField(help_text="Of a refusal, its status")
+    query = serializers.CharField(help_text="Query id, as in traces")
+    detail = serializers.CharField(help_text="Status of a refusal")
 
 
 class KnownEntrySerializer(serializers.Serializer):
-    """An entity that lay in its table, as far as that is known without asking it."""
+    """An entity known to have been in the broker's table."""
 
     entity = serializers.CharField(help_text="type|id|scope")
     came_as = serializers.ChoiceField(
         choices=("update", "replica", "found"), help_text="found: a traced query was answered with it"
     )
-    provider = serializers.CharField(help_text="Of an update, whose; else empty")
-    t_s = serializers.FloatField(help_text="When it was there: seconds since the launch")
-    left_ms = serializers.IntegerField(
-        allow_null=True, help_text="How long it is still valid; null where that is each provider's business"
-    )
-    at_most = serializers.BooleanField(help_text="Whether left_ms only bounds it")
+    provider = serializers.CharField(help_text="Provider of an update; else empty")
+    t_s = serializers.FloatField(help_text="Time of observation, seconds since the launch")
+    left_ms = serializers.IntegerField(allow_null=True, help_text="Remaining validity; null if each provider decides")
+    at_most = serializers.BooleanField(help_text="Whether left_ms is an upper bound")
 
 
 class HeldSerializer(serializers.Serializer):
-    """What lay in its table when it ended, as far as it was valid."""
+    """Valid contents of the broker's table at its end."""
 
     t_s = serializers.FloatField()
     own = serializers.ListField(child=serializers.CharField(), help_text="type|id|scope, from providers; at most 50")
@@ -101,45 +99,47 @@ class HeldSerializer(serializers.Serializer):
 
 
 class OwnWordsSerializer(serializers.Serializer):
-    """What it wrote in its journal; a broker of a network, which keeps none, is asked itself."""
+    """Reports of the broker: from its journal, or, for a network's broker, from a query to it."""
 
     index = serializers.IntegerField()
     address = serializers.CharField()
-    lives = serializers.IntegerField(help_text="How often its process began")
-    asked = serializers.BooleanField(required=False, help_text="True where it was asked itself; its t_s is its own")
-    t_s = serializers.FloatField(help_text="Seconds since the launch, of its newest word")
+    lives = serializers.IntegerField(help_text="Number of process starts")
+    asked = serializers.BooleanField(
+        required=False, help_text="True if the broker was queried; t_s is then its own clock"
+    )
+    t_s = serializers.FloatField(help_text="Seconds since the launch of its newest report")
     as_of_unix_us = serializers.IntegerField()
-    counters = ObjectField(help_text="Since its process began; only those above 0")
+    counters = ObjectField(help_text="Since its process started; only values above 0")
     gauges = ObjectField()
     neighbours = NeighbourSerializer(many=True)
-    steps = BrokerStepSerializer(many=True, help_text="What it did with traced queries, newest first; at most 20")
-    messages = TracedMessageSerializer(many=True, help_text="Of traced queries, newest first; at most 20")
-    entries = KnownEntrySerializer(many=True, help_text="Newest first; at most 30, without those that expired")
+    steps = BrokerStepSerializer(many=True, help_text="Its steps in traced queries, newest first; at most 20")
+    messages = TracedMessageSerializer(many=True, help_text="Messages of traced queries, newest first; at most 20")
+    entries = KnownEntrySerializer(many=True, help_text="Newest first; at most 30, without expired ones")
     held = HeldSerializer(allow_null=True)
 
 
 class LastMessageSerializer(serializers.Serializer):
     t_s = serializers.FloatField()
     direction = serializers.ChoiceField(choices=("received", "sent"))
-    other = serializers.IntegerField(allow_null=True, help_text="The broker at its other end; null for a client")
+    other = serializers.IntegerField(allow_null=True, help_text="The broker at the other end; null for a client")
     address = serializers.CharField()
     kind = serializers.CharField()
     family = serializers.CharField()
     bytes = serializers.IntegerField()
     readable = serializers.BooleanField()
-    text = serializers.CharField(help_text="How the datagram begins")
-    hex = serializers.CharField(help_text="The whole datagram; empty of one above 2,000 bytes")
+    text = serializers.CharField(help_text="Beginning of the datagram")
+    hex = serializers.CharField(help_text="The complete datagram; empty above 2,000 bytes")
 
 
 class EntrySerializer(serializers.Serializer):
     entity = serializers.CharField(help_text="type|id|scope")
     provider = serializers.CharField()
     came_as = serializers.ChoiceField(choices=("update", "answer"))
-    left_ms = serializers.IntegerField(help_text="How long it was still valid; negative where it had expired")
+    left_ms = serializers.IntegerField(help_text="Remaining validity; negative if expired")
 
 
 class LatelySerializer(serializers.Serializer):
-    """The end of its recording, the newest first."""
+    """Latest messages and entries of its recording, newest first."""
 
     as_of_unix_us = serializers.IntegerField()
     messages = LastMessageSerializer(many=True)
@@ -149,16 +149,16 @@ class LatelySerializer(serializers.Serializer):
 class RunBrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     t_s = serializers.FloatField(allow_null=True)
-    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
+    traced_one_in = serializers.IntegerField(help_text="One query in this many is traced; 0: none")
     now = RunBrokerRowSerializer()
-    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null while it has written nothing")
-    lately: Any = LatelySerializer(allow_null=True, help_text="Null of a run that is not recorded")
+    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null until it has reported")
+    lately: Any = LatelySerializer(allow_null=True, help_text="Null if the run is not recorded")
 
 
 class NetworkBrokerSerializer(serializers.Serializer):
-    """A broker of a network that stays up."""
+    """A broker of a network."""
 
     index = serializers.IntegerField()
-    traced_one_in = serializers.IntegerField(help_text="One query in so many is traced; 0 for none")
-    now = ObjectField(help_text="Its row of the network's brokers, with its load and memory where they are known")
-    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null where it does not answer")
+    traced_one_in = serializers.IntegerField(help_text="One query in this many is traced; 0: none")
+    now = ObjectField(help_text="Its row in the network's brokers, with load and memory if known")
+    own: Any = OwnWordsSerializer(allow_null=True, help_text="Null if it does not answer")

@@ -1,4 +1,4 @@
-"""Shapes of a comparison."""
+"""Bodies of a comparison."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from telemetry.reports.grouping import VERDICTS
 
 
 class EstimateSerializer(serializers.Serializer):
-    """A figure of a group, in its measure's unit; the 95 % interval is null where `method` says why."""
+    """A figure of a group in its measure's unit. If the 95 % interval is null, `method` gives the reason."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(help_text="Replicates that the interval is over")
+    n = serializers.IntegerField(help_text="Number of replicates of the interval")
     method = serializers.CharField()
 
 
 class ComparedDifferenceSerializer(EstimateSerializer):
-    """The group's mean minus the baseline's; ``method`` says which mean. Of times, sizes and rates the interval is that
-    of the ratio, less 1 and times the baseline's."""
+    """The group's mean minus the baseline's; ``method`` names the kind of mean. For times, sizes and rates the interval
+    is that of the ratio minus 1, times the baseline's mean.
+    """
 
-    verdict = serializers.ChoiceField(choices=VERDICTS, help_text="What the interval shows")
-    share = serializers.FloatField(allow_null=True, help_text="Of the baseline's mean")
+    verdict = serializers.ChoiceField(choices=VERDICTS, help_text="Verdict from the interval")
+    share = serializers.FloatField(allow_null=True, help_text="Relative to the baseline's mean")
 
 
 class ComparedGroupSerializer(serializers.Serializer):
-    """Runs whose replicates are taken together."""
+    """Runs aggregated as replicates."""
 
-    number = serializers.IntegerField(help_text="Its place in the order of the parameters, from 1")
-    configuration = serializers.CharField(help_text="The first of its configurations, by which it is pinned")
+    number = serializers.IntegerField(help_text="Position in the order of the parameters, from 1")
+    configuration = serializers.CharField(help_text="Hash of its first configuration; identifies the group")
     configurations = serializers.ListField(child=serializers.CharField())
     label: Any = serializers.CharField()
     engine = serializers.CharField()
     role = serializers.ChoiceField(choices=("measured", "shaped", "simulated"))
-    parameters = ObjectField(help_text="What tells it from the others")
+    parameters = ObjectField(help_text="Parameters that distinguish it from the other groups")
     n = serializers.IntegerField(help_text="Runs")
     runs = serializers.ListField(child=serializers.CharField())
-    figures = serializers.DictField(child=EstimateSerializer(), help_text="By the measure's name")
-    published = serializers.FloatField(allow_null=True, help_text="What Table B.1 has of these very configurations")
+    figures = serializers.DictField(child=EstimateSerializer(), help_text="By measure name")
+    published = serializers.FloatField(allow_null=True, help_text="Values of Table B.1 for the same configurations")
     is_baseline = serializers.BooleanField()
     difference = ComparedDifferenceSerializer(allow_null=True)
 
@@ -50,7 +51,7 @@ class ComparedMeasureSerializer(serializers.Serializer):
     name = serializers.CharField()
     title = serializers.CharField()
     unit = serializers.CharField(help_text="us, ms, bytes, per_s, share, cores or nothing")
-    better = serializers.CharField(help_text="lower, higher, or nothing where neither way is an improvement")
+    better = serializers.CharField(help_text="lower, higher, or empty if neither is better")
 
 
 class ComparedParameterSerializer(serializers.Serializer):
@@ -60,50 +61,52 @@ class ComparedParameterSerializer(serializers.Serializer):
 
 
 class BaselineSerializer(serializers.Serializer):
-    text = serializers.CharField(help_text="As it was asked for")
+    text = serializers.CharField(help_text="As requested")
     label: Any = serializers.CharField()
     runs = serializers.IntegerField()
 
 
 class ComparisonSerializer(serializers.Serializer):
-    """One page of the groups, and what is said of all of them."""
+    """One page of groups, and totals over all groups."""
 
     count = serializers.IntegerField(help_text="Groups")
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
-    runs = serializers.IntegerField(help_text="Finished runs that are compared")
-    not_done = serializers.IntegerField(help_text="Runs that were chosen and have no result")
-    repeats = serializers.IntegerField(help_text="Simulated runs left out, of which a later one is the same")
-    changed = serializers.IntegerField(help_text="What-if runs left out, since the filter does not ask for them")
+    runs = serializers.IntegerField(help_text="Finished runs compared")
+    not_done = serializers.IntegerField(help_text="Selected runs without a result")
+    repeats = serializers.IntegerField(help_text="Simulated runs excluded because a later run repeats them")
+    changed = serializers.IntegerField(help_text="What-if runs excluded because the filter does not select them")
     metrics = ComparedMeasureSerializer(many=True)
     aggregate = serializers.CharField()
     by = serializers.ListField(child=serializers.CharField())
     differing = ComparedParameterSerializer(many=True)
     baseline = BaselineSerializer(allow_null=True)
     verdicts = serializers.DictField(
-        child=serializers.IntegerField(), allow_null=True, help_text="How often each was given; null without a baseline"
+        child=serializers.IntegerField(), allow_null=True, help_text="Count by verdict; null without a baseline"
     )
     results = ComparedGroupSerializer(many=True)
 
 
 class DistributionSerializer(serializers.Serializer):
-    """Response times of one group, all its replicates together: answered requests, from the intended sending."""
+    """Response times of one group, samples of all replicates pooled: answered requests, from the intended send time."""
 
     configuration = serializers.CharField()
     label: Any = serializers.CharField()
-    answers = serializers.IntegerField(help_text="Requests that are in it")
-    runs = serializers.IntegerField(help_text="Runs whose samples are in it")
-    missing = serializers.IntegerField(help_text="Runs whose samples are not there")
-    skipped = serializers.IntegerField(help_text="Runs left out, as the samples of all would be too many")
-    us = serializers.ListField(child=serializers.FloatField(), help_text="Microseconds for each of `shares`, exact")
+    answers = serializers.IntegerField(help_text="Number of requests")
+    runs = serializers.IntegerField(help_text="Runs with samples")
+    missing = serializers.IntegerField(help_text="Runs without samples")
+    skipped = serializers.IntegerField(help_text="Runs skipped to limit the number of samples")
+    us = serializers.ListField(child=serializers.FloatField(), help_text="Microseconds at each of `shares`, exact")
     n = serializers.IntegerField(
-        help_text="Replicates: runs of one configuration; of several, seeds that all of them ran with"
+        help_text="Replicates: runs of one configuration, or seeds common to several configurations"
     )
     low_us = serializers.ListField(
         child=serializers.FloatField(),
-        help_text="The least that a replicate has at each of `shares`; empty with fewer than two replicates",
+        help_text="Minimum over replicates at each of `shares`; empty with fewer than two replicates",
     )
-    high_us = serializers.ListField(child=serializers.FloatField(), help_text="And the most")
+    high_us = serializers.ListField(
+        child=serializers.FloatField(), help_text="Maximum over replicates at each of `shares`"
+    )
 
 
 class DistributionsSerializer(serializers.Serializer):

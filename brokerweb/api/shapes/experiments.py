@@ -1,4 +1,4 @@
-"""Shapes of experiments and runs."""
+"""Bodies of experiments and runs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ JUDGED = ("passed", "broken", "left")
 
 
 class ExperimentBody(serializers.Serializer):
-    """Any workload field, setting or topology may be a list; see ``overlay.experiment.sweeps``."""
+    """Every workload field, setting and topology can be a list (a sweep); see ``overlay.experiment.sweeps``."""
 
     name = serializers.CharField()
     topology = serializers.JSONField(
-        required=False, help_text="An id or a name, an object that makes one ({kind, brokers, …}), or a list of those"
+        required=False, help_text="An id, a name, an object ({kind, brokers, …}), or a list of those"
     )
     system = serializers.CharField(required=False, default=FIRST)
     engine = serializers.CharField(required=False, default="live")
@@ -36,9 +36,11 @@ class ExperimentBody(serializers.Serializer):
     workload = ObjectField(required=False)
     faults = FaultsField(required=False)
     simulation = ObjectField(required=False)
-    record_mb = serializers.IntegerField(required=False, default=0, help_text="MB that each broker may record")
+    record_mb = serializers.IntegerField(required=False, default=0, help_text="Recording size per broker, MB")
     thresholds = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text='What each run must keep: "p95 < 2ms", "not_found = 0"'
+        child=serializers.CharField(),
+        required=False,
+        help_text='Conditions a run must meet: "p95 < 2ms", "not_found = 0"',
     )
     blocks = ObjectsField(required=False)
     replicates = serializers.IntegerField(required=False, default=1)
@@ -47,16 +49,16 @@ class ExperimentBody(serializers.Serializer):
 
 
 class ThresholdsBody(Body):
-    """What of an experiment may change once it is made."""
+    """The mutable part of an experiment."""
 
     thresholds = serializers.ListField(
         child=serializers.CharField(allow_blank=True),
-        help_text='All that each run must keep: ["p95 < 2ms", "not_found = 0"]; an empty list: nothing',
+        help_text='Complete list of conditions: ["p95 < 2ms", "not_found = 0"]; empty: none',
     )
 
 
 class ExperimentSerializer(serializers.ModelSerializer):
-    """The definition's fields on top, as they were sent."""
+    """The fields of the definition at the top level, as sent."""
 
     owner: Any = serializers.CharField(source="owner.username", default="")
     topology: Any = serializers.JSONField(source="definition.topology", read_only=True)
@@ -73,9 +75,9 @@ class ExperimentSerializer(serializers.ModelSerializer):
     blocks: Any = ObjectsField(source="definition.blocks", read_only=True)
     replicates: Any = serializers.IntegerField(source="definition.replicates", read_only=True)
     seed: Any = serializers.IntegerField(source="definition.seed", read_only=True)
-    runs = serializers.SerializerMethodField(help_text="How many runs are in each state")
+    runs = serializers.SerializerMethodField(help_text="Number of runs by state")
     judged = serializers.SerializerMethodField(
-        help_text="How many runs kept its thresholds, broke one, and are not judged; null where it has none"
+        help_text="Number of runs that passed, broke a threshold or are not evaluated; null without thresholds"
     )
     mark = serializers.SerializerMethodField(help_text=MARK_HELP)
 
@@ -87,7 +89,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
     def get_runs(self, experiment: Experiment) -> dict[str, int]:
-        context: Any = self.context  # counted once for a whole list
+        context: Any = self.context  # counted once per list
         if "runs_by_state" not in context:
             shown: Any = self.parent.instance if self.parent else [experiment]
             context["runs_by_state"] = runs_by_state(shown)
@@ -113,21 +115,21 @@ class EstimateSerializer(serializers.Serializer):
     engine = serializers.CharField()
     configurations = serializers.IntegerField()
     replicates = serializers.IntegerField()
-    count = serializers.IntegerField(help_text="Runs that a launch makes")
-    estimated_s = serializers.FloatField(help_text="Seconds that they take by themselves")
-    basis = serializers.CharField(help_text="What a simulated run's seconds are estimated from; empty for live ones")
+    count = serializers.IntegerField(help_text="Number of runs of a launch")
+    estimated_s = serializers.FloatField(help_text="Seconds they take, without the queue")
+    basis = serializers.CharField(help_text="Basis of the estimate for simulated runs; empty for live runs")
     axes = ObjectField()
-    runs_ahead = serializers.IntegerField(help_text="Runs that have not ended")
-    ahead_s = serializers.FloatField(help_text="Seconds that those still take")
+    runs_ahead = serializers.IntegerField(help_text="Unfinished runs ahead in the queue")
+    ahead_s = serializers.FloatField(help_text="Seconds until those have ended")
     disk_bytes = serializers.FloatField()
     to_make = serializers.ListField(
-        child=serializers.CharField(), help_text="Names of topologies that are made with the experiment"
+        child=serializers.CharField(), help_text="Names of topologies created with the experiment"
     )
-    warning = serializers.CharField(help_text="What to know before launching; empty where there is nothing")
+    warning = serializers.CharField(help_text="Warning before the launch; empty if none")
 
 
 class CancelledSerializer(serializers.Serializer):
-    cancelled = serializers.IntegerField(help_text="How many runs that were")
+    cancelled = serializers.IntegerField(help_text="Number of cancelled runs")
 
 
 class PresetSerializer(serializers.Serializer):
@@ -137,15 +139,15 @@ class PresetSerializer(serializers.Serializer):
     engine = serializers.CharField()
     configurations = serializers.IntegerField()
     runs = serializers.IntegerField()
-    definition = ObjectField(help_text="The body of POST /api/experiments/, its topologies in it")
+    definition = ObjectField(help_text="A body of POST /api/experiments/ with inline topologies")
 
 
 class LaunchBody(Body):
     if_runs: Any = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="Launch only while the experiment has so many runs, those of what-ifs not counted; else 409. With it "
-        "an order that is sent again, since its answer was lost, launches nothing twice.",
+        help_text="Launch only if the experiment has this many runs, not counting what-if runs; else 409. Makes a "
+        "repeated request, sent because the response was lost, launch only once.",
     )
 
 
@@ -156,19 +158,21 @@ class LaunchSerializer(serializers.Serializer):
 
 
 class RunSummarySerializer(serializers.ModelSerializer):
-    """A run in a list. The configuration and the whole summary are in the run itself."""
+    """A run in a list. Configuration and complete summary are part of the run itself."""
 
     experiment: Any = serializers.CharField(source="experiment_id")
     experiment_name = serializers.CharField(source="experiment.name")
     topology = serializers.CharField(source="topology_name", read_only=True)
-    engine = serializers.CharField(read_only=True, help_text="live, or simulated: figures of virtual time")
-    eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null while no worker answers")
+    engine = serializers.CharField(read_only=True, help_text="live, or simulated (virtual time)")
+    eta_s = serializers.SerializerMethodField(help_text="Seconds until it ends; null if no worker responds")
     waiting_for = serializers.SerializerMethodField()
     seed: Any = serializers.SerializerMethodField(help_text="64 bits")
     verdict_reasons = serializers.ListField(child=serializers.CharField())
     tags = serializers.SerializerMethodField()
-    thresholds = ObjectsField(read_only=True, help_text="What its experiment demands, judged: text, value, held, why")
-    mark = serializers.SerializerMethodField(help_text="Of its tags and its note, as they are; sent as If-Match")
+    thresholds = ObjectsField(
+        read_only=True, help_text="The experiment's thresholds, evaluated: text, value, held, why"
+    )
+    mark = serializers.SerializerMethodField(help_text="Mark of the current tags and note; send it as If-Match")
     figures = serializers.SerializerMethodField(help_text="By name, in µs, bytes and shares; null: not measured")
 
     class Meta:
@@ -200,7 +204,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
         fields += ["created", "launched_at", "measuring_at", "ended_at"]
 
     def _queue_position(self, run: Run) -> QueuePosition:
-        context: Any = self.context  # one queue for a whole list
+        context: Any = self.context  # one queue per list
         if "queue" not in context:
             context["queue"] = Queue()
         return context["queue"].position(run)
@@ -226,23 +230,23 @@ class RunSummarySerializer(serializers.ModelSerializer):
 
 
 class RepeatSerializer(serializers.Serializer):
-    """How a simulated run compares with the one that it repeats."""
+    """Comparison of a simulated run with the run that it repeats."""
 
     run = serializers.CharField()
-    digest = serializers.CharField(help_text="Of that run; empty where it did not come to its end")
+    digest = serializers.CharField(help_text="Digest of that run; empty if it did not finish")
     outcome = serializers.ChoiceField(choices=(IDENTICAL, DIFFERENT, NOT_COMPARABLE))
-    why = serializers.CharField(help_text="Why they are not comparable; empty where they are")
+    why = serializers.CharField(help_text="Reason they are not comparable; empty if they are")
 
 
 class SimulatedSerializer(serializers.Serializer):
-    """What simulating it came to."""
+    """Result of the simulation."""
 
     digest = serializers.CharField(help_text="BLAKE2b of every datagram delivered")
     events = serializers.IntegerField()
     simulated_s = serializers.FloatField(help_text="Virtual seconds")
-    computed_s = serializers.FloatField(help_text="Seconds of one core, when it was computed")
-    was_kept = serializers.BooleanField(help_text="Whether it had been simulated before and was only shown again")
-    was_stopped = serializers.BooleanField(help_text="Its digest is then of what had been simulated")
+    computed_s = serializers.FloatField(help_text="Seconds of one core")
+    was_kept = serializers.BooleanField(help_text="Whether the result is a cached one")
+    was_stopped = serializers.BooleanField(help_text="The digest is then that of the cached result")
     repeat = serializers.SerializerMethodField()
 
     @extend_schema_field(RepeatSerializer(allow_null=True))
@@ -251,10 +255,10 @@ class SimulatedSerializer(serializers.Serializer):
 
 
 class RunSerializer(RunSummarySerializer):
-    simulated = serializers.SerializerMethodField(help_text="Null of a live run, and before a simulated one has ended")
-    configuration = serializers.SerializerMethodField(help_text="Exactly what ran, with its seed")
+    simulated = serializers.SerializerMethodField(help_text="Null for live runs and until a simulated run has ended")
+    configuration = serializers.SerializerMethodField(help_text="The exact configuration, with seed")
     summary = ObjectField(read_only=True)
-    remark = serializers.SerializerMethodField(help_text="What to know of its figures; empty where there is nothing")
+    remark = serializers.SerializerMethodField(help_text="Remark on its figures; empty if none")
 
     def get_remark(self, run: Run) -> str:
         return SYSTEMS[run.configuration["system"]].remark(run.summary)
@@ -274,7 +278,7 @@ class RunSerializer(RunSummarySerializer):
 
 class RunEventSerializer(serializers.Serializer):
     at = serializers.DateTimeField()
-    process = serializers.CharField(help_text="broker-3, supervisor, …; empty where the run changed its state")
+    process = serializers.CharField(help_text="broker-3, supervisor, …; empty for state changes of the run")
     name = serializers.CharField()
-    detail = serializers.CharField(help_text="Why, in words; may be empty")
-    data: Any = ObjectField(help_text="What else the process reported")
+    detail = serializers.CharField(help_text="Reason; may be empty")
+    data: Any = ObjectField(help_text="Further data reported by the process")

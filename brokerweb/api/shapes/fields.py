@@ -1,4 +1,4 @@
-"""Fields and bodies that every shape is made of."""
+"""Shared serializer fields and the base class of request bodies."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ class ObjectsField(serializers.JSONField):
 
 
 class MomentField(serializers.DateTimeField):
-    """ISO 8601 of what is kept in Unix milliseconds."""
+    """Unix milliseconds as ISO 8601."""
 
     def to_representation(self, value: Any) -> Any:
         return super().to_representation(moment(value))
 
 
 class Body(serializers.Serializer):
-    """What a request says: known fields of the right JSON type. REST framework would drop some and bend others."""
+    """A request body: known fields of the right JSON type only. REST framework would drop unknown fields and convert
+    types.
+    """
 
     JSON_TYPES: tuple[tuple[type[serializers.Field], type, str], ...] = (
-        (serializers.CharField, str, "must be a text"),
+        (serializers.CharField, str, "must be a string"),
         (serializers.IntegerField, int, "must be a whole number"),
         (serializers.BooleanField, bool, "must be true or false"),
     )
@@ -54,7 +56,7 @@ class Body(serializers.Serializer):
     def _wrong(self, data: Mapping[str, Any]) -> Iterator[tuple[str, ErrorDetail]]:
         for name, value in data.items():
             if name not in self.fields:
-                yield name[:60], ErrorDetail(f"is not known; known are {', '.join(self.fields)}", "unknown")
+                yield name[:60], ErrorDetail(f"is unknown; known fields: {', '.join(self.fields)}", "unknown")
                 continue
             for field, kind, sentence in self.JSON_TYPES:
                 if isinstance(self.fields[name], field) and value is not None and type(value) is not kind:

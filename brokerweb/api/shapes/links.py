@@ -1,5 +1,4 @@
-"""Shapes of links and of faults: what may be said of a link, with its unit and range, as ``overlay.core.links`` has
-it."""
+"""Bodies of links and faults: the conditions of a link with unit and range, from ``overlay.core.links``."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from overlay.faults.fault_documents import WHERE
 from overlay.faults.faults import MAX_FAULTS
 
 ALWAYS = 3
-"""Settings of a link that every answer has: delay, jitter and loss."""
+"""Link conditions present in every response: delay, jitter and loss."""
 BROKER = {"type": "integer", "minimum": 0}
 PAIR = {"type": "array", "items": BROKER, "minItems": 2, "maxItems": 2}
 
@@ -31,7 +30,7 @@ def _property(info: SettingInfo) -> dict[str, Any]:
 
 
 class LinkSerializer(serializers.ModelSerializer):
-    """Delay, jitter and loss; of the rest what is not as by default, as a run's configuration has it."""
+    """Delay, jitter and loss, and all other conditions that differ from their defaults."""
 
     class Meta:
         model = Link
@@ -63,17 +62,17 @@ _FAULT = {
     "type": "object",
     "properties": {
         "what": {"type": "string", "enum": list(WHERE)},
-        "at_s": {"type": "number", "minimum": 0, "description": "Seconds after the beginning of measuring"},
-        "until_s": {"type": "number", "nullable": True, "description": "Later than at_s; without it to the end"},
-        "brokers": {"type": "array", "items": BROKER, "description": "Of kill and restart"},
-        "islands": {"type": "array", "items": {"type": "array", "items": BROKER}, "description": "Of partition"},
+        "at_s": {"type": "number", "minimum": 0, "description": "Seconds after the start of measuring"},
+        "until_s": {"type": "number", "nullable": True, "description": "Later than at_s; default: end of the run"},
+        "brokers": {"type": "array", "items": BROKER, "description": "For kill and restart"},
+        "islands": {"type": "array", "items": {"type": "array", "items": BROKER}, "description": "For partition"},
         "links": {
             "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": PAIR}],
-            "description": "Of slow (with delay_ms), lossy (with loss) and impaired (with any of what follows)",
+            "description": "For slow (with delay_ms), lossy (with loss) and impaired (with any condition below)",
         },
         "one_way": {
             "type": "boolean",
-            "description": "Of links: only what the first broker of each pair sends to the second",
+            "description": "For links: only datagrams from the first broker of each pair to the second",
         },
         **_properties(describe(LinkShape), with_defaults=False),
     },
@@ -84,4 +83,4 @@ _FAULT = {
 
 @extend_schema_field({"type": "array", "items": _FAULT, "maxItems": MAX_FAULTS})
 class FaultsField(serializers.JSONField):
-    """Read by ``overlay.faults.fault_documents``, which names what is wrong."""
+    """Parsed by ``overlay.faults.fault_documents``, which names the error."""

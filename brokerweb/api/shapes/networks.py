@@ -1,4 +1,4 @@
-"""Shapes of networks, their context, and hosts."""
+"""Bodies of networks and hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from overlay.systems.registry import FIRST
 class NetworkBody(Body):
     name = serializers.CharField(max_length=100)
     topology = serializers.CharField(help_text="A topology's id")
-    system = serializers.CharField(required=False, default=FIRST, help_text="Its name, as /api/systems/ has it")
+    system = serializers.CharField(required=False, default=FIRST, help_text="Name of a system, see /api/systems/")
     settings = ObjectField(required=False)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
@@ -39,9 +39,7 @@ class NetworkSerializer(serializers.ModelSerializer):
     owner: Any = serializers.CharField(source="owner.username", default="")
     settings = ObjectField(read_only=True)
     brokers = BrokerSerializer(many=True, read_only=True)
-    restarting = serializers.SerializerMethodField(
-        help_text="Indexes of the brokers whose restart is ordered and has not begun"
-    )
+    restarting = serializers.SerializerMethodField(help_text="Indexes of brokers with a pending restart")
 
     class Meta:
         model = Network
@@ -69,7 +67,7 @@ class NetworkEventSerializer(serializers.Serializer):
     at = serializers.DateTimeField()
     words = serializers.CharField()
     kind = serializers.CharField(help_text="phase, process, fault or other")
-    count = serializers.IntegerField(help_text="How many events alike fell together in it")
+    count = serializers.IntegerField(help_text="Number of identical events merged into it")
 
 
 def _column(kind: type[serializers.Field], words: str) -> serializers.ListField:
@@ -77,25 +75,25 @@ def _column(kind: type[serializers.Field], words: str) -> serializers.ListField:
 
 
 class NetworkSeriesSerializer(serializers.Serializer):
-    """Columns of one length, a value for each step; null where nothing was measured."""
+    """Columns of equal length, one value per step; null if nothing was measured."""
 
     step_s = serializers.IntegerField()
     broker = serializers.IntegerField(allow_null=True, help_text="Null: all brokers together")
-    t = serializers.ListField(child=serializers.IntegerField(), help_text="When each step began, Unix seconds")
-    asked = _column(serializers.IntegerField, "Probes: a ping to each broker each second")
-    answered = _column(serializers.IntegerField, "Of these within 0.9 s")
-    p50_us = _column(serializers.FloatField, "Median of the times of answered probes; null where none was")
-    p95_us = _column(serializers.FloatField, "95th percentile of them")
+    t = serializers.ListField(child=serializers.IntegerField(), help_text="Start of each step, Unix seconds")
+    asked = _column(serializers.IntegerField, "Probes: one ping per broker and second")
+    answered = _column(serializers.IntegerField, "Probes answered within 0.9 s")
+    p50_us = _column(serializers.FloatField, "Median response time of answered probes; null if none")
+    p95_us = _column(serializers.FloatField, "95th percentile of the response times")
     load_per_s = _column(serializers.FloatField, "Messages that make up the load of this system's servers, per second")
-    cores = _column(serializers.FloatField, "1 is one core kept busy")
-    private_bytes = _column(serializers.FloatField, "Memory of its own (USS); of all brokers the sum")
+    cores = _column(serializers.FloatField, "1 is one busy core")
+    private_bytes = _column(serializers.FloatField, "Private memory (USS); sum over all brokers")
 
 
 class HostSerializer(serializers.ModelSerializer):
     alive = serializers.BooleanField(read_only=True)
-    supervisor = serializers.SerializerMethodField(help_text="Its pid, version and when it started; empty without one")
-    load = serializers.SerializerMethodField(help_text="How busy it is; empty while it says nothing")
-    active_runs = serializers.SerializerMethodField(help_text="Runs that are under way there: at most three")
+    supervisor = serializers.SerializerMethodField(help_text="PID, version and start time; empty if none")
+    load = serializers.SerializerMethodField(help_text="Load of the host; empty if unknown")
+    active_runs = serializers.SerializerMethodField(help_text="Active runs; at most three")
 
     class Meta:
         model = Host
@@ -103,7 +101,7 @@ class HostSerializer(serializers.ModelSerializer):
         fields += ["load", "active_runs"]
 
     def _now(self, host: Host) -> HostNow:
-        context: Any = self.context  # read once for a whole list
+        context: Any = self.context  # read once per list
         if "hosts_now" not in context:
             shown: Any = self.parent.instance if self.parent else [host]
             context["hosts_now"] = {one.host.name: one for one in hosts.now(list(shown))}

@@ -1,4 +1,4 @@
-"""Shapes of what one changed thing made of a run."""
+"""Bodies of what-if runs and differences."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from telemetry.reports.paired import REQUESTS, SEEDS
 
 
 class ChangeSerializer(serializers.Serializer):
-    """Exactly one of them, and of which replicates; see `overlay/experiment/whatif.py`."""
+    """Exactly one change, and the replicates it applies to; see `overlay/experiment/whatif.py`."""
 
     add_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
     cut_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
-    kill = serializers.IntegerField(required=False, help_text="A broker, dead from when measuring begins")
-    settings = serializers.DictField(required=False, help_text="One setting and its value")
-    record_mb = serializers.IntegerField(required=False, help_text="MB that each broker may record")
+    kill = serializers.IntegerField(required=False, help_text="A broker to kill at the start of measuring")
+    settings = serializers.DictField(required=False, help_text="One setting and its new value")
+    record_mb = serializers.IntegerField(required=False, help_text="Recording size per broker, MB")
     replicates = serializers.ChoiceField(
-        choices=("one", "all"), required=False, default="one", help_text="This run alone, or every replicate of it"
+        choices=("one", "all"), required=False, default="one", help_text="This run only, or every replicate"
     )
 
 
 class IntervalSerializer(serializers.Serializer):
-    """With its 95 % interval, over what `over` says."""
+    """A value with its 95 % interval over the units in `over`."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
@@ -48,25 +48,28 @@ class SeedSerializer(serializers.Serializer):
 
 
 class DifferenceSerializer(serializers.Serializer):
-    """Response times in microseconds; negative is faster than before. Of several seeds numbers are sums over them, and
-    figures the means of what each of them is in its pair of runs."""
+    """Response times in microseconds; negative is faster than before. With several seeds, counts are sums over seeds
+    and figures are means over the pairs of runs.
+    """
 
     compared_with = serializers.CharField()
-    change = serializers.DictField(help_text="Empty of a run that repeats another")
-    over = serializers.ChoiceField(choices=(REQUESTS, SEEDS), help_text="What the intervals are over")
+    change = serializers.DictField(help_text="Empty for a rerun")
+    over = serializers.ChoiceField(choices=(REQUESTS, SEEDS), help_text="Unit of the intervals")
     seeds = serializers.IntegerField()
     by_seed = SeedSerializer(many=True)
     pairs = serializers.IntegerField()
-    answered = serializers.IntegerField(help_text="Of the pairs, in both runs")
+    answered = serializers.IntegerField(help_text="Pairs answered in both runs")
     unpaired = serializers.IntegerField()
     mean = IntervalSerializer()
     median = IntervalSerializer()
-    answered_before = serializers.FloatField(allow_null=True, help_text="Share of the pairs that were answered")
+    answered_before = serializers.FloatField(allow_null=True, help_text="Share of pairs answered")
     answered_after = serializers.FloatField(allow_null=True)
-    answered_share = IntervalSerializer(help_text="The difference of these two")
+    answered_share = IntervalSerializer(help_text="Difference of the two shares")
     faster = serializers.IntegerField()
     slower = serializers.IntegerField()
     before = serializers.FloatField(allow_null=True, help_text="Median response time of these requests in that run")
     after = serializers.FloatField(allow_null=True)
     outcomes = OutcomeSerializer(many=True)
-    curve = serializers.ListField(child=serializers.FloatField(), help_text="The difference at each per cent of pairs")
+    curve = serializers.ListField(
+        child=serializers.FloatField(), help_text="Difference at each percentile of the pairs"
+    )

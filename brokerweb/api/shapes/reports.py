@@ -1,4 +1,4 @@
-"""Shapes of reports and schedules."""
+"""Bodies of reports and schedules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReportBody(Body):
     runs = serializers.ListField(child=serializers.CharField(max_length=20), required=False, max_length=5_000)
     experiments = serializers.ListField(child=serializers.CharField(max_length=20), required=False, max_length=500)
     while_measuring = serializers.BooleanField(
-        required=False, default=False, help_text="Compute even beside a measurement, which disturbs it"
+        required=False, default=False, help_text="Compute even while a run is measured, which disturbs the measurement"
     )
 
 
@@ -31,7 +31,7 @@ class ReportSummarySerializer(serializers.ModelSerializer):
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_runs(self, report: Report) -> list[str]:
-        context: Any = self.context  # read once for a whole list: a report may be of thousands
+        context: Any = self.context  # read once per list: a report may cover thousands of runs
         if "runs_of_reports" not in context:
             shown: Any = self.parent.instance if self.parent else [report]
             context["runs_of_reports"] = own_runs(shown)
@@ -56,7 +56,7 @@ class ReportSummarySerializer(serializers.ModelSerializer):
 
 class ReportSerializer(ReportSummarySerializer):
     charts = serializers.SerializerMethodField()
-    configurations = serializers.SerializerMethodField(help_text="A row each: what the report's tables show")
+    configurations = serializers.SerializerMethodField(help_text="Rows of the report's tables")
 
     class Meta(ReportSummarySerializer.Meta):
         fields = [*ReportSummarySerializer.Meta.fields, "charts", "configurations"]
@@ -75,7 +75,7 @@ class ScheduleBody(Body):
     kind = serializers.ChoiceField(
         choices=ScheduleKind.choices,
         default=ScheduleKind.COMPARISON,
-        help_text="comparison orders a report of the experiments, launch launches them",
+        help_text="comparison creates a report of the experiments, launch launches them",
     )
     experiments = serializers.ListField(child=serializers.CharField(max_length=20), max_length=500)
     crontab = serializers.CharField(required=False, default="", allow_blank=True, help_text="Five fields, in UTC")
@@ -95,7 +95,7 @@ class ScheduleSerializer(serializers.ModelSerializer):
     experiments: Any = serializers.SlugRelatedField(many=True, read_only=True, slug_field="id")
     crontab = serializers.CharField()
     every_s = serializers.IntegerField(allow_null=True)
-    hours = serializers.CharField(help_text="In words")
+    hours = serializers.CharField(help_text="Times in words")
     enabled = serializers.BooleanField(source="periodic_task.enabled")
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The next three times")
     owner: Any = serializers.CharField(source="owner.username", default="")
@@ -111,15 +111,15 @@ class ScheduleSerializer(serializers.ModelSerializer):
 
 
 class FiringSerializer(serializers.Serializer):
-    """One time that a schedule came, and what came of it."""
+    """One execution of a schedule and its result."""
 
     at = serializers.DateTimeField()
-    by = serializers.CharField(source="by.username", default="", help_text="Empty: the clock")
+    by = serializers.CharField(source="by.username", default="", help_text="Empty: executed by the schedule itself")
     outcome = serializers.ChoiceField(choices=FiringOutcome.choices)
-    sentence = serializers.CharField(help_text="Why it did nothing, if it did nothing")
+    sentence = serializers.CharField(help_text="Reason if nothing was done")
     report = serializers.CharField(source="report_id", allow_null=True)
     runs: Any = serializers.DictField(
         source="counts",
         child=serializers.IntegerField(),
-        help_text="By state, how many runs it launched",
+        help_text="Number of launched runs by state",
     )

@@ -1,4 +1,4 @@
-"""Shapes of tokens."""
+"""Bodies of tokens."""
 
 from __future__ import annotations
 

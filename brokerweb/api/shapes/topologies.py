@@ -1,4 +1,4 @@
-"""Shapes of topologies."""
+"""Bodies of topologies."""
 
 from __future__ import annotations
 
@@ -55,45 +55,45 @@ class TopologySerializer(TopologySummarySerializer):
 class TopologyBody(Body):
     name = serializers.CharField(max_length=100)
     kind = serializers.CharField(max_length=40, help_text="One of the kinds of GET /api/topologies/kinds/")
-    brokers = serializers.IntegerField(required=False, help_text="Number of brokers; kind central is one")
-    params = ObjectField(required=False, help_text="Parameters of the generator, and what happens on every link")
+    brokers = serializers.IntegerField(required=False, help_text="Number of brokers; kind central has one")
+    params = ObjectField(required=False, help_text="Parameters of the generator, and conditions of every link")
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
-    links = GivenLinksField(required=False, help_text="Of kind custom: [[a, b], …]")
+    links = GivenLinksField(required=False, help_text="For kind custom: [[a, b], …]")
 
 
 class TopologyImportBody(Body):
     name = serializers.CharField(max_length=100)
     format = serializers.ChoiceField(choices=list(READERS))
-    text = serializers.CharField(trim_whitespace=False, help_text="The document")
+    text = serializers.CharField(trim_whitespace=False, help_text="The document to import")
 
 
 class DrawnNodeSerializer(serializers.Serializer):
-    name = serializers.CharField(required=False, allow_blank=True, help_text="Empty: called by its number")
+    name = serializers.CharField(required=False, allow_blank=True, help_text="Empty: named by its index")
     x = serializers.FloatField(min_value=0, max_value=1)
-    y = serializers.FloatField(min_value=0, max_value=1, help_text="Downwards, as on a page")
+    y = serializers.FloatField(min_value=0, max_value=1, help_text="From top to bottom")
 
 
 @extend_schema_field(DrawnNodeSerializer(many=True))
 class DrawnNodesField(serializers.JSONField):
-    """Read by ``studio.read_graph``, which names what is wrong."""
+    """Parsed by ``studio.read_graph``, which names the error."""
 
 
 class DrawnBody(Body):
-    """A topology as an editor has it, saved or not."""
+    """A topology as edited, saved or not."""
 
-    nodes = DrawnNodesField(help_text="Brokers in their order; links name them by their place in it, from 0")
-    links = GivenLinksField(help_text="[[a, b], …] or objects with a, b and what happens on the link")
+    nodes = DrawnNodesField(help_text="Brokers in order; links refer to their position, from 0")
+    links = GivenLinksField(help_text="[[a, b], …] or objects with a, b and link conditions")
 
 
 class EditedBody(DrawnBody):
-    version = serializers.IntegerField(required=False, help_text="That was edited; If-Match says the same")
+    version = serializers.IntegerField(required=False, help_text="The version that was edited; alternative to If-Match")
     name = serializers.CharField(required=False, max_length=100)
     note = serializers.CharField(required=False, allow_blank=True, max_length=MAX_NOTE)
 
 
 class ExaminedBody(DrawnBody):
     policy = serializers.ChoiceField(
-        choices=list(walk_policies()), default=next(iter(walk_policies())), help_text="Of the walks of the estimate"
+        choices=list(walk_policies()), default=next(iter(walk_policies())), help_text="Walk policy of the estimate"
     )
 
 
@@ -103,14 +103,14 @@ class AdvisedBody(DrawnBody):
 
 
 class WalkSerializer(serializers.Serializer):
-    """An estimate: that many walks by the brokers' own policy, from random brokers to content on a few others."""
+    """An estimate from walks by the brokers' policy, from random brokers to content on a few others."""
 
     policy = serializers.CharField()
     holders = serializers.IntegerField()
     walks = serializers.IntegerField()
-    found = serializers.FloatField(help_text="Share of the walks that found the content")
-    hops = serializers.FloatField(allow_null=True, help_text="Mean, of those that found it")
-    margin = serializers.FloatField(allow_null=True, help_text="Of the mean, with 95 % confidence")
+    found = serializers.FloatField(help_text="Share of walks that found the content")
+    hops = serializers.FloatField(allow_null=True, help_text="Mean over successful walks")
+    margin = serializers.FloatField(allow_null=True, help_text="Margin of the mean, 95 % confidence")
 
 
 class ExaminedSerializer(serializers.Serializer):
@@ -123,7 +123,7 @@ class ExaminedSerializer(serializers.Serializer):
 class AddedSerializer(serializers.Serializer):
     a = serializers.IntegerField()
     b = serializers.IntegerField()
-    before = serializers.FloatField(allow_null=True, help_text="Mean hops without it; null while there are parts")
+    before = serializers.FloatField(allow_null=True, help_text="Mean hops without it; null if disconnected")
     after = serializers.FloatField(allow_null=True)
 
 
@@ -141,7 +141,7 @@ class VersionSerializer(serializers.ModelSerializer):
 
 
 class TopologyDifferenceSerializer(serializers.Serializer):
-    """Brokers by their index in the version that has them: the old one for what went, else the new one."""
+    """Brokers are given by their index: in the old version if removed, else in the new one."""
 
     old = serializers.SerializerMethodField(help_text="Number of the version compared")
     new = serializers.SerializerMethodField(help_text="Number of the version compared with")
@@ -151,7 +151,7 @@ class TopologyDifferenceSerializer(serializers.Serializer):
     brokers_renamed = serializers.ListField(child=serializers.ListField())
     links_added = LinkSerializer(many=True)
     links_removed = LinkSerializer(many=True)
-    links_changed = serializers.ListField(child=LinkSerializer(many=True), help_text="Pairs: as it was, as it is")
+    links_changed = serializers.ListField(child=LinkSerializer(many=True), help_text="Pairs: before, after")
 
     def get_old(self, found: object) -> int:
         return self.context["old"]

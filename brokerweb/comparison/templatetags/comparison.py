@@ -31,7 +31,7 @@ def difference(value: float | None, measure: Measure) -> str:
 
 @register.filter
 def percent_signed(part: float | None) -> str:
-    """ "+12.3 %": how much more than the baseline."""
+    """ "+12.3 %": change relative to the baseline."""
     if part is None:
         return ""
     return signed(share, part)
@@ -39,7 +39,7 @@ def percent_signed(part: float | None) -> str:
 
 @register.simple_tag(takes_context=True)
 def column(context: dict[str, Any], name: str, label: str, unit: str = "", is_number: bool = True) -> SafeString:
-    """The head of a column that sorts the table by it, and a second time from the other end."""
+    """A column header that sorts the table; a second click reverses the order."""
     now = context["asked"].sort
     said = {name: "ascending", f"-{name}": "descending"}.get(now, "none")
     return format_html(
@@ -54,5 +54,5 @@ def column(context: dict[str, Any], name: str, label: str, unit: str = "", is_nu
 
 @register.filter
 def verdict_state(word: str) -> str:
-    """Which badge a verdict has."""
+    """The badge of a verdict."""
     return {"better": "done", "worse": "failed", "no difference shown": "stopped"}.get(word, "unknown")

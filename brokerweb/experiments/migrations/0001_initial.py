@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ("demo", models.BooleanField(default=False)),
                 (
                     "report_when_done",
-                    models.BooleanField(default=False, help_text="Make a comparison report once its runs have ended"),
+                    models.BooleanField(default=False, help_text="Create a comparison report when its runs have ended"),
                 ),
                 (
                     "owner",
@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
                         default=brokerweb.kit.ids.new_id, editable=False, max_length=20, primary_key=True, serialize=False
                     ),
                 ),
-                ("position", models.PositiveIntegerField(default=0, help_text="Place in the launch's random order")),
+                ("position", models.PositiveIntegerField(default=0, help_text="Position in the launch's random order")),
                 (
                     "configuration",
                     models.JSONField(help_text="Topology with its links, system, engine, settings and workload"),
@@ -93,13 +93,13 @@ class Migration(migrations.Migration):
                 (
                     "stopped",
                     models.CharField(
-                        blank=True, help_text="State to end in once collected, if not done", max_length=10
+                        blank=True, help_text="Final state after collecting, if not done", max_length=10
                     ),
                 ),
                 ("verdict", models.CharField(blank=True, help_text="valid or suspect", max_length=10)),
                 ("verdict_reasons", models.JSONField(blank=True, default=list)),
                 ("summary", models.JSONField(blank=True, default=dict)),
-                ("observed", models.JSONField(blank=True, default=dict, help_text="The supervisor's last word on it")),
+                ("observed", models.JSONField(blank=True, default=dict, help_text="The supervisor's last report")),
                 ("host", models.CharField(blank=True, max_length=100)),
                 ("lease_owner", models.CharField(blank=True, max_length=120)),
                 ("lease_epoch", models.PositiveIntegerField(default=0)),
@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
                 ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("launched_at", models.DateTimeField(blank=True, null=True)),
                 ("measuring_at", models.DateTimeField(blank=True, null=True)),
-                ("ends_at", models.DateTimeField(blank=True, help_text="When measuring is expected to end", null=True)),
+                ("ends_at", models.DateTimeField(blank=True, help_text="Expected end of measuring", null=True)),
                 ("ended_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "experiment",

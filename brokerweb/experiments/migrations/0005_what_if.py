@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
             name="compared_with",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The run of which this is a repetition with one thing changed",
+                help_text="The original of a what-if run",
                 null=True,
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="variations",
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             model_name="run",
             name="change",
             field=models.JSONField(
-                blank=True, default=dict, help_text="What was changed: see overlay.experiment.whatif"
+                blank=True, default=dict, help_text="The change of a what-if run: see overlay.experiment.whatif"
             ),
         ),
     ]

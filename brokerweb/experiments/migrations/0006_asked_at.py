@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             name="asked_at",
             field=models.DateTimeField(
                 blank=True,
-                help_text="When a worker was last asked to take it up: to collect it, or to simulate it",
+                help_text="When its task (launch, collect or simulate) was last queued",
                 null=True,
             ),
         ),

@@ -28,30 +28,30 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="run",
             name="files_removed",
-            field=models.DateTimeField(blank=True, help_text="When retention removed all but its summary", null=True),
+            field=models.DateTimeField(blank=True, help_text="When retention deleted its files", null=True),
         ),
         migrations.AddField(
             model_name="run",
             name="kept",
-            field=models.BooleanField(default=False, help_text="Retention passes it by"),
+            field=models.BooleanField(default=False, help_text="Exempt from retention"),
         ),
         migrations.AddField(
             model_name="run",
             name="note",
-            field=models.TextField(blank=True, help_text="What somebody wrote beside it", max_length=4000),
+            field=models.TextField(blank=True, help_text="A note by users", max_length=4000),
         ),
         migrations.AddField(
             model_name="run",
             name="passed",
             field=models.BooleanField(
-                blank=True, help_text="Whether all thresholds held; none, none judged", null=True
+                blank=True, help_text="Whether all thresholds passed; none: not evaluated", null=True
             ),
         ),
         migrations.AddField(
             model_name="run",
             name="thresholds",
             field=models.JSONField(
-                blank=True, default=list, help_text="What its experiment demanded, judged: [{text, value, held}]"
+                blank=True, default=list, help_text="The experiment's thresholds, evaluated: [{text, value, held}]"
             ),
         ),
         migrations.CreateModel(
@@ -76,11 +76,11 @@ class Migration(migrations.Migration):
             name="SavedView",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("page", models.CharField(help_text="Which page: runs, compare", max_length=20)),
+                ("page", models.CharField(help_text="Page: runs or compare", max_length=20)),
                 ("name", models.CharField(max_length=80)),
                 (
                     "query",
-                    models.CharField(blank=True, help_text="What stands behind the ? of its address", max_length=2000),
+                    models.CharField(blank=True, help_text="Query string of its URL", max_length=2000),
                 ),
                 ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 (

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
             model_name="run",
             name="figures",
             field=models.JSONField(
-                blank=True, default=dict, help_text="Values of its measures by key, as its summary has them"
+                blank=True, default=dict, help_text="Values of its measures by key, from its summary"
             ),
         ),
         migrations.RunPython(fill, migrations.RunPython.noop),

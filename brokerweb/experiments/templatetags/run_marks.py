@@ -1,4 +1,4 @@
-"""The runs of a configuration as marks: hundreds on a page, so they are put together here and not by a template."""
+"""Renders the runs of a configuration as marks; in Python, because a page may have hundreds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUSPECT = "suspect"
 
 @register.simple_tag
 def run_marks(one: Configuration, runs: str) -> SafeString:
-    """A link to each run, which looks like its state and says it; ``runs`` is the address of the list."""
+    """A link to each run that shows its state; ``runs`` is the URL of the list."""
     begin = format_html('<a class="run-mark" href="{}', runs)
     marks = [f"{begin}{cell.run}/{_rest(cell.replicate, cell.state, cell.verdict, cell.passed)}" for cell in one.shown]
     more = format_html(' <span class="soft small">and {} more</span>', one.more) if one.more else ""
@@ -25,10 +25,10 @@ def run_marks(one: Configuration, runs: str) -> SafeString:
 
 @lru_cache(maxsize=4_096)
 def _rest(replicate: int, state: str, verdict: str, passed: bool | None) -> SafeString:
-    """What follows a run's id, which is letters and digits, in its mark: of hundreds of runs most say the same."""
+    """The part of a mark after the run's id. Cached: most of hundreds of runs have the same."""
     judged = {True: "thresholds held", False: "threshold broken", None: ""}[passed]
     words = ", ".join(filter(None, (f"Replicate {replicate}: {state}", verdict, judged)))
-    # What has to be looked at comes before what it is.
+    # Problems take precedence over the state.
     look = "failed" if passed is False else SUSPECT if verdict == SUSPECT else state
     return format_html(
         '" title="{}"><span class="state state-{}"><span class="visually-hidden">{}</span></span></a>',

@@ -1,4 +1,4 @@
-"""The queue for templates that are shown anywhere: whether it is paused, and how many wait."""
+"""The queue's state for templates: the pause and the number of queued runs."""
 
 from typing import Any
 
@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.simple_tag
 def queue_now() -> dict[str, Any]:
-    """``{"pause": the pause or None, "queued": how many runs wait}``."""
+    """``{"pause": the pause or None, "queued": number of queued runs}``."""
     return {"pause": pause.current(), "queued": Run.objects.filter(state=RunState.QUEUED).count()}

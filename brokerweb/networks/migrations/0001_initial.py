@@ -24,12 +24,12 @@ class Migration(migrations.Migration):
                 (
                     "supervisor",
                     models.JSONField(
-                        blank=True, default=dict, help_text="pid, version and start of its supervisor; empty: none"
+                        blank=True, default=dict, help_text="PID, version and start time of its supervisor; empty: none"
                     ),
                 ),
                 (
                     "problem",
-                    models.TextField(blank=True, help_text="What keeps this host from running brokers, if anything"),
+                    models.TextField(blank=True, help_text="Problem that prevents this host from running brokers, if any"),
                 ),
                 ("cores", models.PositiveIntegerField(default=0)),
                 ("memory_bytes", models.PositiveBigIntegerField(default=0)),
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=100, unique=True)),
                 (
                     "deployed",
-                    models.JSONField(default=dict, editable=False, help_text="Brokers and links as they were deployed"),
+                    models.JSONField(default=dict, editable=False, help_text="Brokers and links as deployed"),
                 ),
                 ("settings", models.JSONField(blank=True, default=dict, help_text="Settings of every broker")),
                 ("seed", models.PositiveBigIntegerField(default=0)),
@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
                 (
                     "epoch",
                     models.PositiveIntegerField(
-                        default=1, editable=False, help_text="Grows with every start; fences off older ones"
+                        default=1, editable=False, help_text="Increases with every start; fences off older ones"
                     ),
                 ),
                 ("brokers", models.JSONField(default=list, editable=False, help_text="Each broker as last observed")),
@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 (
                     "changed",
                     models.DateTimeField(
-                        default=django.utils.timezone.now, editable=False, help_text="When its state last changed"
+                        default=django.utils.timezone.now, editable=False, help_text="Time of the last state change"
                     ),
                 ),
                 (

@@ -16,9 +16,9 @@ class Migration(migrations.Migration):
             name='RestartOrder',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('broker', models.PositiveIntegerField(help_text='Its index')),
-                ('restarts', models.PositiveIntegerField(help_text='How often it had been restarted when it was ordered')),
-                ('by', models.CharField(blank=True, help_text='Who ordered it', max_length=150)),
+                ('broker', models.PositiveIntegerField(help_text='Index of the broker')),
+                ('restarts', models.PositiveIntegerField(help_text='Number of restarts when it was requested')),
+                ('by', models.CharField(blank=True, help_text='User who requested it', max_length=150)),
                 ('created', models.DateTimeField(default=django.utils.timezone.now)),
                 ('network', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='restart_orders', to='networks.network')),
             ],

@@ -2,11 +2,11 @@
 
 Counterparts: ``overlay.systems.context_broker``, ``telemetry.systems.context_broker``.
 
-- ``queries``   single queries that brokers traced, of a run or a network: hop by hop, and as a sequence diagram
+- ``queries``   traced queries of runs and networks: hops and sequence diagrams
 - ``replay``    the messages of a recorded run
-- ``copies``    which entities lay at how many brokers when a run ended
-- ``panel``     one broker: what it holds, whom it knows, its last messages
-- ``context``   the front through which applications provide and ask
-- ``wirelab``   datagrams taken apart, put together, sent and recorded
-- ``web``       tells the common pages of all these
+- ``copies``    data copies by entity at the end of a run
+- ``panel``     one broker: data, neighbours, latest messages
+- ``context``   the REST interface of applications to context
+- ``wirelab``   datagrams: decoding, composing, sending, recordings
+- ``web``       registers these parts with the common pages
 """

@@ -1,4 +1,4 @@
-"""Addresses of seed 000 below ``/api/``."""
+"""URLs of seed 000 below ``/api/``."""
 
 from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter

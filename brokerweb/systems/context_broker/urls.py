@@ -1,4 +1,4 @@
-"""Addresses of the pages of seed 000. They lie below those of runs, experiments and networks."""
+"""URLs of the pages of seed 000, below those of runs, experiments and networks."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""What seed 000 adds to common pages. Counterpart: ``brokerweb.systems.contract.Web``."""
+"""Parts that seed 000 adds to common pages. Counterpart: ``brokerweb.systems.contract.Web``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from telemetry.systems.context_broker import holdings
 
 HERE = "brokerweb.systems.context_broker"
 COPIES_SHOWN, COPIES_DRAWN = 12, 1_000
-"""Entities in the table and in the chart, those asked for most; REST has all."""
+"""Entities in table and chart, most queried first; REST has all."""
 
 
 class ContextBrokerWeb(Web):
@@ -27,17 +27,17 @@ class ContextBrokerWeb(Web):
     rest_urls = f"{HERE}.rest_urls"
     enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}
     entries = (
-        Entry("Wire lab: decode", "Read a datagram", "wire", "protocol message bytes", "wire", "Wire lab", "w"),
-        Entry("Wire lab: compose", "Write and send a datagram", "wire-compose", "protocol message send"),
+        Entry("Wire lab: decode", "Decode a datagram", "wire", "protocol message bytes", "wire", "Wire lab", "w"),
+        Entry("Wire lab: compose", "Compose and send a datagram", "wire-compose", "protocol message send"),
         Entry("Wire lab: recorded messages", "Datagrams of recorded runs", "wire-messages", "capture pcap"),
-        Entry("Wire lab: Wireshark", "The dissector and how to install it", "wire-wireshark", "lua capture"),
+        Entry("Wire lab: Wireshark", "Dissector and installation", "wire-wireshark", "lua capture"),
     )
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (Part("queries", "Queries", "context_broker/queries_part.html"), _copies(run))
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
-        return (Part("ask", "Ask and provide", "context_broker/ask.html"),)
+        return (Part("ask", "Query and store context", "context_broker/ask.html"),)
 
     def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
         return of_runs.own_words(run, index, shown)
@@ -53,7 +53,7 @@ class ContextBrokerWeb(Web):
 
 
 def _copies(run: Run) -> Part:
-    """Empty of a run whose brokers did not say what they held."""
+    """Empty for a run whose brokers did not report their data."""
     held = run.summary.get("holdings") or {}
     found = holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_DRAWN) if held.get("brokers") else []
     if not found:

@@ -52,13 +52,13 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="topology",
             name="sketch",
-            field=models.TextField(blank=True, editable=False, help_text="Its picture in lists: see pictures.sketch"),
+            field=models.TextField(blank=True, editable=False, help_text="Sketch for lists: see pictures.sketch"),
         ),
         migrations.AddField(
             model_name="topology",
             name="version",
             field=models.PositiveIntegerField(
-                default=0, editable=False, help_text="Number of the version the rows hold"
+                default=0, editable=False, help_text="Version number of the rows"
             ),
         ),
         migrations.AlterField(
@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "number",
-                    models.PositiveIntegerField(help_text="From 1, without gaps until old ones are thinned"),
+                    models.PositiveIntegerField(help_text="From 1; gaps where old versions were thinned out"),
                 ),
                 ("document", models.JSONField(help_text="See versions.document_of")),
                 ("size", models.PositiveIntegerField(default=0, help_text="Bytes of the document")),

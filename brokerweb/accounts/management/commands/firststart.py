@@ -1,4 +1,4 @@
-"""``manage.py firststart``: what a fresh house needs and shows; harmless when done again."""
+"""``manage.py firststart``: creates the operator and the demo data of a new installation. Idempotent."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from brokerweb.demo import first_start
 
 
 class Command(BaseCommand):
-    help = "Makes the operator, the demo topologies and the demo experiment where they are missing. Prints nothing."
+    help = "Creates the operator, the demo topologies and the demo experiment if they are missing. Prints nothing."
 
     def handle(self, *args: Any, **options: Any) -> None:
         first_start()

@@ -1,6 +1,6 @@
 """``manage.py compare 'FILTER' --baseline 'FILTER' --metric p95``: the comparison for scripts and CI.
 
-Ends with 0, with 1 where a group is shown to be worse than the baseline, with 2 where it cannot be asked so.
+Exit codes: 0 no group is worse than the baseline, 1 at least one is worse, 2 invalid arguments.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ _COLUMNS = "{:>4}  {:>5}  {:>30}  {:>34}  {:<19} {}"
 
 
 class Command(BaseCommand):
-    help = "Compares finished runs, grouped by everything but the seed; ends with 1 where one is worse."
+    help = "Compares finished runs by configuration; exits with 1 if a group is worse than the baseline."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("filter", help="which runs, in the filter language")
-        parser.add_argument("--baseline", default="", help="a configuration, or a filter of the runs to hold against")
-        parser.add_argument("--metric", default=DEFAULT_METRIC, help="the figure that is held against the baseline")
-        parser.add_argument("--by", default="", help="one or two parameters to group by, with a comma")
-        parser.add_argument("--aggregate", default="", help="mean, median, min or max of the replicates")
-        parser.add_argument("--sort", default="", help="a column; -column from the other end")
-        parser.add_argument("--json", action="store_true", help="everything, as REST gives it")
+        parser.add_argument("filter", help="filter expression that selects runs")
+        parser.add_argument(
+            "--baseline", default="", help="configuration hash, or filter expression of the baseline's runs"
+        )
+        parser.add_argument("--metric", default=DEFAULT_METRIC, help="figure to compare with the baseline")
+        parser.add_argument("--by", default="", help="one or two parameters to group by, comma-separated")
+        parser.add_argument("--aggregate", default="", help="aggregate over the replicates: mean, median, min or max")
+        parser.add_argument("--sort", default="", help="column to sort by; -column reverses the order")
+        parser.add_argument("--json", action="store_true", help="print the complete result as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         query = {name: options[name] for name in ("baseline", "metric", "by", "aggregate", "sort")}
@@ -54,7 +56,7 @@ class Command(BaseCommand):
 
     def _tell(self, found: Comparison, groups: list[Group]) -> None:
         measure = found.asked.measure
-        self.stdout.write(f"{measure.title}, {found.asked.aggregate} of the replicates with its 95 % interval")
+        self.stdout.write(f"{measure.title}, {found.asked.aggregate} of the replicates with 95 % interval")
         self.stdout.write(_COLUMNS.format("", "n", measure.name, "difference", "verdict", "configuration"))
         for group in groups:
             one, held = group.estimates[measure.name], group.difference
@@ -64,7 +66,7 @@ class Command(BaseCommand):
             row = (group.number, one.n, figure.strip(), difference.strip(), word, group.label)
             self.stdout.write(_COLUMNS.format(*row).rstrip())
         if found.baseline:
-            told = ", ".join(f"{count} {word}" for word, count in found.verdicts.items() if count)
+            verdicts = ", ".join(f"{count} {word}" for word, count in found.verdicts.items() if count)
             self.stdout.write(
-                f"Against {found.baseline.label} ({found.baseline.runs} runs): {told or 'nothing to hold'}."
+                f"Against {found.baseline.label} ({found.baseline.runs} runs): {verdicts or 'no other group'}."
             )

@@ -1,9 +1,10 @@
-"""``manage.py runexperiment NAME``: an experiment without Celery, for debugging.
+"""``manage.py runexperiment NAME``: runs an experiment without Celery, for debugging.
 
-Under ``make up`` the worker does the work and this only launches and watches. Without it this process does what a
-worker does, one round after the other in the foreground, and ends the supervisor that it started.
+Under ``make up`` the worker executes the runs and this command only launches and watches. Otherwise this process does
+the worker's job in the foreground, and ends the supervisor that it started.
 
-Exit code 0 all runs are done and kept their thresholds, 1 some are not done, 4 all are done and some broke one.
+Exit codes: 0 all runs are done and passed their thresholds, 1 some are not done, 4 all are done and some broke a
+threshold.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from telemetry.thresholds import broken
 
 
 class Command(BaseCommand):
-    help = "Launches the newest experiment of a name and runs it to its end, without Celery."
+    help = "Launches the latest experiment with this name and runs it to completion, without Celery."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("name")
@@ -40,9 +41,9 @@ class Command(BaseCommand):
         try:
             experiment = Experiment.objects.filter(name=options["name"]).order_by("-created").first()
         except OperationalError as error:
-            raise CommandError(f"the database has no experiments ({error}); manage.py migrate prepares it") from None
+            raise CommandError(f"the database has no tables ({error}); run manage.py migrate") from None
         if experiment is None:
-            raise CommandError(f"there is no experiment called {options['name']!r}")
+            raise CommandError(f"no experiment is named {options['name']!r}")
         try:
             launched = services.launch(experiment)
         except InvalidSetting as error:
@@ -57,10 +58,10 @@ class Command(BaseCommand):
             sys.exit(code)
 
     def _work(self, ids: list[str]) -> None:
-        """As a worker would, here."""
+        """Does the worker's job."""
         app.conf.task_always_eager = True
-        app.loader.import_default_modules()  # tasks are asked for by name
-        held, own_end = os.pipe()  # the supervisor ends with this process, however that ends
+        app.loader.import_default_modules()  # registers tasks, which are called by name
+        held, own_end = os.pipe()  # the supervisor exits with this process in any case
         os.environ[LIFELINE_FD] = str(held)
         reconciler = Reconciler()
         try:

@@ -1,6 +1,6 @@
-"""``manage.py runs 'topology = ring and p95 < 2ms'``: the list of runs on a terminal, for people and for scripts.
+"""``manage.py runs 'topology = ring and p95 < 2ms'``: lists runs in a terminal, for people and scripts.
 
-Exit code 0 where a run fits, 1 where none does, 2 where the filter or a column is wrong.
+Exit codes: 0 at least one run matches, 1 none matches, 2 the filter or a column is invalid.
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ DEFAULT = ("state", "topology", "clients", "mean", "p95", "passed", "tags", "end
 
 
 class Command(BaseCommand):
-    help = "Lists the runs that a filter chooses; docs/filters.md tells of the language."
+    help = "Lists the runs that match a filter; see docs/filters.md for the syntax."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("filter", nargs="?", default="", help="such as 'topology = ring and p95 < 2ms'")
-        parser.add_argument("--columns", default=",".join(DEFAULT), help="with commas (default: %(default)s)")
-        parser.add_argument("--sort", default="", help="a column, after - the largest first: --sort=-p95")
-        parser.add_argument("--limit", type=int, default=exports.MOST_ROWS, help="at most so many (default: all)")
+        parser.add_argument(
+            "filter", nargs="?", default="", help="filter expression, such as 'topology = ring and p95 < 2ms'"
+        )
+        parser.add_argument(
+            "--columns", default=",".join(DEFAULT), help="comma-separated columns (default: %(default)s)"
+        )
+        parser.add_argument("--sort", default="", help="column to sort by; - sorts the largest first: --sort=-p95")
+        parser.add_argument(
+            "--limit", type=int, default=exports.MOST_ROWS, help="maximum number of runs (default: all)"
+        )
         form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="objects with full precision")
-        form.add_argument("--csv", action="store_true", help="full precision, units in the names")
+        form.add_argument("--json", action="store_true", help="JSON objects with full precision")
+        form.add_argument("--csv", action="store_true", help="CSV with full precision and units in the names")
 
     def handle(self, *args: Any, **options: Any) -> None:
         query = {"q": options["filter"], "columns": options["columns"], "sort": options["sort"]}
@@ -74,7 +80,7 @@ class Command(BaseCommand):
 
 
 def _text(column: Column, run: Run) -> str:
-    """As the page shows it; what stands together there, with a stroke between."""
+    """As on the page; several values in one cell are separated by a slash."""
     if len(column.exported) == 1:
         return column.text(run).replace("\u202f", " ")
     values = [read(run) for _, read in column.exported]

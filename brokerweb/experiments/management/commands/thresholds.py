@@ -1,6 +1,6 @@
-"""``manage.py thresholds NAME 'p95 < 2ms' 'not_found = 0'``: what each run of an experiment must keep, set and told.
+"""``manage.py thresholds NAME 'p95 < 2ms' 'not_found = 0'``: shows or sets the thresholds of an experiment.
 
-Exit code 0 no run that is done broke one, 1 there is no such experiment, 2 a threshold is wrong, 4 some run broke one.
+Exit codes: 0 no finished run broke a threshold, 1 unknown experiment, 2 invalid threshold, 4 some run broke one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ WRONG = 2
 
 
 class Command(BaseCommand):
-    help = "Tells the thresholds of an experiment and what came of them; with some, or --none, sets them before."
+    help = "Shows the thresholds of an experiment and their results; with thresholds or --none, sets them first."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("experiment", help="its id or its name; of several of a name the newest")
-        parser.add_argument("thresholds", nargs="*", help="such as 'p95 < 2ms': all that each run must keep")
-        parser.add_argument("--none", action="store_true", help="take them all away: its runs are only measured")
+        parser.add_argument("experiment", help="id or name; if several have the name, the latest")
+        parser.add_argument("thresholds", nargs="*", help="complete list of thresholds, such as 'p95 < 2ms'")
+        parser.add_argument("--none", action="store_true", help="remove all thresholds")
 
     def handle(self, *args: Any, **options: Any) -> None:
         named, texts = options["experiment"], options["thresholds"]
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         rows = Experiment.objects.order_by("-created")
         experiment = rows.filter(pk=named).first() or rows.filter(name=named).first()
         if experiment is None:
-            raise CommandError(f"there is no experiment called {named!r:.80}")
+            raise CommandError(f"no experiment is named {named!r:.80}")
         try:
             sets = texts or options["none"]
             came_to = judging.demand(experiment, texts) if sets else self._as_it_is(experiment)
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             self.stderr.write(str(error))
             sys.exit(WRONG)
         self.stdout.write(", ".join(judging.demands(experiment)) or "no thresholds")
-        self.stdout.write(f"{came_to.kept} runs kept them, {came_to.broken} did not")
+        self.stdout.write(f"{came_to.kept} runs passed, {came_to.broken} failed")
         if came_to.broken:
             sys.exit(BROKEN)
 

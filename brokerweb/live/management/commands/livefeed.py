@@ -1,4 +1,4 @@
-"""``manage.py livefeed``: sends the snapshots of this host's live runs, and probes its networks."""
+"""``manage.py livefeed``: sends snapshots of this host's live runs, and probes its networks."""
 
 import asyncio
 from contextlib import suppress
@@ -11,9 +11,7 @@ from brokerweb.networks.probing import Probing
 
 
 class Command(BaseCommand):
-    help = (
-        "Makes a snapshot of each live run of this host once a second and sends it to whoever watches; probes networks."
-    )
+    help = "Sends a snapshot of each live run of this host every second, and probes its networks."
 
     def handle(self, *args: Any, **options: Any) -> None:
         Probing().start()

@@ -1,1 +1,1 @@
-"""The front of a network: applications provide and ask context without knowing that there are brokers."""
+"""The REST interface to a network's context: applications store and query data without knowing brokers."""

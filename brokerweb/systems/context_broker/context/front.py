@@ -1,4 +1,4 @@
-"""The REST front of a network: an application provides and asks context through any of its brokers.
+"""The REST interface to a network's context: applications store and query data through any of its brokers.
 
 Counterpart: ``overlay.programs.context_broker.client.ContextClient`` speaks the protocol. Each entity has its own order
 of brokers (highest random weight). Load spreads, a newer value replaces the older one at the same broker, and a broker
@@ -39,54 +39,54 @@ from overlay.systems.context_broker.clients.payload import format_pairs
 from overlay.systems.context_broker.wire.kinds import MAX_NAME, MAX_PAYLOAD
 
 TRIED = 5
-"""Brokers asked at most for one answer."""
+"""Maximum number of brokers queried for one answer."""
 LATEST_S = 1.0
-"""For the broker that took a later value; past it the older one is answered."""
+"""Timeout for the broker with a later value; after it, the older value is returned."""
 LEAST_S = 0.01
-"""What is left at least for a question to a broker that has just shown that it is there."""
+"""Minimum time for a query to a broker that just answered a ping."""
 
 
 class NotRunning(NotPossible):
-    """No broker of the network answers questions now."""
+    """No broker of the network can answer now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a question."""
+    """The result of a query."""
 
     entry: dict[str, Any] | None
-    """``None`` if no broker that was asked found one."""
+    """``None`` if no queried broker found one."""
     trace: str = ""
-    """The id of its walk, where it was asked so that brokers trace it."""
+    """The id of its walk, if it was traced."""
 
 
 def brokers_of(network: Network, key: tuple[str, str, str], chosen: int | None = None) -> dict[Address, int]:
-    """The brokers that are up, or the ``chosen`` one of them, and their indexes, in the order in which they are tried.
+    """Running brokers, or the ``chosen`` one, with their indexes, in the order of attempts.
 
-    Raises ``NotRunning``; ``InvalidSetting`` for one that the network does not have.
+    Raises ``NotRunning``; ``InvalidSetting`` for an unknown broker.
     """
     if chosen is not None:
         numbers.known(network, chosen)
     if network.state not in UP:
-        raise NotRunning(f"This network is {network.state}, so nobody can be asked. {network.reason}".strip())
+        raise NotRunning(f"This network is {network.state} and cannot be queried. {network.reason}".strip())
     rows = [row for row in network.brokers if chosen in (None, row["index"])]
     up = {parse_address(row["address"]): row["index"] for row in rows if row["state"] == "up"}
     if not up and chosen is not None:
-        raise NotRunning(f"Broker {chosen} is {rows[0]['state'] if rows else 'not there yet'}, so it cannot be asked.")
+        raise NotRunning(f"Broker {chosen} is {rows[0]['state'] if rows else 'not started'} and cannot be queried.")
     if not up:
-        raise NotRunning("None of this network's brokers is up.")
+        raise NotRunning("No broker of this network is running.")
     return dict(sorted(up.items(), key=lambda one: blake2b(repr((key, one[0])).encode()).digest()))
 
 
 def payload_text(payload: Any) -> str:
-    """``K=V;K=V`` from an object, or a text as it is. Raises ``InvalidSetting``."""
+    """``K=V;K=V`` from an object, or a string unchanged. Raises ``InvalidSetting``."""
     if isinstance(payload, str) and payload:
         return payload
     if not isinstance(payload, dict) or not payload:
-        raise InvalidSetting("payload", "must be an object of names and texts with something in it, or a text")
+        raise InvalidSetting("payload", "must be a non-empty object of strings, or a string")
     for name, value in payload.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise InvalidSetting(f"payload.{name[:60]}", "must be a text")
+            raise InvalidSetting(f"payload.{name[:60]}", "must be a string")
     return format_pairs(payload)
 
 
@@ -101,14 +101,14 @@ def provide(
     valid_ms: int,
     broker: int | None = None,
 ) -> dict[str, Any]:
-    """Stores context, at the ``broker`` of this index or at any; which one took it.
+    """Store context at the broker with index ``broker``, or at any; returns the accepting broker.
 
     Raises ``InvalidSetting``, ``NotRunning``, ``NotAnswered``.
     """
     key = _key(type, entity, scope)
     text = payload_text(payload).encode()
     if len(text) > MAX_PAYLOAD:
-        raise InvalidSetting("payload", f"has {len(text)} bytes; a broker takes at most {MAX_PAYLOAD}")
+        raise InvalidSetting("payload", f"has {len(text)} bytes; the limit is {MAX_PAYLOAD}")
     brokers = brokers_of(network, key, broker)
     client = ContextClient(list(brokers)[:TRIED], settings.CONTEXT_DEADLINE_SECONDS)
     begin = datetime.now(UTC)
@@ -126,10 +126,10 @@ def provide(
 def ask(
     network: Network, type: str, entity: str, scope: str, *, broker: int | None = None, is_traced: bool = False
 ) -> Asked:
-    """Asks the ``broker`` of this index, or any. Raises as ``provide`` does.
+    """Query the broker with index ``broker``, or any. Raises like ``provide``.
 
-    A walk may end in a dead end and miss what another would find, so "not found" is asked of several brokers. One that
-    ``is_traced`` is asked so that all brokers trace it, where the network traces anything.
+    A walk may miss data that another would find, so after "not found" several brokers are queried. With ``is_traced``,
+    the query is sent so that all brokers trace it, if the network traces at all.
     """
     key = _key(type, entity, scope)
     one_in = traced_one_in(network) if is_traced else 0
@@ -148,35 +148,35 @@ def ask(
         return Asked(None if elsewhere is None else _entry(elsewhere, brokers), _trace(not_found[0].query, key, one_in))
     if broker is not None and not wrong:
         raise NotAnswered(f"Broker {broker} does not answer.")
-    raise NotAnswered("; ".join(map(str, wrong)) or "none of the brokers that were asked says anything")
+    raise NotAnswered("; ".join(map(str, wrong)) or "none of the queried brokers answers")
 
 
 def _newest(
     network: Network, key: tuple[str, str, str], found: Answer | None, brokers: Mapping[Address, int]
 ) -> Answer | None:
-    """``found``, or what that one of ``brokers`` has that took a later value through REST."""
+    """``found``, or the value of the broker that accepted a later one through REST."""
     known = latest.of(network.pk, key)
     if known is None or known.broker not in brokers or (found and found.timestamp >= known.stamp_ms):
         return found
     try:
         other = ContextClient([known.broker], LATEST_S).ask(key)
-    except (NotFound, Refused, NoAnswer):  # it is gone, and with it the later value
+    except (NotFound, Refused, NoAnswer):  # it is down, and the later value is lost
         return found
     return other if found is None or other.timestamp > found.timestamp else found
 
 
 def _trace(query: QueryName | None, key: tuple[str, str, str], one_in: int) -> str:
-    """Where ``query`` is one of those that brokers trace: of few, no moment near enough may be one."""
+    """The trace id if ``query`` is traced; with rare tracing, no timestamp near enough may qualify."""
     if query is None or not is_sampled(query.timestamp, query.consumer[1], one_in):
         return ""
     return trace_of(query, key)
 
 
 def _there(brokers: Sequence[Address], one_in: int) -> Iterator[ContextClient]:
-    """A client of each broker that answers a ping, in their order, with all the time that is left by then.
+    """Clients of brokers that answer a ping, in order, each with the remaining time.
 
-    So one that is silent costs only a part of the time, and a walk that is under way, which may have to ask every
-    broker over slow links, is not given up for the next one's sake.
+    A silent broker costs only a part of the time. A walk in progress, which may query every broker over slow links, is
+    not cut short for the next attempt.
     """
     end = time.monotonic() + settings.CONTEXT_DEADLINE_SECONDS
     while brokers and (left_s := end - time.monotonic()) > 0:

@@ -1,9 +1,10 @@
-"""Which broker took the latest value of an entity through REST, so that an older one elsewhere is not answered.
+"""Remembers which broker accepted the latest value of an entity through REST, so that older values elsewhere are not
+returned.
 
-A provider's updates go to the next broker where the usual one does not answer. If that one comes back with its table,
-after a pause or a cut, it has an older value, which it would serve until its ValidEnd: no message of the protocol tells
-it that its provider went elsewhere. Kept in the cache until the value's ValidEnd; without the cache nothing is known,
-and answers are those of the brokers. Providers that speak UDP to brokers themselves are not seen here.
+If a provider's usual broker does not answer, updates go to the next one. When the usual broker returns with its table,
+it would serve its older value until that expires, because the protocol has no message about it. The cache keeps the
+entry until the value expires; without a cache, answers are those of the brokers. Updates sent to brokers by UDP are not
+tracked.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from brokerweb.kit.cache_breaker import CacheBreaker
 
 Key = tuple[str, str, str]
 
-_breaker = CacheBreaker("which broker took the latest value of an entity is not known")
+_breaker = CacheBreaker("the broker with the latest value of an entity is unknown")
 
 
 class Latest(NamedTuple):
-    """The latest value that was provided."""
+    """The latest stored value."""
 
     stamp_ms: int
-    """Unix milliseconds, no later than the header timestamp of the update."""
+    """Unix milliseconds, not later than the header timestamp of the update."""
     broker: tuple[str, int]
 
 
 def note(network: Hashable, key: Key, latest: Latest, valid_ms: int) -> None:
-    """``latest.broker`` has acknowledged it."""
+    """Record that ``latest.broker`` acknowledged it."""
     _breaker.call(lambda: cache.set(_name(network, key), tuple(latest), timeout=valid_ms / 1000))
 
 

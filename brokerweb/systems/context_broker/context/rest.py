@@ -1,4 +1,4 @@
-"""REST's front of a network: applications ask and provide context."""
+"""REST endpoints of a network's context."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ KEY = [
     OpenApiParameter(name, str, OpenApiParameter.PATH, description="Percent-encoded, a slash as %2F")
     for name in ("type", "entity", "scope")
 ]
-WHOM = [OpenApiParameter("broker", int, description="Index of the broker to ask; without it any that is up")]
+WHOM = [OpenApiParameter("broker", int, description="Index of the broker to query; default: any running broker")]
 TRACED = OpenApiParameter(
-    "trace", bool, description="Ask so that every broker traces the query; `walk` of the answer is where it is told"
+    "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
 
 
@@ -33,22 +33,22 @@ class ContextView(APIView):
 
     @extend_schema(parameters=[*KEY, *WHOM, TRACED], responses=shapes.ContextSerializer)
     def get(self, request: Request, pk: str, **decoded: str) -> Response:
-        """Asks. 404 if no broker has it or it is no longer valid, 504 if none answered in time.
+        """Query context. 404 if no broker has valid data, 504 if no broker answered in time.
 
-        Names are percent-encoded, a slash in one as `%2F`.
+        Names are percent-encoded, a slash as `%2F`.
         """
         network = get_object_or_404(Network, pk=pk)
         broker, is_traced = _broker(network, request), _is_traced(request)
         asked = front.ask(network, *_key(request), broker=broker, is_traced=is_traced)
         walk = f"/api/networks/{network.pk}/walks/{asked.trace}/" if asked.trace else None
         if asked.entry is None:
-            sentence = "No broker of this network has valid data of this entity and scope."
+            sentence = "No broker of this network has valid data for this entity and scope."
             raise NotFound(f"{sentence} Its walk: {walk}" if walk else sentence)
         return Response(shapes.ContextSerializer({**asked.entry, "walk": walk}).data)
 
     @extend_schema(parameters=[*KEY, *WHOM], request=shapes.ContextBody, responses=shapes.ProvidedSerializer)
     def put(self, request: Request, pk: str, **decoded: str) -> Response:
-        """Provides. Names are percent-encoded, a slash in one as `%2F`."""
+        """Store context. Names are percent-encoded, a slash as `%2F`."""
         body = shapes.ContextBody(data=request.data)
         body.is_valid(raise_exception=True)
         network = get_object_or_404(Network, pk=pk)
@@ -57,20 +57,20 @@ class ContextView(APIView):
 
 
 class SlashedContextView(ContextView):
-    """The same where a name has slashes in it, so that the decoded address has more parts than there are names."""
+    """The same for names with slashes, whose decoded URL has more segments than names."""
 
     schema = None
 
 
 def _key(request: Request) -> tuple[str, str, str]:
-    """Type, entity and scope as the address spells them. Raises ``NotFound`` and ``InvalidSetting``.
+    """Type, entity and scope from the raw URL. Raises ``NotFound`` and ``InvalidSetting``.
 
-    Django shows an address decoded, in which a slash of a name looks like one between names: hence the raw one.
+    Django decodes URLs, so that an encoded slash looks like a separator.
     """
     scope: Mapping[str, Any] = getattr(request._request, "scope", {})
     raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
     if raw[-5:-4] != [b"context"] or raw[-1]:
-        raise NotFound("An address of context ends in context/TYPE/ENTITY/SCOPE/; a slash in one of them is %2F.")
+        raise NotFound("The URL must end in context/TYPE/ENTITY/SCOPE/; encode slashes in names as %2F.")
     try:
         type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])
     except UnicodeDecodeError as error:
@@ -79,7 +79,7 @@ def _key(request: Request) -> tuple[str, str, str]:
 
 
 def _broker(network: Network, request: Request) -> int | None:
-    """The broker that is to be asked; ``None`` for any."""
+    """The broker to query; ``None`` for any."""
     return numbers.chosen(network, request.query_params.get("broker", ""))
 
 

@@ -1,4 +1,4 @@
-"""Asking and providing on a network's page."""
+"""Querying and storing context on a network's page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from telemetry.formatting import words
 
 @posted
 def context(request: HttpRequest, network_id: str) -> HttpResponse:
-    """Asks or provides through the REST front's own service; answers with a part of the page."""
+    """Query or store context with the service of the REST interface; renders a fragment."""
     network = get_object_or_404(Network, pk=network_id)
     try:
         if request.POST.get("do") == "provide":
@@ -34,7 +34,7 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     answer = "context_broker/answer.html"
     where = {"network": network, "trace": asked.trace, "traced_one_in": traced_one_in(network)}
     if asked.entry is None:
-        sentence = "Not found: no broker has valid data of this entity and scope."
+        sentence = "Not found: no broker has valid data for this entity and scope."
         return render(
             request, "context_broker/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"}
         )

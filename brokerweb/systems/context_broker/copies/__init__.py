@@ -1,1 +1,1 @@
-"""Which entities lay at how many brokers when a run ended."""
+"""Data copies by entity at the end of a run."""

@@ -1,4 +1,4 @@
-"""REST's door to what brokers held when a run ended."""
+"""REST endpoint of the data that brokers held at the end of a run."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from telemetry.systems.context_broker import holdings
 
 
 class RunHoldings(GenericViewSet):
-    """Copies of entities."""
+    """Data copies by entity."""
 
     queryset = Run.objects.all()
     serializer_class = shapes.HoldingListSerializer
 
     @extend_schema(
-        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 10,000")],
+        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 10,000")],
         responses=shapes.HoldingListSerializer,
         filters=False,
     )
     @action(detail=True)
     def holdings(self, request: Request, pk: str) -> Response:
-        """What was asked for how often and at how many brokers it lay at the end; what was asked for most first."""
+        """Query count and number of holding brokers by entity, most queried first."""
         run = self.get_object()
         page, size = whole(request, "page", 1, 1, 10**9), whole(request, "page_size", 1_000, 1, 10_000)
         path = RunFiles(settings.RUNS / run.pk).holdings_path
         if not path.is_file():
-            raise NotFound(removed_sentence(run) or "This run has no holdings; they are there once it was collected.")
+            raise NotFound(removed_sentence(run) or "This run has no holdings. They exist once it is collected.")
         total, rows = holdings.read(path, (page - 1) * size, size)
-        beside = links(request, {"page_size": size}, page, -(-total // size))
-        return Response({"count": total, **beside, **(run.summary.get("holdings") or {}), "results": rows})
+        page_links = links(request, {"page_size": size}, page, -(-total // size))
+        return Response({"count": total, **page_links, **(run.summary.get("holdings") or {}), "results": rows})

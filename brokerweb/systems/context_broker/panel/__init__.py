@@ -1,1 +1,1 @@
-"""One broker in the panel beside an overlay: of a run by its journal, of a network by asking it."""
+"""The panel of one broker: of a run from its journal, of a network by querying it."""

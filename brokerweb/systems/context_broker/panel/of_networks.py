@@ -1,6 +1,6 @@
-"""One broker of a network that stays up, asked by its own protocol: what it counted, and whom it knows.
+"""A broker of a network, queried by its own protocol for counters and neighbours.
 
-Counterpart: ``of_runs`` tells the same of a broker that keeps a journal, which one of a network does not.
+Counterpart: ``of_runs`` reads the same from a run's journal.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from overlay.journal.facts import GAUGES
 from overlay.programs.context_broker.client import ContextClient, NoAnswer, Refused
 
 DEADLINE_S = 0.5
-"""For both questions: who looks at a broker that is gone waits no longer."""
+"""Timeout of both queries for a broker that is gone."""
 _OF_ITS_CLOCK = "uptime"
 
 
 def own_words(network: Network, index: int) -> dict[str, Any] | None:
-    """What it says of itself, as ``BrokerWindow.advance`` tells it; ``None`` where it is not up or does not answer."""
+    """Its report in the format of ``BrokerWindow.advance``; ``None`` if it is down or does not answer."""
     row = next((row for row in network.brokers if row["index"] == index and row["state"] == "up"), None)
     if row is None or network.state not in UP:
         return None
@@ -59,10 +59,10 @@ def own_words(network: Network, index: int) -> dict[str, Any] | None:
 
 
 def detail_of(network: Network, found: Mapping[str, Any]) -> ServerDetail:
-    """The panel's part of what ``own_words`` found."""
+    """The panel's part for the result of ``own_words``."""
     said = Said(
-        entries_told="A broker says how many data it has. Which, it tells only whoever asks for one by its name.",
-        messages_told="A network keeps nothing of what its brokers send. The walk of what you ask is shown below.",
-        ways_on=(("Ask for data", "#ask"), ("Send it a message in the wire lab", reverse("wire-compose"))),
+        entries_note="Brokers report only the number of entries; query an entity to see its data.",
+        messages_note="Messages of networks are not recorded. The walk of your query appears below.",
+        links=(("Query data", "#ask"), ("Send it a message in the wire lab", reverse("wire-compose"))),
     )
     return detail(said, found)

@@ -1,7 +1,6 @@
-"""One broker of a run, by its journal and recording: what it holds, whom it knows and its last messages.
+"""A broker of a run, from its journal and recording: data, neighbours and latest messages.
 
-Nothing is asked of the broker. Of runs that go on, what was read of journals is kept between two looks, of the last few
-that somebody looked at.
+The broker is not queried. For active runs, followed journals are cached between requests.
 """
 
 from __future__ import annotations
@@ -27,24 +26,25 @@ from telemetry.systems.context_broker.recent_messages import lately
 from telemetry.systems.context_broker.updates import Updates
 
 SETTLED_S = 3.0
-"""A query of which there was a word so lately may go on, and has no page yet
-(``telemetry.systems.context_broker.tracefile.SETTLED_US``)."""
+"""A query with reports newer than this may still be active and has no page yet
+(``telemetry.systems.context_broker.tracefile.SETTLED_US``).
+"""
 KEPT, RUNS_KEPT = 32, 4
-"""Brokers of runs that go on whose journals are followed at a time, and runs whose providers are."""
+"""Maximum number of followed broker journals of active runs, and of runs with followed providers."""
 
 _brokers: Following[tuple[str, int], BrokerWindow] = Following(KEPT)
 _providers: Following[str, Updates] = Following(RUNS_KEPT)
 
 
 def own_words(run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """``own`` is what its journal says, ``lately`` what its recording does, each ``None`` where there is nothing.
+    """``own`` is from its journal, ``lately`` from its recording; ``None`` without data.
 
     One query in ``traced_one_in`` is traced, 0 for none. ``shown`` has the rows of all brokers.
     """
     names = {row["address"]: row["index"] for row in shown["brokers"] if row.get("address")}
     files = RunFiles(Path(settings.RUNS) / run.pk)
     settings_of_all = SYSTEMS[run.configuration["system"]].whole(run.configuration["settings"])
-    # A hash table's brokers hand on what providers write to them: an update says nothing of the table here.
+    # Brokers of a hash table forward updates: an update says nothing about the table here.
     updates = () if settings_of_all.get("arm") == "structured" else _updates(run, files, index)
     own = _advanced(run, files, index, names, updates)
     known = {row["address"]: row["index"] for row in (own or {}).get("neighbours", ()) if row["index"] is not None}
@@ -53,7 +53,7 @@ def own_words(run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def detail_of(run: Run, found: Mapping[str, Any]) -> ServerDetail:
-    """The panel's part of what ``own_words`` found."""
+    """The panel's part for the result of ``own_words``."""
     newest_s = (found["own"] or {}).get("t_s", 0.0)
     is_settled = bool(run.summary)
 
@@ -64,10 +64,10 @@ def detail_of(run: Run, found: Mapping[str, Any]) -> ServerDetail:
     is_recorded = bool(run.configuration.get("record_mb"))
     wire_lab = f"{reverse('wire-messages')}?run={run.pk}&broker={found['index']}"
     said = Said(
-        entries_told=_entries_told(found["own"] or {}),
-        messages_told=_messages_told(is_recorded, found["traced_one_in"]),
+        entries_note=_entries_note(found["own"] or {}),
+        messages_note=_messages_note(is_recorded, found["traced_one_in"]),
         leads=leads,
-        ways_on=(("All in the wire lab", wire_lab),) if is_recorded and run.summary else (),
+        links=(("All messages in the wire lab", wire_lab),) if is_recorded and run.summary else (),
     )
     return detail(said, found)
 
@@ -87,7 +87,7 @@ def _advanced(
 
 
 def _updates(run: Run, files: RunFiles, index: int) -> Sequence[Word]:
-    """What providers wrote to this broker, the newest."""
+    """The latest updates from providers to this broker."""
 
     def read(providers: Updates) -> Sequence[Word]:
         providers.advance()
@@ -96,19 +96,19 @@ def _updates(run: Run, files: RunFiles, index: int) -> Sequence[Word]:
     return read(Updates(files)) if run.state in ENDED else _providers.look(run.pk, lambda: Updates(files), read)
 
 
-def _entries_told(own: Row) -> str:
+def _entries_note(own: Row) -> str:
     entries, known = (own.get("gauges") or {}).get("entries"), len(own.get("entries", ()))
     of_all = "" if entries is None else f" of {count(entries)} in its table"
     newest = f", the newest {SHOWN}" if known > SHOWN else ""
     known_ones = f"{min(known, SHOWN)} known{of_all}{newest}" if known else f"None known{of_all}"
-    told_by = "updates that it acknowledged, and what traced queries found or left there"
-    return f"{known_ones}: {told_by}. What it dropped for want of room is not reported."
+    sources = "acknowledged updates, and data of traced queries"
+    return f"{known_ones}: {sources}. Evicted entries are not reported."
 
 
-def _messages_told(recorded: bool, one_in: int) -> str:
+def _messages_note(recorded: bool, one_in: int) -> str:
     if recorded:
-        return "Of its recording, the newest first."
+        return "From its recording, newest first."
     if not one_in:
-        return "Messages are not recorded here, and no query is traced: Trace one in is 0."
-    which = "of every query" if one_in == 1 else f"of sampled queries, one in {count(one_in)}, and of those that failed"
-    return f"Messages are not recorded here. These are {which}; updates, pings and all others are left out."
+        return "Messages are not recorded, and tracing is off (Trace one in is 0)."
+    which = "of every query" if one_in == 1 else f"of one query in {count(one_in)}, and of failed queries"
+    return f"Messages are not recorded. Shown are those {which}, without updates, pings and others."

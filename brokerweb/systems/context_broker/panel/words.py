@@ -1,6 +1,6 @@
-"""What one broker holds and its last messages, in words, for the panel beside an overlay.
+"""Text of a broker's data and latest messages for its panel.
 
-Counterparts: ``of_runs`` and ``of_networks`` say what is known of it; ``context_broker/server.html`` shows this.
+Counterparts: ``of_runs`` and ``of_networks`` provide the data; ``context_broker/server.html`` renders it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from telemetry.formatting import duration
 from telemetry.systems.context_broker.entries import FOUND, REPLICA
 
 SHOWN = 20
-"""Entries and messages."""
+"""Maximum number of entries and of messages."""
 KEPT_WORDS = {REPLICA: "replica", FOUND: "found by a query"}
 
 Row = Mapping[str, Any]
@@ -24,20 +24,20 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Sentences and links that differ between runs and networks."""
+    """Texts and links that differ between runs and networks."""
 
-    entries_told: str
-    """What is known of the data in its table, and what is not."""
-    messages_told: str
-    """Which messages are shown, and which are not."""
+    entries_note: str
+    """Completeness of the listed entries."""
+    messages_note: str
+    """Which messages are listed."""
     leads: Callable[[Row], str] = lambda _: ""
-    """The address that a message of a traced query leads to; empty where there is none."""
-    ways_on: tuple[tuple[str, str], ...] = ()
-    """Words and addresses of where more is to be had."""
+    """URL for a message of a traced query; empty if there is none."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Label and URL of related pages."""
 
 
 def detail(said: Said, found: Mapping[str, Any]) -> ServerDetail:
-    """The rows and sentences of the panel."""
+    """The panel's context."""
     own, lately = found["own"] or {}, found.get("lately")
     known = own.get("entries", [])
     held = own.get("held")
@@ -45,7 +45,7 @@ def detail(said: Said, found: Mapping[str, Any]) -> ServerDetail:
         "said": said,
         "entries": [] if held else [_entry(row) for row in known[:SHOWN]],
         "held": _held(held, known) if held else None,
-        "came": [{**row, "valid": _valid(row["left_ms"])} for row in (lately or {}).get("entries", [])[:SHOWN]],
+        "received": [{**row, "valid": _valid(row["left_ms"])} for row in (lately or {}).get("entries", [])[:SHOWN]],
         "messages": _recorded(lately) if lately else [_traced(row, said) for row in own.get("messages", [])[:SHOWN]],
     }
     return ServerDetail("context_broker/server.html", context)
@@ -65,7 +65,7 @@ def _valid(left_ms: int | None, at_most: bool = False) -> str:
 
 
 def _held(held: Row, known: list[Row]) -> dict[str, Any]:
-    """What it held at its end: those of which more is known first, the newest of them first."""
+    """Data at its end: entries with known details first, newest first."""
     of_known = {row["entity"]: row for row in known}
     order = {entity: at for at, entity in enumerate(of_known)}
     own, replicas = held["own"], held["replicas"]
@@ -84,13 +84,13 @@ def _traced(row: Row, said: Said) -> dict[str, Any]:
     if row["other"] is not None:
         other = f"broker {row['other']}"
     else:
-        other = "its consumer" if row["with_consumer"] else "a broker not known"
+        other = "its consumer" if row["with_consumer"] else "an unknown broker"
     return {
         **_words(row, other),
         "status": row["detail"],
         "text": row["entity"],
         "leads": said.leads(row),
-        "leads_to": "The whole query",
+        "leads_to": "Show the query",
     }
 
 
@@ -99,7 +99,7 @@ def _recorded(lately: Row) -> list[dict[str, Any]]:
     for row in lately["messages"][:SHOWN]:
         other = "a client" if row["other"] is None else f"broker {row['other']}"
         leads = f"{reverse('wire')}?d={row['hex']}" if row["hex"] else ""
-        there = {"leads": leads, "leads_to": "Take it apart in the wire lab"}
+        there = {"leads": leads, "leads_to": "Decode in the wire lab"}
         rows.append({**_words(row, other), "status": "", "text": row["text"], **there})
     return rows
 

@@ -1,1 +1,1 @@
-"""Single queries that brokers traced: found, told as REST gives them, and shown on pages."""
+"""Traced queries, for REST and pages."""

@@ -1,4 +1,4 @@
-"""Traces of single queries of a run, as REST gives them and pages show them."""
+"""Traced queries of a run, for REST and pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
-from brokerweb.systems.context_broker.queries import told
+from brokerweb.systems.context_broker.queries import timeline
 from overlay.systems.registry import SYSTEMS
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import tracefile
@@ -19,29 +19,29 @@ from telemetry.systems.context_broker.traces import Query
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A part of a run's traces."""
+    """One page of a run's traces."""
 
     count: int
-    """How many there are in all."""
+    """Total number."""
     kept_one_in: int
     rows: list[dict[str, Any]]
 
 
 def listing(run: Run, outcomes: Iterable[str], order: str, offset: int, limit: int) -> Listing:
-    """Traces with one of these outcomes, or with any where none is named; an order of ``tracefile.ORDERS``."""
+    """Traces with one of these outcomes (default: any), in an order of ``tracefile.ORDERS``."""
     table = tracefile.listed(_files(run), outcomes, order)
-    rows = [told.summary(row) for row in table.slice(offset, limit).to_pylist()]
+    rows = [timeline.summary(row) for row in table.slice(offset, limit).to_pylist()]
     return Listing(table.num_rows, tracefile.kept_one_in(table), rows)
 
 
 def find(run: Run, trace: str) -> dict[str, Any] | None:
-    """One trace, whole."""
+    """One complete trace."""
     query = tracefile.find(_files(run), trace)
     return None if query is None else _told(query, run)
 
 
 def drawn(run: Run, trace: str) -> tuple[dict[str, Any], Sequence] | None:
-    """The same, and what its sequence diagram shows."""
+    """The same with its sequence diagram."""
     query = tracefile.find(_files(run), trace)
     if query is None:
         return None
@@ -51,12 +51,12 @@ def drawn(run: Run, trace: str) -> tuple[dict[str, Any], Sequence] | None:
 
 def _told(query: Query, run: Run) -> dict[str, Any]:
     chosen, client = _settings(run), _client(query, run)
-    most_hops = told.most_hops(chosen, run.configuration["topology"]["brokers"])
-    return told.told(query, most_hops, client)
+    most_hops = timeline.most_hops(chosen, run.configuration["topology"]["brokers"])
+    return timeline.describe(query, most_hops, client)
 
 
 def traced_one_in(run: Run) -> int:
-    """Of the run's queries one in so many was to be traced; 0 for none."""
+    """One query in this many is traced; 0: none."""
     return int(_settings(run).get("trace_one_in", 0))
 
 
@@ -73,7 +73,7 @@ def _client(query: Query, run: Run) -> dict[str, Any] | None:
     if sample is None:
         return None
     begin = query.at_us
-    took = {"took_ms": told.ms(sample["ended_us"] - sample["sent_us"])}
-    times = {f"{name}_at_ms": told.ms(sample[f"{name}_us"] - begin) for name in ("intended", "sent", "ended")}
+    took = {"took_ms": timeline.ms(sample["ended_us"] - sample["sent_us"])}
+    times = {f"{name}_at_ms": timeline.ms(sample[f"{name}_us"] - begin) for name in ("intended", "sent", "ended")}
     kept = {name: sample.get(name) for name in ("client", "outcome", "status", "attempts", "truth")}
     return {**kept, **took, **times}

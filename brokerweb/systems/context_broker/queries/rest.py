@@ -1,4 +1,4 @@
-"""REST's doors to single queries: of a run, and of a network that stays up."""
+"""REST endpoints of traced queries of runs and networks."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from telemetry.systems.context_broker.traces import OUTCOMES
 
 COLUMNS = ("id", "entity", "timestamp_ms", "outcome", "ms", "hops", "messages", "asked", "replicas", "partial")
 ALL = 1 << 40
-"""More than are ever kept of a run."""
+"""Exceeds the number stored for any run."""
 
 
 class RunTraces(GenericViewSet):
-    """Queries that the brokers of a run traced."""
+    """Traced queries of a run."""
 
     queryset = Run.objects.select_related("experiment")
     serializer_class = shapes.TraceSerializer
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
-            OpenApiParameter("order", str, enum=list(ORDERS), description="slowest first where it is left out"),
+            OpenApiParameter("outcome", str, description=f"Comma-separated list of {', '.join(OUTCOMES)}"),
+            OpenApiParameter("order", str, enum=list(ORDERS), description="Default: slowest first"),
             PAGED_AS_JSON,
             OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 1,000"),
+            OpenApiParameter("page_size", int, description="Maximum 1,000"),
         ],
         responses=a_table(shapes.TraceListSerializer),
         filters=False,
     )
     @action(detail=True)
     def traces(self, request: Request, pk: str) -> HttpResponseBase:
-        """Single queries as the brokers reported them: one in so many, and those that failed."""
+        """Traced queries: one in so many, and all failed ones."""
         run = self.get_object()
         outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
         order = request.query_params.get("order", "slowest")
@@ -59,22 +59,22 @@ class RunTraces(GenericViewSet):
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
         found = of_runs.listing(run, outcomes, order, (page - 1) * size, size)
         query = {"outcome": ",".join(outcomes), "order": order, "page_size": size}
-        beside = links(request, query, page, -(-found.count // size))
+        page_links = links(request, query, page, -(-found.count // size))
         kept = {"traced_one_in": of_runs.traced_one_in(run), "kept_one_in": found.kept_one_in}
-        return Response({"count": found.count, **beside, **kept, "results": found.rows})
+        return Response({"count": found.count, **page_links, **kept, "results": found.rows})
 
     @extend_schema(operation_id="runs_trace_retrieve", responses=shapes.TraceSerializer, filters=False)
     @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
     def trace(self, request: Request, pk: str, trace: str) -> Response:
-        """One query, whole: what each broker did and when, what went between them, and what its consumer saw."""
+        """One query in full: steps of each broker, messages between brokers, and the consumer's view."""
         found = of_runs.find(self.get_object(), trace)
         if found is None:
-            raise NotFound("This run has no such trace.")
+            raise NotFound("This run has no trace with this id.")
         return Response(found)
 
 
 class NetworkWalks(GenericViewSet):
-    """Queries that the brokers of a network traced."""
+    """Traced queries of a network."""
 
     queryset = Network.objects.all()
     serializer_class = shapes.TraceSerializer
@@ -82,14 +82,14 @@ class NetworkWalks(GenericViewSet):
     @extend_schema(operation_id="networks_walk_retrieve", responses=shapes.TraceSerializer, filters=False)
     @action(detail=True, url_path="walks/(?P<trace>[0-9a-f]{16})")
     def walk(self, request: Request, pk: str, trace: str) -> Response:
-        """The walk of one query that was traced. Brokers report each second: 404 until then, and once it is too old."""
+        """The walk of a traced query. Brokers report once a second: 404 until then, and once it is too old."""
         found = of_networks.find(self.get_object(), trace)
         if found is None:
-            raise NotFound("No broker of this network reported anything of this query.")
+            raise NotFound("No broker of this network reported this query.")
         return Response(found)
 
 
 def _table(run: Run, outcomes: list[str], order: str) -> Table:
-    """A row for each query that is kept of these outcomes, in this order."""
+    """One row per stored query with these outcomes, in this order."""
     rows = of_runs.listing(run, outcomes, order, 0, ALL).rows
     return Table(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])

@@ -1,4 +1,4 @@
-"""Pages of single queries: a run's list of them, and one query's walk over the overlay."""
+"""Pages of traced queries: the list of a run, and one query's walk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.systems.context_broker.queries import of_runs, told
+from brokerweb.systems.context_broker.queries import of_runs, timeline
 from brokerweb.topologies import pictures
 from telemetry.systems.context_broker.endings import ENDINGS
 
@@ -22,14 +22,14 @@ VIEWS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "longest": ("Most hops", (), "longest"),
     "latest": ("Latest", (), "latest"),
 }
-"""Name in the address to label, outcomes and order."""
+"""Label, outcomes and order by name in the URL."""
 ON_THE_RUN = 10
 ON_A_PAGE = 50
 
 
 @login_required
 def index(request: HttpRequest, run_id: str) -> HttpResponse:
-    """A run's queries: all of them on a page of their own, or the first few as a part of the run's page."""
+    """A run's queries: all on a page, or the first few as a fragment of the run's page."""
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
     show = request.GET.get("show", "slowest")
     _, outcomes, order = VIEWS.get(show, VIEWS["slowest"])
@@ -39,7 +39,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
     found = of_runs.listing(run, outcomes, order, (max(number, 1) - 1) * size, size)
     page = Paginator(range(found.count), size).get_page(number)
-    if page.number != number:  # behind the last one
+    if page.number != number:  # past the last page
         found = of_runs.listing(run, outcomes, order, (page.number - 1) * size, size)
     context = {
         "run": run,
@@ -61,11 +61,11 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.select_related("experiment"), pk=run_id)
     found = of_runs.drawn(run, trace)
     if found is None:
-        raise Http404("This run has no such trace.")
+        raise Http404("This run has no trace with this id.")
     query, sequence = found
     client = query["client"]
     context = {
-        **told.shown(query, sequence, run=run.pk, engine=run.engine),
+        **timeline.shown(query, sequence, run=run.pk, engine=run.engine),
         "run": run,
         "before": {name: -client[f"{name}_at_ms"] for name in ("intended", "sent")} if client else {},
         "graph": pictures.of_document(run.configuration["topology"]),

@@ -1,7 +1,7 @@
-"""Where in the files of a network's brokers the traces of each query are: every file is read once, then what was added.
+"""An index of the trace files of a network's brokers: files are read once, then incrementally.
 
-Counterpart: ``overlay.runtime.tracelog`` writes them, two files a broker of 128 kB at most, of which the full one is
-renamed. An entry of the index has 12 bytes, those of both files of a broker some 20 kB.
+Counterpart: ``overlay.runtime.tracelog`` writes two files per broker of at most 128 kB; a full one is renamed. An index
+entry has 12 bytes; both files of a broker have some 20 kB of them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class TraceFiles:
         self._files: dict[Path, _TraceFile] = {}
 
     def facts(self, directory: Path, trace: str) -> list[Start | Trace]:
-        """The traces of one query, by its id, and who its brokers are; all files are looked at, few are read."""
+        """Trace records of a query by id, and its brokers; all files are checked, few are read."""
         paths = sorted(directory.glob("broker-*.journal*"))
         self._files = {path: self._files.get(path) or _TraceFile(path) for path in paths}
         return [fact for file in self._files.values() for fact in file.facts(int(trace, 16))]
 
 
 class _TraceFile:
-    """One file, as far as it was read."""
+    """One partly read file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -50,7 +50,7 @@ class _TraceFile:
             for at, known in zip(self._places, self._ids, strict=True):
                 if known == query:
                     yield from self._trace_at(at)
-        except FileNotFoundError:  # turned over between the listing and now
+        except FileNotFoundError:  # rotated since the listing
             self._seen = None
 
     def _read_on(self) -> None:
@@ -71,11 +71,11 @@ class _TraceFile:
         self._seen = seen
 
     def _is_the_same(self) -> bool:
-        """Whether the frame that was read last is where it was: files are renamed, and their inodes used again."""
+        """Whether the last frame is still at its position: files are renamed, and inodes reused."""
         return bool(self._mark) and self._head() == self._mark
 
     def _head(self) -> bytes:
-        """Length and checksum of the frame that was read last."""
+        """Length and checksum of the last frame."""
         if not self._journal.offset:
             return b""
         with self._path.open("rb") as file:
@@ -83,7 +83,7 @@ class _TraceFile:
             return file.read(HEAD.size)
 
     def _trace_at(self, at: int) -> Iterator[Trace]:
-        """The one that begins there; none where another file has taken the place of the one that was read."""
+        """The trace at an offset; none if another file replaced the indexed one."""
         for fact in Journal(self._path, at, kinds=(Trace,)):
             if isinstance(fact, Trace):
                 yield fact

@@ -1,1 +1,1 @@
-"""The messages of a recorded run, as REST gives them and the replay page draws them."""
+"""Messages of a recorded run, for REST and the replay page."""

@@ -1,4 +1,4 @@
-"""The messages of a recorded run, as REST gives them and the replay page draws them."""
+"""Messages of a recorded run, for REST and the replay page."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from telemetry.systems.registry import telemetry_of
 
 
 def overview(run: Run) -> Overview | None:
-    """What a slider over the run shows; ``None`` of a run that was not recorded, or not collected yet."""
+    """The data of the replay's slider; ``None`` if the run is not recorded or not collected."""
     return messages.overview(path_of(run))
 
 
 def path_of(run: Run) -> Path:
-    """Where its messages are, if it has any."""
+    """The file of its messages, if any."""
     return RunFiles(settings.RUNS / run.pk).messages_path
 
 
 def marks(run: Run, names: Mapping[str, int]) -> list[Mark]:
-    """Those of the run's charts; ``names`` are the brokers' indices by address."""
+    """Event markers of the run's charts; ``names`` maps addresses to broker indices."""
     telemetry = telemetry_of(run.configuration)
     words = EventWords(telemetry, Servers.of(run.configuration, telemetry.system), names)
     return marks_of(history.events(RunFiles(settings.RUNS / run.pk), Lake(settings.LAKE)), words)
@@ -39,7 +39,7 @@ def marks(run: Run, names: Mapping[str, int]) -> list[Mark]:
 def page(
     run: Run, from_us: int, to_us: int, query: str | None, offset: int, limit: int
 ) -> tuple[int, list[dict[str, Any]]]:
-    """How many messages were sent in that time, and a part of them in their order."""
+    """Number of messages in a time range, and one page of them."""
     count, rows = messages.between(path_of(run), from_us, to_us, query, offset, limit)
     return count, [_shown(row) for row in rows]
 

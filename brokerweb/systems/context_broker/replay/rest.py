@@ -1,4 +1,4 @@
-"""REST's door to the messages of a recorded run."""
+"""REST endpoint of the messages of a recorded run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from brokerweb.retention.services import removed_sentence
 from brokerweb.systems.context_broker.replay import recorded, shapes
 
 MOST_US = 10**11
-"""Of a time within a run: a day and a little."""
+"""Maximum time within a run: somewhat more than a day."""
 
 
 class RunMessages(GenericViewSet):
@@ -26,21 +26,21 @@ class RunMessages(GenericViewSet):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("from_us", int, description="Microseconds since the launch; the beginning where left out"),
-            OpenApiParameter("to_us", int, description="Until before; the end where left out"),
+            OpenApiParameter("from_us", int, description="Microseconds since the launch; default: the beginning"),
+            OpenApiParameter("to_us", int, description="End of the range, exclusive; default: the end"),
             OpenApiParameter("query", str, description="Id of one query, as in traces"),
             OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 10,000"),
+            OpenApiParameter("page_size", int, description="Maximum 10,000"),
         ],
         responses=shapes.MessageListSerializer,
         filters=False,
     )
     @action(detail=True)
     def messages(self, request: Request, pk: str) -> Response:
-        """Every message of a recorded run, in the order in which they were sent."""
+        """Messages of a recorded run in send order."""
         run = self.get_object()
         if not recorded.path_of(run).is_file():
-            missing = "This run has no messages; they are there once one with record_mb above 0 was collected."
+            missing = "This run has no messages. They are available for collected runs with record_mb above 0."
             raise NotFound(removed_sentence(run) or missing)
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 1_000, 1, 10_000)
         begin, end = whole(request, "from_us", 0, 0, MOST_US), whole(request, "to_us", MOST_US, 0, MOST_US)

@@ -1,4 +1,4 @@
-"""Shapes of the messages of a recorded run."""
+"""Bodies of recorded messages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from telemetry.systems.context_broker.messages import FAMILIES
 class MessageSerializer(serializers.Serializer):
     """Times are microseconds since the run's launch."""
 
-    at_us = serializers.IntegerField(help_text="When it was sent; of a client's message, when it arrived")
-    arrived_us = serializers.IntegerField(allow_null=True, help_text="Null where nobody recorded its arrival")
+    at_us = serializers.IntegerField(help_text="Send time; for a client's message, arrival time")
+    arrived_us = serializers.IntegerField(allow_null=True, help_text="Null if its arrival was not recorded")
     sender = serializers.IntegerField(allow_null=True, help_text="Index of a broker; null for a client")
     receiver = serializers.IntegerField(allow_null=True)
-    code = serializers.IntegerField(help_text="Of the wire protocol; -1 where it cannot be read")
+    code = serializers.IntegerField(help_text="Message code of the wire protocol; -1 if unreadable")
     kind = serializers.CharField()
     family = serializers.ChoiceField(choices=FAMILIES)
     bytes = serializers.IntegerField()
-    lost = serializers.BooleanField(help_text="Sent to a broker that recorded on, and never arrived")
-    query = serializers.CharField(allow_null=True, help_text="Id of its query, as in traces")
-    text = serializers.CharField(help_text="How the datagram begins")
+    lost = serializers.BooleanField(help_text="Sent to a recording broker and never arrived")
+    query = serializers.CharField(allow_null=True, help_text="Query id, as in traces")
+    text = serializers.CharField(help_text="Beginning of the datagram")
 
 
 class MessageListSerializer(serializers.Serializer):

@@ -1,4 +1,4 @@
-"""The page of a run's messages: the overlay, a slider over the run, and what was sent when."""
+"""The replay page: the overlay, a time slider and the messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One traced query as REST gives it and pages show it: of a run, or of a network that stays up.
+"""The timeline of one traced query of a run or a network, for REST and pages.
 
-Counterparts: ``telemetry.systems.context_broker.traces`` joined what brokers reported; ``experiments.traces`` and
-``networks.walks`` find it.
+Counterparts: ``telemetry.systems.context_broker.traces`` joins the brokers' reports; ``of_runs`` and ``of_networks``
+find them.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from telemetry.systems.context_broker import tracefile
 from telemetry.systems.context_broker.endings import ending_of
 from telemetry.systems.context_broker.traces import CONSUMER, Hop, Query, Step
 
-KINDS = {"request": "passed on", "lookahead": "looked at", "answer": "answer back", "refusal": "refusal back"}
+KINDS = {"request": "forwarded", "lookahead": "lookahead", "answer": "answer", "refusal": "refusal"}
 SENTENCES = {
     "received": "received the request from {peer}",
-    "looked": "looked into its table for {peer}",
+    "looked": "looked up its table for {peer}",
     "dropped": "dropped the request of {peer}: {detail}",
-    "turned away": "refused {peer}: the query had been here before",
+    "turned away": "refused {peer}: query already seen",
     "found": "had the data and answered {peer}",
-    "forwarded": "passed the request on to {peer}",
-    "looks": "let {peer} look into its table",
-    "answered": "got the answer from {peer}",
-    "replicated": "kept a replica",
-    "replied": "passed the answer back to {peer}",
+    "forwarded": "forwarded the request to {peer}",
+    "looks": "sent a lookahead to {peer}",
+    "answered": "received the answer from {peer}",
+    "replicated": "stored a replica",
+    "replied": "returned the answer to {peer}",
     "refused": "was refused by {peer}, status {detail}",
-    "gave up": "waited no longer for {peer}, which is gone",
-    "expired": "heard nothing until its deadline",
-    "passed back": "had nobody left to ask and told {peer}, status {detail}",
+    "gave up": "gave up on {peer}, which is gone",
+    "expired": "received no answer until the deadline",
+    "passed back": "had no other broker to ask and refused {peer}, status {detail}",
 }
-"""By step, what a broker did; a step not known here is shown by its name."""
+"""Sentences by step; an unknown step is shown by name."""
 
 STEP_PX, LEAST_PX, AROUND_PX = 20, 80, 60
-"""How high ``static/js/query-sequence.js`` draws the diagram: its place is kept, so that the page does not jump."""
+"""Height of the diagram of ``static/js/query-sequence.js``, reserved so that the page does not jump."""
 
 
 def most_hops(settings: Mapping[str, Any], brokers: int) -> int | None:
-    """How many hops a query goes at most; ``None`` where the strategy has another bound."""
+    """Maximum number of hops of a query; ``None`` if the strategy has another limit."""
     strategy = STRATEGIES.get(settings.get("search", ""))
     if settings.get("arm") == "structured" or strategy is None or "walk_ttl" not in strategy.uses:
         return None
@@ -55,8 +55,8 @@ def summary(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: row[name] for name in kept}, "at": moment(row["timestamp_ms"]), "ms": ms(row["us"])}
 
 
-def told(query: Query, hops: int | None, client: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """All of one query; ``hops`` as ``most_hops`` says, ``client`` what its consumer saw of it, where that is known."""
+def describe(query: Query, hops: int | None, client: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A query in full; ``hops`` from ``most_hops``, ``client`` the consumer's record if known."""
     begin = query.at_us
     return {
         **summary(tracefile.row(query)),
@@ -70,7 +70,7 @@ def told(query: Query, hops: int | None, client: Mapping[str, Any] | None = None
 
 
 def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, **file: str) -> dict[str, Any]:
-    """What ``context_broker/walk_drawn.html`` shows of what ``told`` told; ``file`` names what is taken away."""
+    """Template context of ``context_broker/walk_drawn.html``. Takes a query from ``describe``."""
     entity, scope = query["entity"].rpartition("|")[::2]
     return {
         "query": query,
@@ -91,7 +91,7 @@ def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, **file: str) ->
 
 
 def is_whole(query: Mapping[str, Any]) -> bool:
-    """Whether all was reported of what ``told`` told: nothing is missing at either end of any way."""
+    """Whether the result of ``describe`` is complete: both ends of every message were reported."""
     return not query["partial"] and all(passage["ms"] is not None for passage in query["passages"])
 
 
