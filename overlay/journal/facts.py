@@ -19,11 +19,8 @@ ALL_BROKERS = "brokers"
 SUPERVISOR = "supervisor"
 """The process that reports the starts and ends of all others."""
 
-_NEIGHBOURS = ("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts")
-_OF_BROKERS = ("entries", "bytes", "pending", "uptime", *_NEIGHBOURS)
-_OF_CLIENTS = ("outstanding", "open_ports", "lateness_max_us")
-GAUGES = frozenset((*_OF_BROKERS, *_OF_CLIENTS))
-"""The names of gauges, current values, among a tick's counters."""
+CLIENT_GAUGES = frozenset(("outstanding", "open_ports", "lateness_max_us"))
+"""The names of gauges, current values, among the counters of a load generator's ticks."""
 
 
 @dataclass(frozen=True, slots=True)

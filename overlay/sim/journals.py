@@ -15,7 +15,7 @@ from overlay import __version__
 from overlay.core.addresses import format_address
 from overlay.core.service_times import Memory
 from overlay.deployment.phases import DRAINING, MEASURING
-from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Event, Sample, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
@@ -85,7 +85,7 @@ class RunJournal:
             self._writer.write(tick)
         else:
             self._ended_busy_us += tick.cpu_us
-            for name in tick.counters.keys() - GAUGES:
+            for name in tick.counters.keys() - self._world.system.gauges:
                 self._ended[name] = self._ended.get(name, 0) + tick.counters[name]
 
     def close(self) -> None:

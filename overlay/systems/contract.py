@@ -252,6 +252,8 @@ class System(ABC):
     network_profile_help: ClassVar[str] = ""
     first_workload: ClassVar[Mapping[str, Any]] = {}
     """Initial values of a new experiment's form that are not defaults."""
+    gauges: ClassVar[frozenset[str]] = frozenset()
+    """Counters of its servers that are current values; the others only grow."""
     client_fields: ClassVar[tuple[str, ...]] = ()
     """The workload fields with the numbers of clients: ``providers``."""
     has_traces: ClassVar[bool] = False

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from overlay.journal.counters import growth
-from overlay.journal.facts import ALL_BROKERS, GAUGES, OUTCOMES, Event, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, OUTCOMES, Event, Start, Tick
 from overlay.journal.journal import JournalTail
+from overlay.systems.contract import System
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import plain
 from telemetry.live.event_words import EventWords
@@ -157,7 +158,7 @@ class LiveWindow:
     def _take_tick(self, tick: Tick) -> None:
         before = self._last.get(tick.process)
         self._last[tick.process] = tick
-        grown = _grown(before, tick)
+        grown = _grown(before, tick, self._system)
         if self._servers.index(tick.process) is not None:
             self._take_broker(before, tick, grown)
             self._take_processor("broker_cores", before, tick)
@@ -279,10 +280,10 @@ class LiveWindow:
         return next((tick for tick in reversed(early) if began_us is None or tick.at_us <= began_us + LEEWAY_US), None)
 
 
-def _grown(before: Tick | None, tick: Tick) -> dict[str, int]:
+def _grown(before: Tick | None, tick: Tick, system: System) -> dict[str, int]:
     """The growth of each counter since the previous tick; a process starts at zero."""
     earlier = before.counters if before is not None else {}
-    names = tick.counters.keys() - GAUGES
+    names = tick.counters.keys() - system.gauges - CLIENT_GAUGES
     return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
 
 

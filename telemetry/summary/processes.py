@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from overlay.journal.counters import growth
-from overlay.journal.facts import ALL_BROKERS, GAUGES, SUPERVISOR, Tick
+from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, SUPERVISOR, Tick
 from overlay.systems.contract import System, server_names
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import Graph
@@ -87,10 +87,10 @@ def between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> list[Tick]:
     return [ticks[i] for i in [*before[-1:], *inside, *after[:1]]]
 
 
-def counters_between(ticks: Sequence[Tick], begin_us: int, end_us: int) -> dict[str, int]:
+def counters_between(system: System, ticks: Sequence[Tick], begin_us: int, end_us: int) -> dict[str, int]:
     """The growth of each counter of one process between two times."""
     rows = between(ticks, begin_us, end_us)
-    names = sorted({name for tick in rows for name in tick.counters} - GAUGES)
+    names = sorted({name for tick in rows for name in tick.counters} - system.gauges - CLIENT_GAUGES)
     return {name: growth([tick.counters.get(name, 0) for tick in rows]) for name in names}
 
 

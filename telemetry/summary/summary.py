@@ -59,12 +59,9 @@ def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry)
         duration_us = end_us - begin_us
     response = _exchanges(requests, duration_us)
     brokers = _broker_rows(servers, ticks, _clients_began(run.samples), begin_us, end_us)
-    counters = processes.summed(
-        processes.counters_between(rows, begin_us, end_us) for process, rows in ticks.items() if servers.has(process)
-    )
-    asked = processes.summed(
-        processes.counters_between(rows, begin_us, end_us) for process, rows in ticks.items() if system.asks(process)
-    ).get("requests", 0)
+    grown = {name: processes.counters_between(system, rows, begin_us, end_us) for name, rows in ticks.items()}
+    counters = processes.summed(found for name, found in grown.items() if servers.has(name))
+    asked = processes.summed(found for name, found in grown.items() if system.asks(name)).get("requests", 0)
     more = telemetry.of_requests(requests, zero_unix_us)
     summary = {
         **_as_requests(response),

@@ -168,6 +168,7 @@ class Echo(System):
     name, title, seed, summary = "echo", "Echo", "T00", "Servers say back what callers say."
     figures = (Figure("T1", "Response time by number of callers"),)
     role_names, asking_role = ("echo",), "caller"
+    gauges = frozenset({"kept"})
     client_fields, measure_names = ("callers",), ("repeated",)
     telemetry = "tests.systems.echo_telemetry:EchoTelemetry"
     Settings, Workload = Settings, Workload

@@ -88,6 +88,12 @@ class ContextBroker(System):
     role_names = ("broker",)
     updating_role = "provider"
     profiles = PROFILES
+    gauges = frozenset(
+        (
+            *("entries", "bytes", "pending", "uptime"),
+            *("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts"),
+        )
+    )
     client_fields = ("providers", "consumers")
     has_traces = has_messages = True
     network_profile = "improved"

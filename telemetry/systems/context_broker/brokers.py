@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overlay.journal.facts import GAUGES, Event, Holdings, Start, Tick, Trace
+from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.journal.journal import JournalTail
+from overlay.systems.context_broker.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.summary.series import SECOND_US
 from telemetry.systems.context_broker.entries import FOUND, REPLICA, Word, Words, known_entries
@@ -152,8 +153,10 @@ class BrokerWindow:
             "lives": self._lives,
             "t_s": at_us / SECOND_US,
             "as_of_unix_us": self._zero_unix_us + at_us,
-            "counters": {name: count for name, count in sorted(counters.items()) if name not in GAUGES and count},
-            "gauges": {name: count for name, count in sorted(counters.items()) if name in GAUGES},
+            "counters": {
+                name: count for name, count in sorted(counters.items()) if name not in SYSTEM.gauges and count
+            },
+            "gauges": {name: count for name, count in sorted(counters.items()) if name in SYSTEM.gauges},
             "neighbours": self._neighbours_told(),
             "steps": [self._step(*one) for one in reversed(self._steps)],
             "messages": [self._message(*one) for one in sorted(self._messages, key=_at, reverse=True)],

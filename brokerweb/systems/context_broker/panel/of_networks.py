@@ -15,8 +15,8 @@ from brokerweb.networks.models import UP, Network
 from brokerweb.systems.context_broker.panel.words import Said, detail
 from brokerweb.systems.contract import ServerDetail
 from overlay.core.addresses import format_address, parse_address
-from overlay.journal.facts import GAUGES
 from overlay.programs.context_broker.client import ContextClient, NoAnswer, Refused
+from overlay.systems.context_broker.system import SYSTEM
 
 DEADLINE_S = 0.5
 """Timeout of both queries for a broker that is gone."""
@@ -44,9 +44,9 @@ def own_words(network: Network, index: int) -> dict[str, Any] | None:
         "counters": {
             name: count
             for name, count in sorted(said.items())
-            if count and name not in GAUGES and name != _OF_ITS_CLOCK
+            if count and name not in SYSTEM.gauges and name != _OF_ITS_CLOCK
         },
-        "gauges": {name: count for name, count in sorted(said.items()) if name in GAUGES},
+        "gauges": {name: count for name, count in sorted(said.items()) if name in SYSTEM.gauges},
         "neighbours": [
             {"index": names.get(address), "address": address, "state": "joined", "since_s": None}
             for address in sorted(neighbours, key=lambda one: (names.get(one, len(names)), one))
