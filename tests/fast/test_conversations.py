@@ -1,5 +1,7 @@
 """A broker with its fast paths and one without are the same: in datagrams, counters, traces, timers and state."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,10 +44,10 @@ updates = st.builds(
 )
 
 
-def answer(asked, mark):
+def answer(asked, mark, valid_end=WALL + 999):
     _, _, *key_and_hops = asked.split("|")
     key, hops = "|".join(key_and_hops[:3]), "".join(f"|{field}" for field in key_and_hops[3:])
-    return f"4|{WALL}|1|p|{key}|1|{WALL + 999}|x{hops}{mark}"
+    return f"4|{WALL}|1|p|{key}|1|{valid_end}|x{hops}{mark}"
 
 
 def refusal(asked, status):
@@ -53,12 +55,35 @@ def refusal(asked, status):
     return "|".join([f"6|{stamp}|NACK|Status:{status}|Operation ContextRequest|Requested by 10.0.0.3:4003", *hops])
 
 
-replies = st.builds(lambda mark: lambda asked: answer(asked, mark), st.sampled_from(["", "", "|*"]))
+replies = st.builds(
+    lambda mark, valid_end: lambda asked: answer(asked, mark, valid_end),
+    st.sampled_from(["", "", "|*"]),
+    st.sampled_from([WALL + 999, WALL + 999, WALL + 60]),
+)
 replies |= st.builds(lambda status: lambda asked: refusal(asked, status), st.sampled_from([202, 201]))
 """What a neighbour says to the last request that it was asked."""
-others = st.sampled_from(["1|5", "20|5", "7|1|*", f"8|1|{format_address(A)}|*", "nonsense"])
-senders = st.sampled_from([C, C, C, B, D, STRANGER])
-steps = st.tuples(requests | updates | replies | others, senders, st.integers(0, 40))
+others = st.sampled_from(["1|5", "20|5", "7|1", "7|1|*", f"8|1|{format_address(A)}|*", "nonsense"])
+plain_requests = st.builds(
+    request, st.sampled_from([3, 32]), st.integers(1, 8), st.sampled_from([*KEYS, "room|r9|temp"])
+)
+plain_updates = st.builds(
+    update,
+    st.integers(0, 50),
+    st.sampled_from(["p", "q"]),
+    st.sampled_from(KEYS),
+    st.integers(-50, 0),
+    st.integers(60, 400),
+    st.just("degC=21.5"),
+)
+said = st.one_of(plain_requests, plain_requests, plain_updates, replies, replies, requests | updates | others)
+batched = st.one_of(plain_requests, plain_requests, plain_requests, plain_updates, requests | updates | others)
+senders = st.sampled_from([*[C] * 5, B, D, STRANGER])
+steps = st.tuples(said, senders, st.integers(0, 20))
+to_begin_with = [
+    (f"8|1|{format_address(A)}|*", B, 0),
+    (f"8|1|{format_address(A)}|*", D, 0),
+    (update(0, "p", KEYS[0], -10, 500, "x"), C, 0),
+]
 
 
 class Told:
@@ -83,47 +108,72 @@ class Told:
         said = broker.traces(), broker.events(), broker.next_timer(), broker.neighbours
         return sent, before, statistics, held, *said
 
+    def count_short_ways(self, used):
+        fast = self.broker._fast
+        forwards = fast._parts._forwards
+        used["hits"] += fast._hits._acknowledged
+        used["quiet hits"] += fast._hits._quiet
+        if forwards is not None:
+            used["forwarded"] += forwards._requests + forwards._quiet
+            used["passed back"] += forwards._answers
+
 
 choices = st.fixed_dictionaries(
     {
-        "trace_one_in": st.sampled_from([0, 1, 3, 1_000_000]),
+        "trace_one_in": st.sampled_from([*[1_000_000] * 4, 0, 1, 3]),
         "walk_policy": st.sampled_from(["avoid", "uniform", "backtrack"]),
-        "table": st.sampled_from(["indexed", "linear"]),
-        "search": st.sampled_from(["walk", "walk", "walk", "lookahead", "flood"]),
-        "hop_ack": st.sampled_from([False, False, True]),
-        "replica_refresh": st.sampled_from([False, False, True]),
-        "pending_capacity": st.sampled_from([2, 10_000]),
-        "walk_ttl": st.sampled_from([1, 64]),
+        "table": st.sampled_from([*["indexed"] * 4, "linear"]),
+        "search": st.sampled_from([*["walk"] * 6, "lookahead", "flood"]),
+        "hop_ack": st.sampled_from([*[False] * 4, True]),
+        "replica_refresh": st.sampled_from([*[False] * 4, True]),
+        "pending_capacity": st.sampled_from([*[10_000] * 4, 2]),
+        "walk_ttl": st.sampled_from([*[64] * 4, 1]),
+        "pending_deadline_ms": st.just(200),
     }
 )
 
 
-@settings(max_examples=examples(200))
-@given(st.lists(steps, max_size=40), choices)
-def test_a_conversation_is_the_same_with_and_without_fast_paths(conversation, chosen):
-    chosen["pending_deadline_ms"] = 200
-    fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
-    now, asked = 0, {C: request(3, 1, KEYS[0], [B])}
-    joins = [(f"8|1|{format_address(A)}|*", neighbour, 0) for neighbour in (B, D)]
-    for what, source, ms in [*joins, *conversation]:
-        now += ms * MILLISECOND
-        if callable(what):
-            source = source if source in asked else next(reversed(asked))
-            what = what(asked[source])
-        heard = fast.hear(what, source, now)
-        assert heard == slow.hear(what, source, now), what
-        asked |= {to: data.decode() for data, to in heard[0] if data.startswith(b"3|")}
+def test_a_conversation_is_the_same_with_and_without_fast_paths():
+    used = Counter()
+
+    @settings(max_examples=200)
+    @given(st.lists(steps, min_size=10, max_size=40), choices)
+    def check(conversation, chosen):
+        fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
+        now, asked = 0, {C: request(3, 1, KEYS[0], [B])}
+        for what, source, ms in [*to_begin_with, *conversation]:
+            now += ms * MILLISECOND
+            if callable(what):
+                last = next(reversed(asked))
+                what, source = what(asked[last]), STRANGER if source == STRANGER else last
+            heard = fast.hear(what, source, now)
+            assert heard == slow.hear(what, source, now), what
+            for data, to in heard[0]:
+                if data.startswith(b"3|"):
+                    asked.pop(to, None)
+                    asked[to] = data.decode()
+        fast.count_short_ways(used)
+
+    check()
+    assert min(used.values()) >= 8, used
 
 
-@settings(max_examples=examples(100))
-@given(st.lists(st.tuples(requests | updates | others, senders), max_size=30), choices)
-def test_a_batch_is_the_same_with_and_without_fast_paths(batch, chosen):
-    fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
-    joins = [(f"8|1|{format_address(A)}|*", neighbour) for neighbour in (B, D)]
-    datagrams = [(what.encode(), source) for what, source in [*joins, *batch]]
-    for broker in (fast.broker, slow.broker):
-        broker.receive_datagrams(datagrams, 0)
-    assert fast.seen(0) == slow.seen(0)
+def test_a_batch_is_the_same_with_and_without_fast_paths():
+    used = Counter()
+
+    @settings(max_examples=100)
+    @given(st.lists(st.tuples(batched, senders), min_size=10, max_size=40), choices)
+    def check(batch, chosen):
+        fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
+        first = [(what, source) for what, source, _ in to_begin_with]
+        datagrams = [(what.encode(), source) for what, source in [*first, *batch]]
+        for broker in (fast.broker, slow.broker):
+            broker.receive_datagrams(datagrams, 0)
+        assert fast.seen(0) == slow.seen(0)
+        fast.count_short_ways(used)
+
+    check()
+    assert min(used["hits"], used["quiet hits"], used["forwarded"]) >= 8, used
 
 
 def test_a_broker_is_up_since_its_first_datagram_whichever_way_it_went():
