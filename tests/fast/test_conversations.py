@@ -138,7 +138,7 @@ choices = st.fixed_dictionaries(
 def test_a_conversation_is_the_same_with_and_without_fast_paths():
     used = Counter()
 
-    @settings(max_examples=400)
+    @settings(max_examples=examples(1_000))
     @given(st.lists(steps, min_size=10, max_size=40), choices)
     def check(conversation, chosen):
         fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
@@ -157,13 +157,13 @@ def test_a_conversation_is_the_same_with_and_without_fast_paths():
         fast.count_short_ways(used)
 
     check()
-    assert min(used.values()) >= 8, used
+    assert min(used.values()) > 0, used
 
 
 def test_a_batch_is_the_same_with_and_without_fast_paths():
     used = Counter()
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(400))
     @given(st.lists(st.tuples(batched, senders), min_size=10, max_size=40), choices)
     def check(batch, chosen):
         fast, slow = Told(is_fast=True, **chosen), Told(is_fast=False, **chosen)
@@ -175,7 +175,7 @@ def test_a_batch_is_the_same_with_and_without_fast_paths():
         fast.count_short_ways(used)
 
     check()
-    assert min(used["hits"], used["quiet hits"], used["forwarded"]) >= 8, used
+    assert min(used["hits"], used["quiet hits"], used["forwarded"]) > 0, used
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from overlay.systems.context_broker.wire.table import BY_CLASS, LAYOUTS, NEVER_A
 from telemetry.systems.context_broker.messages import FAMILIES, kind_of
 from telemetry.systems.context_broker.sequence import CODES
 from tests.broker.strategies import built
+from tests.thorough import examples
 
 NOW = 1_795_338_000_000
 AGAIN = "python -m brokerweb.systems.context_broker.wirelab"
@@ -25,7 +26,7 @@ AGAIN = "python -m brokerweb.systems.context_broker.wirelab"
 
 @pytest.mark.parametrize("message", BY_CLASS, ids=lambda message: message.__name__)
 def test_what_is_encoded_is_parsed_and_taken_apart(message):
-    @settings(max_examples=40)
+    @settings(max_examples=examples(160))
     @given(built(message))
     def check(sent):
         data = encode(sent)
