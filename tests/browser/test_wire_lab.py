@@ -98,7 +98,7 @@ def test_what_changes_a_broker_is_asked_about_first(page: Page, shown: Shown, in
     page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
     page.get_by_role("button", name="Send the datagram").click()
     expect(page.locator("#wire-answers")).to_contain_text("1 answer.")
-    assert asked == ["The broker watches its neighbours from now on. Send it?"] * 2
+    assert asked == ["The broker monitors its neighbours from now on. Send it?"] * 2
 
 
 def test_a_recorded_message_is_opened_from_the_replay_and_taken_to_wireshark(page: Page, shown: Shown) -> None:
