@@ -18,6 +18,7 @@ from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from telemetry.formatting import counted, words
+from telemetry.systems.registry import studies
 
 LONGEST = 200
 """Maximum length of a search text."""
@@ -74,7 +75,11 @@ def find(text: str, user: User) -> list[Found]:
     sought = text.replace("\0", " ").lower().split()
     if len(sought) > MOST_WORDS:
         raise InvalidSetting("q", f"accepts at most {MOST_WORDS} words, not {len(sought)}")
-    fitting = [*_places(sought, user), *(hit for kind in KINDS for hit in _of_kind(kind, sought, user))]
+    fitting = [
+        *_places(sought, user),
+        *_studies(sought),
+        *(hit for kind in KINDS for hit in _of_kind(kind, sought, user)),
+    ]
     return [found for _, found in sorted(fitting, key=lambda hit: hit[0])]
 
 
@@ -83,6 +88,14 @@ def _places(sought: list[str], user: User) -> Iterator[tuple[int, Found]]:
     hits = [(_fit(place.name, sought), place) for place in allowed if _has(place, sought)]
     for fit, place in sorted(hits, key=lambda hit: hit[0])[:MOST_OF_A_KIND]:
         yield fit, Found("page", place.name, place.about, reverse(place.url))
+
+
+def _studies(sought: list[str]) -> Iterator[tuple[int, Found]]:
+    named = [(f"{one.id}: {one.title}", one) for one in studies().values()]
+    said = ((name, one, f"study {name} {one.question}".lower()) for name, one in named)
+    hits = [(_fit(name, sought), name, one) for name, one, text in said if all(word in text for word in sought)]
+    for fit, name, one in sorted(hits, key=lambda hit: hit[0])[:MOST_OF_A_KIND]:
+        yield fit, Found("study", name, one.question, reverse("studies:detail", args=[one.id]))
 
 
 def _has(place: Place, sought: list[str]) -> bool:

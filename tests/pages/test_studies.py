@@ -168,3 +168,13 @@ def test_systems_say_their_measures_and_studies(olga: Client) -> None:
     assert names >= {"requests", "answered", "mean_us", "p50_us", "p95_us", "p99_us", "hops", "messages_per_query"}
     assert set(system["measures"][0]) == {"name", "title", "unit", "definition", "better"}
     assert [one["id"] for one in system["studies"]] == list(studies())
+
+
+def test_a_study_is_found_by_its_id_and_by_words_of_its_question(olga: Client) -> None:
+    def found(text: str) -> list[str]:
+        return [
+            one["name"] for one in olga.get("/api/search/", {"q": text}).json()["results"] if one["kind"] == "study"
+        ]
+
+    assert found("e0.10") == ["E0.10: Attribution"]
+    assert found("square root") == ["E0.5: Replication"]
