@@ -259,13 +259,6 @@ def iso(moment: Any) -> str:
 
 
 @register.filter
-def times_1000(value: Any) -> float | None:
-    """Milliseconds as microseconds."""
-    found = number(value)
-    return None if found is None else found * 1000
-
-
-@register.filter
 def interval(found: Any, unit: str) -> SafeString | str:
     """An estimate of ``telemetry.statistics.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]", in a unit of measures; without
     an interval for one replicate."""

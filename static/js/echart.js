@@ -26,6 +26,7 @@ const below = (value, steps = STEPS) => decade(value) * steps.findLast((step) =>
 const LEAST_TICKS = 4;
 const ROUND = [[1], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
 const WIDE = 3;
+const ROOM = 0.06; // between two ticks, of the axis
 
 export function logTicks(min, max) {
   for (const steps of Math.log10(max / min) > WIDE ? ROUND : ROUND.slice(1)) {
@@ -38,16 +39,18 @@ export function logTicks(min, max) {
   return Array.from({ length: 20 }, (_, at) => (Math.ceil(min / step) + at) * step).filter((tick) => tick <= max);
 }
 
-const ticked = (min, max) => { const customValues = logTicks(min, max); return { min, max, axisLabel: { customValues }, axisTick: { customValues } }; };
+const ticked = (min, max, customValues) => ({ min, max, axisLabel: { customValues }, axisTick: { customValues } });
 
-// A log axis from one such bound to another.
+// A log axis from one round number to another, both of which are ticks where there is room.
 export function decades(low, high) {
-  const [min, max] = [below(low, LOG_STEPS), above(high, LOG_STEPS)];
-  return ticked(min, max > min ? max : min * 10);
+  const steps = Math.log10(high / low) > WIDE ? STEPS : LOG_STEPS, [min, end] = [below(low, steps), above(high, steps)];
+  const max = end > min ? end : min * 10, ticks = logTicks(min, max);
+  const hasRoom = (tick) => ticks.every((other) => Math.abs(Math.log(tick / other)) > ROOM * Math.log(max / min));
+  return ticked(min, max, [...[min].filter(hasRoom), ...ticks, ...[max].filter(hasRoom)]);
 }
 
 // An axis of which a part was dragged over; a log one has its own ticks, of another the ends are no round numbers.
-export const zoomedAxis = ([min, max], log) => (log ? ticked(min, max) : { min, max, axisLabel: { showMinLabel: false, showMaxLabel: false } });
+export const zoomedAxis = ([min, max], log) => (log ? ticked(min, max, logTicks(min, max)) : { min, max, axisLabel: { showMinLabel: false, showMaxLabel: false } });
 
 // Bars from the lower to the upper ends of intervals, all of a series as one path, since a browser takes long over
 // thousands of lines: along y, or along x where they lie, `below` their rows by so much; half as wide as `half`. `rows` are a series' data: where

@@ -80,6 +80,19 @@ def test_a_logarithmic_axis_ends_near_its_values_and_names_them_along_x_as_well(
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_both_ends_of_a_logarithmic_axis_are_ticks_where_there_is_room(page: Page, shown: Shown) -> None:
+    page.goto(shown.url)
+    ask = "(ends) => import('/static/js/echart.js').then(({ decades }) => decades(...ends).axisLabel.customValues)"
+    found = {ends: page.evaluate(ask, list(ends)) for ends in ((260, 2_200), (790, 2_200), (3, 90_000), (5, 5))}
+    assert found == {
+        (260, 2_200): [200, 500, 1_000, 2_000, 3_000],
+        (790, 2_200): [700, 1_000, 1_500, 2_000, 3_000],
+        (3, 90_000): [2, 10, 100, 1_000, 10_000, 100_000],
+        (5, 5): [5, 10, 20, 50],
+    }
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_the_file_of_a_report_draws_each_chart_as_its_page_does(
     page: Page, shown: Shown, chromium: Browser, tmp_path: Path
 ) -> None:
