@@ -1,8 +1,8 @@
-"""The context broker as a value: datagrams and time go in, datagrams and events come out.
+"""The context broker as a pure object: datagrams and time as input, datagrams and events as output.
 
-This module only composes. What comes most is read in ``hits`` and ``lanes``, the rest by ``wire``. What a message does
-lives in ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or in ``structured`` (2,
-3, 26 to 31); all of them send through one ``Station``.
+This module only composes the parts. ``fast`` reads the most common messages, ``wire`` all others. Messages are handled
+by ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or by ``structured`` (2,
+3, 26 to 31). All of them send through one ``Station``.
 """
 
 from __future__ import annotations
@@ -66,21 +66,21 @@ from overlay.systems.context_broker.wire.messages import (
 from overlay.systems.context_broker.wire.table import BY_CLASS, CODES, NEVER_ANSWERED, OPERATIONS, UNKNOWN, AnyMessage
 
 UNKNOWN_TIMER = -1
-"""Of a timer: to be found out again, since something may have changed it."""
+"""The next timer must be computed again, because it may have changed."""
 
 Handler = Callable[[Any, Address, int], bool | None]
-"""Given a message, its source and the time. ``False`` of an answer that belongs to nothing."""
+"""Called with a message, its source and the time. Returns ``False`` for an answer that was not expected."""
 
 
 class Timed(Protocol):
-    """A part in which something comes due."""
+    """A part with a timer."""
 
     def handle_timer(self, now: int) -> None: ...
     def next_timer(self) -> int | None: ...
 
 
 class Broker:
-    """A ``Node``. ``address`` is the one it is known by; ``wall_offset_ns`` is Unix nanoseconds minus ``now``.
+    """A ``Node``. ``address`` is its address for others; ``wall_offset_ns`` is Unix nanoseconds minus ``now``.
 
     Without ``is_fast`` every datagram is parsed, with the same results; the structured arm has no fast paths.
     """
@@ -95,9 +95,9 @@ class Broker:
         is_fast: bool = True,
     ) -> None:
         self._started: int | None = None
-        """The instant of the first input."""
+        """The time of the first input."""
         self._next_timer = UNKNOWN_TIMER
-        """When to look what is due: never too late, and too early by what was settled since it was found out."""
+        """The next timer; never late, but possibly early if its reason has been settled."""
         self._members = Members(address, config.neighbour_capacity)
         self._awaited: set[Address] = set()
         station = self._station = Station(config, address, chances, wall_offset_ns, self._is_known)
@@ -130,7 +130,7 @@ class Broker:
         self._structured: Structured | None = None
         if is_structured:
             self._structured = Structured(station, self._members, self._joining, self._storing)
-            self._timed.append(self._structured)  # last, since it follows what the others make of the neighbours
+            self._timed.append(self._structured)  # last, because it depends on changes of neighbours by the others
         self._handlers = _handlers(config)
 
     # ---- the node
@@ -149,11 +149,11 @@ class Broker:
 
     @property
     def knows(self) -> Callable[[Address], bool]:
-        """Tells the trusted, and brokers that are or were neighbours or are to be, from strangers."""
+        """Whether a sender is trusted, or a former, current or expected neighbour, and not a stranger."""
         return self._station.knows
 
     def set_wall_clock(self, offset_ns: int) -> None:
-        """Unix nanoseconds minus ``now``. A step touches validity and stamps, and no time-out."""
+        """Unix nanoseconds minus ``now``. A clock step affects validity and timestamps, but no time-outs."""
         self._next_timer = UNKNOWN_TIMER
         self._station.wall_offset_ns = offset_ns
 
@@ -163,7 +163,7 @@ class Broker:
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         if self._started is None:
             self._started = now
-        if self._ends_leases:  # before anything is answered, whatever timer is due
+        if self._ends_leases:  # before answering anything, even if other timers are due
             self._storing.end_leases(now)
         self._take(datagrams, now)
 
@@ -172,9 +172,9 @@ class Broker:
             self._receive(data, source, now)
 
     def _receive(self, data: bytes, source: Address, now: int) -> None:
-        """Take a datagram that was not a hit."""
+        """Process a datagram that was not a table hit."""
         station = self._station
-        if source[1] == 0:  # only a forger sends from there, and nothing can be sent back
+        if source[1] == 0:  # only forged datagrams come from port 0, and they cannot be answered
             station.counters["rejected_unreadable"] += 1
             return
         if not self._trusts(source[0]):
@@ -183,7 +183,7 @@ class Broker:
         self._note(None if lane is None else lane(data, source, now), data, source, now)
 
     def _note(self, due: int | None, data: bytes, source: Address, now: int) -> None:
-        """What a lane said of a datagram: when something comes due, or that it is to be parsed."""
+        """Use the result of a fast path: the time of a new timer, or that the datagram must be parsed."""
         if due is None:
             self._parse(data, source, now)
         elif due < self._next_timer:
@@ -196,7 +196,7 @@ class Broker:
         except WireError:
             self._refuse_unreadable(data, source, now)
             return
-        if type(message) not in self._handlers:  # an extension that is switched off here
+        if type(message) not in self._handlers:  # an extension that is switched off
             self._refuse_unreadable(data, source, now)
             return
         self._station.received[CODES[type(message)]] += 1
@@ -224,11 +224,11 @@ class Broker:
         return self._station.drain_events()
 
     def traces(self) -> list[Step]:
-        """What this broker did with the queries that are traced, since the last call."""
+        """Steps of traced queries since the last call."""
         return self._station.tracer.drain()
 
     def statistics(self, now: int) -> dict[str, int]:
-        """Counters since the start and what there is now; the fields of a StatsResponse. ``uptime`` in milliseconds."""
+        """Counters since the start and gauges; the fields of a StatsResponse. ``uptime`` in milliseconds."""
         if self._started is None:
             self._started = now
         table = self._storing.table
@@ -253,7 +253,7 @@ class Broker:
         }
 
     def counters(self) -> dict[str, int]:
-        """Those of the statistics that only grow: ``in_`` and ``out_`` by code, and ``station.COUNTERS``.
+        """The cumulative counters: ``in_`` and ``out_`` by code, and ``station.COUNTERS``.
 
         Each datagram received is counted as ``rejected_unreadable`` or under one code.
         """
@@ -263,30 +263,31 @@ class Broker:
         return counters
 
     def held_keys(self, now: int) -> dict[Key, bool]:
-        """What its table has that is valid now, and whether it came from its provider rather than as a replica."""
+        """The valid keys in its table, and whether each came from its provider and is not a replica."""
         return self._storing.table.held_keys(self._station.wall_ms(now))
 
     @property
     def compared(self) -> tuple[int, int]:
-        """What the scans of a linear table have come to; see ``Table.compared``."""
+        """The number of entries scanned by a linear table; see ``Table.compared``."""
         return self._storing.table.compared
 
     def spare_scans(self) -> None:
-        """For a simulation, whose model says how long scans take; see ``Table.spare_scans``. Before the first input."""
+        """For simulations, whose model has the time of scans; see ``Table.spare_scans``. Call it before the first
+        input."""
         self._storing.table.spare_scans()
 
     def leave(self, now: int) -> None:
-        """What a controller's BrokerLeaving does, for a driver whose process is told to end."""
+        """The effect of a controller's BrokerLeaving, for a driver whose process must end."""
         self._next_timer = UNKNOWN_TIMER
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
 
     def _handle(self, message: AnyMessage, source: Address, now: int) -> None:
-        """Hand it to its part, and count an answer of which that says that it belongs to nothing."""
+        """Pass a message to its part, and count unexpected answers."""
         if self._handlers[type(message)](self)(message, source, now) is False:
             self._station.counters["rejected_stray"] += 1
 
-    # ---- commands and questions
+    # ---- commands and requests
 
     def _start_monitoring(self, message: StartNeighborsMonitoring, source: Address, now: int) -> None:
         if self._may_command(message, source, now):
@@ -324,18 +325,18 @@ class Broker:
         self._station.send_message(answer, source, now)
 
     def _tell_statistics(self, message: StatsRequest, source: Address, now: int) -> None:
-        # The class's own: a recorded broker writes down that its driver asks.
+        # Calls the class's method: a recorder would record the call as one of the driver.
         answer = StatsResponse(self._station.wall_ms(now), Broker.statistics(self, now))
         self._station.send_message(answer, source, now)
 
     def _accept_ping_response(self, answer: PingResponse, source: Address, now: int) -> bool:
-        """One answer may serve all who wait for it."""
+        """One answer may be for several parts."""
         helped = self._suspecting.accept_ping_response(source, now)
         found = self._neighbour_search.accept_ping_response(source, now)
         return self._monitor.accept_ping_response(source, now) or helped or found
 
     def _accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
-        """One answer may serve both who ask."""
+        """One answer may be for both parts."""
         awaited = self._mutual is not None and self._mutual.accept_neighbours(answer, source, now)
         return self._neighbour_search.accept_neighbours(answer, source, now) or awaited
 
@@ -357,7 +358,7 @@ class Broker:
         return True
 
     def _unwrap(self, wrapped: HopData, source: Address, now: int) -> None:
-        """What is wrapped is as if it had come as it is; a stranger's is answered as if we did not know it."""
+        """Process a wrapped message as if it had arrived unwrapped. Strangers are refused, as for an unknown code."""
         if not self._station.knows(source):
             self._station.counters["rejected_wrapped"] += 1
             self._refuse(UNKNOWN, wrapped.timestamp, source, now)
@@ -372,10 +373,11 @@ class Broker:
         assert isinstance(delivery, AcknowledgedDelivery)
         return delivery
 
-    # ---- what is refused
+    # ---- refusals
 
     def _is_known(self, address: Address) -> bool:
-        """Whom the three-times rule does not concern: neighbours, dropped ones, those a join waits for."""
+        """Whether an address is exempt from the limit for strangers: neighbours, dropped ones, those awaited by a
+        join."""
         return address in self._members or address in self._members.dropped or address in self._awaited
 
     def _may_command(self, message: AnyMessage, source: Address, now: int) -> bool:
@@ -401,7 +403,7 @@ class Broker:
         station.nack(Status.BAD_REQUEST, operation, stamp, source, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a part has come out of order; tests call this after every step."""
+        """Raise ``AssertionError`` if a part is inconsistent; tests call this after every step."""
         for part in (
             self._members,
             self._joining,
@@ -421,7 +423,7 @@ class Broker:
         assert self._next_timer <= self._find_next_timer()
 
 
-# ---- which part handles what: a table for each combination of settings, since one for each broker would be half of it
+# ---- handlers: one table per combination of settings, as one per broker would take half of a broker's memory
 
 _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     StartNeighborsMonitoring: lambda broker: broker._start_monitoring,
@@ -452,7 +454,7 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
 
 @lru_cache(maxsize=64)
 def _handlers(config: BrokerConfig) -> dict[type, Callable[[Broker], Handler]]:
-    """Of the messages that a broker with these settings knows."""
+    """The handlers of the messages that a broker with these settings accepts."""
     handlers = dict(_HANDLERS)
     if config.arm == "structured":
         handlers |= {kind: partial(_of_structured, handler) for kind, handler in STRUCTURED.items()}

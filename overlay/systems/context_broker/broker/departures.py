@@ -1,16 +1,17 @@
-"""What follows when a broker is gone: whoever waits for it goes on, neighbours are told, others are looked for.
+"""Consequences of a broker's leave or crash: requests continue without it, notices are sent, replacements are searched.
 
-Three ways to learn of it: it says so (7), monitoring gives it up (``pings``), or a neighbour passes on a notice (17).
-The first two are passed on with ``gone_ttl``, and each broker passes each notice on once, with a TTL one smaller; so a
-death costs at most a message for each direction of each link within reach of each that saw it happen.
+A broker learns of it in three ways: the other broker leaves (7), monitoring drops it (``pings``), or a neighbour
+forwards a notice (17). In the first two cases it sends notices with ``gone_ttl``. Each broker forwards each notice
+once, with the TTL decremented, so a death costs at most one message per direction of each link within reach of each
+witness.
 
-A notice is hearsay. Its subject is dropped and at once pinged, so that a false one heals within a round trip; who hears
-of its own death is evidently alive and says nothing. Nobody's word for one death counts twice within an interval of
-pings, so a neighbour that repeats a false one cannot keep a link down. How many notices we remember bounds what we pass
-on, not what we believe: else one neighbour's flood would silence all others.
+A notice may be false. Its subject is dropped and pinged at once, so a false notice heals within a round trip. A broker
+ignores notices of its own death. A neighbour's notice of the same death counts once per ping interval, so repeated
+false notices cannot keep a link down. The limit on remembered notices restricts forwarding, but not acting on them;
+otherwise one neighbour's flood would suppress all other notices.
 
-One that takes its leave answers what it was asked as long as it says farewell, and a notice may be false or overtake
-the farewell: both are given as long before requests that wait for it go on without it, unless we had missed it, too.
+A leaving broker still answers requests while it repeats its leave, and a notice may be false or overtake the leave.
+Requests that wait for the broker therefore continue without it only after a delay, unless it had missed our pings.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from overlay.systems.context_broker.wire.extensions import BrokerGone
 GRACE = FAREWELLS * FAREWELL_GAP
 MOST_NOTICES = 1024
 REMEMBERED = 60 * SECOND
-"""A flood of eight hops is over long before; while so many are remembered, new ones are not passed on."""
+"""Much longer than a flood of eight hops. While the memory is full, new notices are not forwarded."""
 MOST_BELIEVED = 1024
-"""Of more, the first are forgotten. One neighbour takes no more room than there are brokers that we could lose."""
+"""Maximum; beyond it the oldest are forgotten. One neighbour needs at most one entry per broker that we could lose."""
 
 
 class Departures:
@@ -60,11 +61,12 @@ class Departures:
         self._ttl = station.config.gone_ttl
         self._interval = station.config.ping_interval_ms * MILLISECOND
         self._heard: dict[tuple[Address, int], int] = {}
-        """Notices by (broker, timestamp), until when; the first heard first."""
+        """Remembered notices by (broker, timestamp), with their end; the oldest first."""
         self._believed: dict[tuple[Address, Address], int] = {}
-        """Whose word for whose death was acted on, and until when it counts no more; the first first."""
+        """Notices by (neighbour, subject) that were acted on, and until when repetitions are ignored; the oldest
+        first."""
         self._waiting: dict[Address, int] = {}
-        """Those that requests may still wait for, and until when; the first gone first."""
+        """Departed brokers that requests still wait for, and until when; the earliest first."""
 
     def note_crash(self, address: Address, now: int) -> None:
         """Monitoring has dropped a neighbour."""
@@ -72,12 +74,12 @@ class Departures:
         self._announce(address, now)
 
     def note_leave(self, address: Address, now: int) -> None:
-        """A neighbour took its leave and is forgotten."""
+        """A neighbour has left and is forgotten."""
         self._give_up_later(address, now)
         self._announce(address, now)
 
     def handle_notice(self, notice: BrokerGone, source: Address, now: int) -> None:
-        """A neighbour says that a broker is gone."""
+        """Handle a neighbour's notice of a leave or crash."""
         if source not in self._members:
             self._station.counters["rejected_command"] += 1
             return
@@ -99,7 +101,7 @@ class Departures:
     def handle_timer(self, now: int) -> None:
         for address in [address for address, until in self._waiting.items() if until <= now]:
             del self._waiting[address]
-            if address not in self._members:  # it is not back
+            if address not in self._members:  # it has not returned
                 self._searching.give_up_on(address, now)
 
     def next_timer(self) -> int | None:
@@ -130,7 +132,7 @@ class Departures:
         return name in self._heard
 
     def _remember(self, name: tuple[Address, int], now: int) -> bool:
-        """Whether there was room for one more."""
+        """Whether the memory had room."""
         if len(self._heard) >= MOST_NOTICES:
             self._station.report_limit("notices", now)
             return False
@@ -138,8 +140,8 @@ class Departures:
         return True
 
     def _believes(self, source: Address, subject: Address, now: int) -> bool:
-        """Whether to act on a neighbour's word, which then counts no more for an interval of pings."""
-        if not (subject in self._members or self._search.considers(subject)):  # nothing to lose
+        """Whether to act on a neighbour's notice; repetitions are then ignored for a ping interval."""
+        if not (subject in self._members or self._search.considers(subject)):  # irrelevant for this broker
             return False
         _forget(self._believed, now)
         if (source, subject) in self._believed:
@@ -166,6 +168,6 @@ class Departures:
 
 
 def _forget(book: dict[Any, int], now: int) -> None:
-    """Those whose time is over; they end in the order in which they came."""
+    """Remove expired entries; they expire in order of insertion."""
     while book and next(iter(book.values())) <= now:
         del book[next(iter(book))]

@@ -1,4 +1,4 @@
-"""What a broker reports because it is rare. Addresses are ``host:port`` text, ready for a journal."""
+"""The events of a broker. Addresses are ``host:port`` text, for a journal."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class NeighbourLeft(NodeEvent):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourLost(NodeEvent):
-    """It missed its pings and gets no more requests; it is pinged on, ever more seldom."""
+    """It missed its pings and gets no more requests; it is still pinged, at growing intervals."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourReturned(NodeEvent):
-    """A lost one answered a ping."""
+    """A lost neighbour answered a ping."""
 
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourRefused(NodeEvent):
-    """It does not take us for its neighbour, and did not take us in when it was asked to."""
+    """It does not list us as its neighbour, and did not accept a new join."""
 
     neighbour: str
 
@@ -52,30 +52,30 @@ class NetworkLeft(NodeEvent):
 
 @dataclass(frozen=True, slots=True)
 class JoinFailed(NodeEvent):
-    """None of those named answered in time."""
+    """None of the given brokers answered in time."""
 
     named: int
 
 
 @dataclass(frozen=True, slots=True)
 class NeighboursFound(NodeEvent):
-    """A search for neighbours is over: there are enough."""
+    """A search for neighbours has ended with enough neighbours."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class NeighboursAwaited(NodeEvent):
-    """Too few candidates can be had; they are tried again, ever more seldom."""
+    """Too few candidates answered; they are tried again at growing intervals."""
 
     count: int
-    """How many neighbours there are."""
+    """Current number of neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitReached(NodeEvent):
-    """A bound was hit; reported at most once in ten seconds per limit."""
+    """A limit was reached; reported at most once in ten seconds per limit."""
 
     limit: str
-    """``table``, ``pending``, one source's or provider's share of them (``table share``, ``pending share``),
+    """``table``, ``pending``, the share of one source or provider (``table share``, ``pending share``),
     ``neighbours``, ``favours`` (pings for others) or ``budget`` (three times a stranger's bytes)."""

@@ -1,7 +1,7 @@
-"""From broker to broker: as it is, or wrapped (22), acknowledged (23) and sent again until it is.
+"""Delivery between brokers: plain, or wrapped (22), acknowledged (23) and retransmitted.
 
-Counterpart: the other broker's. ``searching`` hands over its 3, 4, 6 and 16 to other brokers; nothing to a client is
-ever wrapped. ``docs/extensions.md`` has the rules.
+``searching`` passes its 3, 4, 6 and 16 to other brokers here. Messages to clients are never wrapped.
+``docs/extensions.md`` has the rules.
 
 ::
 
@@ -10,7 +10,8 @@ ever wrapped. ``docs/extensions.md`` has the rules.
                                   └─> NACK 301: that broker does not know 22, and gets everything as it is for a while
 
 The retransmission timer is TCP's (Jacobson 1988, RFC 6298) with a lower floor, one per neighbour. A 23 repeats the
-timestamp of the try it acknowledges, so that every one is a measurement and Karn's ambiguity does not arise.
+timestamp of the try that it acknowledges, so every acknowledgement is a measurement (no ambiguity as in Karn's
+algorithm).
 """
 
 from __future__ import annotations
@@ -32,41 +33,42 @@ from overlay.systems.context_broker.wire.messages import ContextRequest, Context
 from overlay.systems.context_broker.wire.table import CODES, OPERATIONS, UNKNOWN, AnyMessage
 
 FIRST_RTO = 200 * MILLISECOND
-"""Before anything was measured; RFC 6298 has 1 s, for paths around the world."""
+"""Before the first measurement. RFC 6298 uses 1 s, for intercontinental paths."""
 LEAST_RTO = 20 * MILLISECOND
 LONGEST_RTO = 4 * SECOND
 LEAST_SPREAD = 10 * MILLISECOND
-"""How much later than the mean an acknowledgement may always be: brokers deal with datagrams in batches."""
+"""Minimum tolerance above the mean, because brokers process datagrams in batches."""
 
 PLAIN_FOR = 60 * SECOND
-"""How long a broker that answered 22 with NACK 301 gets plain datagrams, unless it joins again before."""
+"""How long a broker that answered 22 with NACK 301 gets plain datagrams, unless it joins again."""
 PATIENCE = 3
-"""So many NACKs 301 in a row are damage on the way if that broker has acknowledged before."""
+"""For a broker that has acknowledged before, this many consecutive NACKs 301 are needed; fewer may be damaged
+datagrams."""
 
 MOST_OPEN = 4096
 MOST_OPEN_TO_ONE = 1024
 MOST_OPEN_BYTES = 16 * 2**20
-"""Not acknowledged yet; beyond, messages are sent as they are."""
+"""Maximum unacknowledged bytes; beyond it messages are sent plain."""
 MOST_PEERS = 1024
 WINDOW = 1024
-"""Sequence numbers remembered of one sender."""
+"""Sequence numbers remembered per sender."""
 MOST_SENDERS = 256
 
 Failed = Callable[[Query, Address, int], None]
 
 
 class Delivery:
-    """Sends to brokers what goes between them. This one sends each message once."""
+    """Sends messages to brokers. This class sends each message once."""
 
     def __init__(self, station: Station) -> None:
         self._station = station
 
     def send(self, code: int, data: bytes, to: Address, now: int, query: Query | None = None) -> None:
-        """``query`` is the one that a 3 is a branch of."""
+        """``query`` is the query of a 3."""
         self._station.send(code, data, to, now)
 
     def send_message(self, message: ContextResponse | Nack, to: Address, now: int) -> None:
-        """``send``, except for what outgrew a datagram."""
+        """``send``, except for messages too long for a datagram."""
         try:
             data = encode(message)
         except WireError:
@@ -75,35 +77,35 @@ class Delivery:
         self.send(CODES[type(message)], data, to, now)
 
     def meet(self, broker: Address) -> None:
-        """It joined again: what is known of it may be true no longer."""
+        """A broker joined again: reset the information about it."""
 
     def forget(self, broker: Address) -> None:
-        """It is gone: nothing is sent again."""
+        """A broker is gone: stop retransmissions."""
 
     def accept_refusal(self, nack: Nack, source: Address, now: int) -> bool:
-        """Whether a NACK is about a 22 of ours."""
+        """Whether a NACK refuses a 22 of this broker."""
         return False
 
     def handle_timer(self, now: int) -> None:
-        """Send again what is due."""
+        """Retransmit what is due."""
 
     def next_timer(self) -> int | None:
         return None
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree."""
+        """Raise ``AssertionError`` if the state is inconsistent."""
 
 
 def make_delivery(station: Station, on_failed: Failed) -> Delivery:
-    """What the settings ask for; ``on_failed`` is told of each 3 that could not be delivered."""
+    """The delivery according to the settings; ``on_failed`` is called for each 3 that could not be delivered."""
     return AcknowledgedDelivery(station, on_failed) if station.config.hop_ack else Delivery(station)
 
 
-# ---- what is known of one broker
+# ---- state per broker
 
 
 class RoundTrip:
-    """The smoothed time to an acknowledgement and back, and how much it varies; nanoseconds."""
+    """The smoothed round trip of acknowledgements and its variation; nanoseconds."""
 
     __slots__ = ("_factor", "_mean", "_spread")
 
@@ -114,12 +116,12 @@ class RoundTrip:
 
     @property
     def rto(self) -> int:
-        """How long to wait before sending again for the first time."""
+        """The time-out before the first retransmission."""
         measured = max(LEAST_RTO, self._mean + max(LEAST_SPREAD, 4 * self._spread))
         return min(LONGEST_RTO, self._factor * (measured if self._mean else FIRST_RTO))
 
     def note_silence(self) -> None:
-        """Nothing came for all tries: wait longer from now on, until there is a measurement."""
+        """All tries were unacknowledged: use a longer time-out until the next measurement."""
         if self.rto < LONGEST_RTO:
             self._factor *= 2
 
@@ -134,7 +136,7 @@ class RoundTrip:
 
 @dataclass(slots=True)
 class Peer:
-    """A broker that we send to."""
+    """A receiving broker."""
 
     round_trip: RoundTrip = field(default_factory=RoundTrip)
     has_acknowledged: bool = False
@@ -145,7 +147,7 @@ class Peer:
 
 @dataclass(slots=True, eq=False)
 class Open:
-    """A message that was sent and is not acknowledged."""
+    """An unacknowledged message."""
 
     code: int
     data: bytes
@@ -154,9 +156,9 @@ class Open:
     query: Query | None
     rto: int
     due: int = 0
-    """When to send it again; -1 when there is no need any more."""
+    """When to retransmit it; -1 if not needed any more."""
     tries: dict[int, int] = field(default_factory=dict)
-    """When (ns) it was sent, by the timestamp of that try."""
+    """Times of transmission (ns), by the timestamp of the try."""
     sent: int = 0
 
 
@@ -170,7 +172,7 @@ class Window:
         self._order: deque[int] = deque()
 
     def note(self, sequence: int) -> bool:
-        """``False`` where it was here before."""
+        """``False`` for a duplicate."""
         if sequence in self._known:
             return False
         if len(self._order) >= WINDOW:
@@ -184,7 +186,7 @@ class Window:
 
 
 class AcknowledgedDelivery(Delivery):
-    """Sends each message up to ``hop_tries`` times, until it is acknowledged, and takes in each once."""
+    """Sends each message up to ``hop_tries`` times until it is acknowledged, and accepts each once."""
 
     def __init__(self, station: Station, on_failed: Failed) -> None:
         super().__init__(station)
@@ -196,13 +198,13 @@ class AcknowledgedDelivery(Delivery):
         self._count = 0
         self._bytes = 0
         self._timers: list[tuple[int, int, Open]] = []
-        """(due, sequence, message); one whose ``due`` is another by now counts for nothing."""
+        """(due, sequence, message); obsolete if the message's ``due`` has changed."""
         self._senders: OrderedDict[Address, Window] = OrderedDict()
 
     # ---- sending
 
     def send(self, code: int, data: bytes, to: Address, now: int, query: Query | None = None) -> None:
-        """Wrapped, if there is reason to think that ``to`` knows 22 and it is a broker: others are repeated nothing."""
+        """Wrapped if ``to`` is a broker and probably supports 22; otherwise plain and once."""
         if not self._station.is_broker(to) or self._peer(to).plain_until > now or not self._has_room(data, to):
             self._station.counters["hop_plain"] += 1
             super().send(code, data, to, now)
@@ -234,7 +236,7 @@ class AcknowledgedDelivery(Delivery):
         )
 
     def _next_sequence(self, now: int) -> int:
-        """Ahead of all before a restart, as nobody sends a thousand in each millisecond."""
+        """Greater than all numbers before a restart, as no broker sends a thousand per millisecond."""
         self._sequence = max(self._sequence + 1, 1000 * self._station.wall_ms(now))
         return self._sequence
 
@@ -256,10 +258,10 @@ class AcknowledgedDelivery(Delivery):
         self._count -= 1
         self._bytes -= len(message.data)
 
-    # ---- what comes back
+    # ---- answers
 
     def accept_ack(self, ack: HopAck, source: Address, now: int) -> bool:
-        """It arrived; ``False`` where nothing of that number is open."""
+        """Handle an acknowledgement; ``False`` if no message with that number is open."""
         message = self._open.get(source, {}).get(ack.sequence)
         if message is None:
             return False
@@ -272,11 +274,11 @@ class AcknowledgedDelivery(Delivery):
         return True
 
     def accept_refusal(self, nack: Nack, source: Address, now: int) -> bool:
-        """That broker does not know 22, or what it got was damaged on its way."""
+        """Handle a NACK 301: the broker does not support 22, or received a damaged datagram."""
         peer = self._peers.get(source)
         if peer is None or nack.status != Status.BAD_REQUEST or nack.operation != UNKNOWN:
             return False
-        if peer.plain_until > now:  # one more that was under way
+        if peer.plain_until > now:  # a NACK for an earlier message
             return True
         messages = list(self._open.get(source, {}).values())
         if not any(nack.timestamp in message.tries for message in messages):
@@ -304,11 +306,12 @@ class AcknowledgedDelivery(Delivery):
     # ---- receiving
 
     def unwrap(self, wrapped: HopData, source: Address, now: int) -> AnyMessage | None:
-        """Acknowledge a 22 from one whom we know; the message in it, unless it was here before or must not be in it."""
+        """Acknowledge a 22 from a known broker. Returns its message, unless it is a duplicate or not permitted in a
+        22."""
         counters = self._station.counters
         try:
             message = parse(wrapped.message)
-        except WireError:  # perhaps damaged on its way: not acknowledged, and so sent again
+        except WireError:  # perhaps damaged: not acknowledged, so it is retransmitted
             message = None
         if message is None or not _is_between_brokers(message):
             counters["rejected_wrapped"] += 1
@@ -373,7 +376,7 @@ def _wrap(stamp: int, message: Open) -> bytes:
 
 
 def _is_between_brokers(message: AnyMessage) -> bool:
-    """What one broker says to another about a query: nothing that a client may say, no order, and no 22."""
+    """Whether it is a message about a query between brokers: no message of clients, no order, and no 22."""
     if isinstance(message, QuietRequest):
         return False
     if isinstance(message, Nack):

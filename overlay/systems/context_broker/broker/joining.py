@@ -2,10 +2,10 @@
 
 ::
 
-    controller ── 8|N ─> broker ── 8|N|* ─> N     N takes us in and answers 101 (asked again twice within the time-out)
+    controller ── 8|N ─> broker ── 8|N|* ─> N     N accepts us and answers 101 (asked again twice within the time-out)
                <─ 101          <─ 5 (101) ─
-               <─ 102 when all named have answered or the time-out passed; NACK 201 when none did
-                  (under greedy or random membership the named are candidates only: ``neighbour_search``)
+               <─ 102 when all listed have answered or at the time-out; NACK 201 if none did
+                  (with greedy or random membership the list has only candidates: ``neighbour_search``)
 
     controller ── 7 ───> broker ── 7|* ───> each neighbour, three times within a second
                <─ 101
@@ -28,14 +28,14 @@ from overlay.systems.context_broker.wire.table import OPERATIONS
 
 ASKS = 3
 MOST_JOINS = 64
-"""At a time; a controller that orders more is answered NACK 201."""
+"""Maximum joins in progress; further orders get NACK 201."""
 FAREWELLS = 3
 FAREWELL_GAP = 300 * MILLISECOND
 
 
 @dataclass(slots=True)
 class Join:
-    """Some that are to be joined, until all have answered or its time is over. Monotonic nanoseconds."""
+    """A join of some brokers, until all have answered or its time-out. Monotonic nanoseconds."""
 
     data: bytes
     gap: int
@@ -43,7 +43,7 @@ class Join:
     next_ask: int
     awaited: dict[Address, None]
     ended: Callable[[bool, int], None]
-    """Called once, with whether anybody has answered, and the time."""
+    """Called once, with whether any broker has answered, and the time."""
     answered: int = 0
 
     def next_timer(self) -> int:
@@ -52,7 +52,7 @@ class Join:
 
 @dataclass(slots=True)
 class Farewell:
-    """``7|*`` still to be said."""
+    """Repetitions of ``7|*`` still to be sent."""
 
     data: bytes
     next_time: int
@@ -61,7 +61,7 @@ class Farewell:
 
 
 class Joining:
-    """What this broker was ordered to join or leave, and what its neighbours say of themselves."""
+    """Orders to join or leave, and joins and leaves of neighbours."""
 
     __slots__ = ("_awaited", "_farewells", "_joins", "_members", "_station", "has_left")
 
@@ -69,7 +69,7 @@ class Joining:
         self._station = station
         self._members = members
         self._awaited = awaited
-        """All addresses that a join waits for; shared with the rule about strangers, which exempts them."""
+        """All addresses awaited by joins; shared with the limit for strangers, which exempts them."""
         self._joins: list[Join] = []
         self._farewells: list[Farewell] = []
         self.has_left = False
@@ -101,7 +101,7 @@ class Joining:
         ended: Callable[[bool, int], None],
         now: int,
     ) -> Join:
-        """Ask brokers to take us in, none of them ourselves. ``told`` is the list in the message."""
+        """Ask other brokers to accept us as a neighbour. ``told`` is the list in the message."""
         awaited = dict.fromkeys(named)
         for farewell in self._farewells:  # a late repetition would undo the join
             farewell.to = {address: None for address in farewell.to if address not in awaited}
@@ -114,7 +114,7 @@ class Joining:
         return join
 
     def cancel(self, join: Join) -> None:
-        """Whoever wanted it wants others: it is not told the end."""
+        """Cancel a join that was replaced, without calling ``ended``."""
         self._joins.remove(join)
         self._note_awaited()
 
@@ -123,7 +123,7 @@ class Joining:
         self.leave(order.timestamp, now)
 
     def leave(self, timestamp: int, now: int) -> None:
-        """Forget every neighbour and tell each, three times within a second."""
+        """Forget every neighbour and send each a leave, three times within a second."""
         to = dict.fromkeys(self._members.neighbours)
         joins, self._joins = self._joins, []
         for join in joins:
@@ -138,11 +138,11 @@ class Joining:
             self._say(farewell, now)
         self._note_awaited()
 
-    # ---- what other brokers say
+    # ---- messages of other brokers
 
     def accept_join(self, message: BrokerJoining, source: Address, now: int) -> bool:
-        """Take in a broker that joins us; ``False`` where that is refused."""
-        known = source in self._awaited or source in self._members  # a neighbour asks again where our ACK was lost
+        """Accept a broker that joins us; ``False`` if it is refused."""
+        known = source in self._awaited or source in self._members  # a neighbour repeats its join if our ACK was lost
         permitted = known or (self._station.open_network.trusts(source) and self._has_share(source, now))
         if not permitted or source == self._station.address or not self._add(source, now):
             return False
@@ -150,14 +150,14 @@ class Joining:
         return True
 
     def accept_leave(self, message: BrokerLeaving, source: Address, now: int) -> bool:
-        """Forget a neighbour that leaves; ``False`` where it is none."""
+        """Forget a neighbour that leaves; ``False`` if it is not a neighbour."""
         if not self._members.forget(source):
             return False
         self._station.report(NeighbourLeft(format_address(source)))
         return True
 
     def accept_ack(self, ack: Ack, source: Address, now: int) -> bool:
-        """A broker that a join asked has answered; ``False`` where nobody asked it."""
+        """Handle the answer to a join; ``False`` if that broker was not asked."""
         if source not in self._awaited or ack.operation != OPERATIONS[8] or ack.status != Status.REQ_RECEIVED:
             return False
         if not self._add(source, now):
@@ -170,7 +170,7 @@ class Joining:
         return True
 
     def remind(self, source: Address, now: int) -> None:
-        """Tell a broker that still forwards to us that we have left."""
+        """Inform a broker that still forwards to us that we have left."""
         self._station.send_message(BrokerLeaving(self._station.wall_ms(now), passed_on=True), source, now)
 
     # ---- time
@@ -185,7 +185,7 @@ class Joining:
                 self._say(farewell, now)
 
     def next_timer(self) -> int | None:
-        if not (self._joins or self._farewells):  # nearly always, and a driver asks after every datagram
+        if not (self._joins or self._farewells):  # the usual case, checked after every datagram
             return None
         times = [join.next_timer() for join in self._joins] + [farewell.next_time for farewell in self._farewells]
         return min(times)
@@ -193,7 +193,7 @@ class Joining:
     # ---- parts of the above
 
     def _ask(self, join: Join, now: int) -> None:
-        """Send the order, ``*`` appended, to those that have not answered."""
+        """Send the order, with ``*`` appended, to brokers that have not answered."""
         join.next_ask = now + join.gap
         for address in join.awaited:
             self._station.send(8, join.data, address, now)
@@ -213,10 +213,10 @@ class Joining:
             self._awaited.update(join.awaited)
 
     def _has_share(self, joiner: Address, now: int) -> bool:
-        """Whether a host may have one more neighbour that nobody asked for. All such have a share of the list, as some
-        is kept for our own joins, and each host has a share of that.
+        """Whether a host may have another uninvited neighbour. Uninvited neighbours have a share of the list, as the
+        rest is reserved for our own joins, and each host has a share of that.
 
-        By host, as each neighbour is another socket. Who is let in is seldom asked, so it is counted then.
+        By host, because each neighbour has a different socket. Uninvited joins are rare, so they are counted on demand.
         """
         config, neighbours = self._station.config, self._members.neighbours
         all_hosts = part(config.neighbour_capacity, config.source_share)
@@ -253,7 +253,7 @@ class Joining:
         self._station.nack(Status.I_ERROR, OPERATIONS[8], order.timestamp, controller, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where what is waited for and what is exempt disagree."""
+        """Raise ``AssertionError`` if awaited and exempt addresses differ."""
         assert self._awaited == {address for join in self._joins for address in join.awaited}
         assert all(join.awaited for join in self._joins)
         assert len(self._joins) <= MOST_JOINS

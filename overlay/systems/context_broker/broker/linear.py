@@ -1,6 +1,6 @@
-"""The prototype's table, a scan from end to end, and what stands for it in simulations.
+"""The prototype's table, a linear scan, and its model for simulations.
 
-Counterpart: ``table`` has the entries and the other kind, an index.
+Counterpart: ``table`` has the entries and the indexed table.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def djb2(text: bytes) -> int:
 
 
 class Linear:
-    """The prototype's table: a map under the DJB hash of the four names run together, searched from end to end.
+    """The prototype's table: a map under the DJB hash of the four concatenated names, searched linearly.
 
-    The cost of the search is its point. What is not kept is the silent overwriting where two hashes agree
+    It exists for the cost of its search. Unlike the prototype, it does not silently overwrite entries with equal hashes
     (``sensorEz`` and ``sensorFY``, or ``ab``+``c`` and ``a``+``bc``): such entries share a slot.
     """
 
@@ -79,9 +79,9 @@ class Linear:
 
 
 class Modelled(Linear):
-    """What ``Linear`` finds, and counts as compared, without the search: in virtual time a model says what that takes.
+    """The results of ``Linear`` and its counts of compared entries, without the search, whose time is in the model.
 
-    With a thousand providers of one entity the searches themselves would be half of what a simulation costs.
+    With a thousand providers of one entity the searches would be half of the cost of a simulation.
     """
 
     _hash = staticmethod(lru_cache(1 << 12)(Linear._hash))
@@ -89,11 +89,11 @@ class Modelled(Linear):
     def __init__(self) -> None:
         super().__init__()
         self._about: Counter[RawKey] = Counter()
-        """How many entries there are of a key."""
+        """Number of entries by key."""
         self._latest: dict[RawKey, Entry] = {}
-        """Of a key, the first of those with the latest timestamp, valid or not; no entry where that is not known."""
+        """By key: the first entry with the latest timestamp, valid or not; missing if unknown."""
         self._places: dict[int, int] = {}
-        """Of each slot, a number that grows in the order in which a scan comes to them."""
+        """By slot: a number that increases in the order of the scan."""
         self._made = count()
 
     def put(self, entry: Entry) -> None:
@@ -132,7 +132,7 @@ class Modelled(Linear):
         return latest
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books are not those of what it keeps."""
+        """Raise ``AssertionError`` if the derived state does not match the entries."""
         assert self._about == Counter(entry.key for entry in self)
         assert list(self._map) == sorted(self._places, key=self._places.__getitem__)
         for key, latest in self._latest.items():
@@ -148,7 +148,7 @@ class Modelled(Linear):
 
 
 def latest_valid(entries: Iterable[Entry], wall_ms: int) -> Entry | None:
-    """The first of those with the latest timestamp. A loop, as this is what a linear table spends its time on."""
+    """The first valid entry with the latest timestamp. A plain loop, because a linear table spends its time here."""
     latest, at = None, -1
     for entry in entries:
         if entry.is_valid(wall_ms) and (stamp := entry.timestamp) > at:

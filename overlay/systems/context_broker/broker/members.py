@@ -1,7 +1,7 @@
-"""Who this broker's neighbours are, which of them are under suspicion, and who was one until it was taken for dead.
+"""The neighbours of a broker, suspected neighbours, and dropped ones.
 
-Counterparts: ``joining`` adds and removes on orders and on a neighbour's word, ``pings`` and ``suspicion`` on what
-monitoring sees, ``departures`` on what others tell.
+Counterparts: ``joining`` adds and removes on orders and on messages of neighbours, ``pings`` and ``suspicion`` by
+monitoring, ``departures`` on notices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from overlay.core.addresses import Address
 
 @dataclass(slots=True)
 class Absence:
-    """A dropped neighbour's next ping and the gap behind it; monotonic nanoseconds."""
+    """The next ping of a dropped neighbour and the following interval; monotonic nanoseconds."""
 
     next_ping: int
     gap: int
@@ -21,18 +21,18 @@ class Absence:
 
 @dataclass(slots=True)
 class Suspicion:
-    """A neighbour that does not answer our pings, and how others were asked about it."""
+    """A neighbour that does not answer our pings, and the helpers asked about it."""
 
     rounds: int = 0
-    """Begun since anybody had an answer from it."""
+    """Rounds since the last answer to any broker."""
     spared: int = 0
-    """Rounds in which it would have been declared dead, had we not doubted ourselves."""
+    """Rounds in which it was not declared dead because of the self-check."""
     asked: dict[Address, int] = field(default_factory=dict)
-    """Helpers whose answer would count, with the timestamp of their question."""
+    """Helpers whose answers count, with the timestamps of the requests."""
 
 
 class Members:
-    """Neighbours, in the order in which they came, and the dropped ones. An address is in one of them at most."""
+    """Neighbours in order of arrival, and dropped ones. An address is in at most one of the two."""
 
     __slots__ = ("_address", "_capacity", "_neighbours", "dropped", "neighbours", "round_trip_ns", "suspects")
 
@@ -42,10 +42,10 @@ class Members:
         self._neighbours: dict[Address, None] = {}
         self.neighbours: tuple[Address, ...] = ()
         self.suspects: dict[Address, Suspicion] = {}
-        """Some of the neighbours."""
+        """Suspected neighbours, a subset of the neighbours."""
         self.dropped: dict[Address, Absence] = {}
         self.round_trip_ns = 0
-        """Of the neighbour that took longest to answer the last round of pings; 0 where none has been timed."""
+        """The slowest round trip in the last round of pings; 0 without a measurement."""
 
     def __contains__(self, address: Address) -> bool:
         return address in self._neighbours
@@ -54,14 +54,14 @@ class Members:
         return address in self._neighbours or len(self._neighbours) < self._capacity
 
     def add(self, address: Address) -> None:
-        """A neighbour from now on, whether new, known or dropped before."""
+        """Add a new, known or dropped broker as a neighbour."""
         self._neighbours[address] = None
         self.suspects.pop(address, None)
         self.dropped.pop(address, None)
         self._changed()
 
     def drop(self, address: Address, absence: Absence) -> None:
-        """No neighbour until it answers; of too many dropped ones, the longest gone is forgotten."""
+        """Drop a neighbour until it answers. If there are too many dropped ones, the oldest is forgotten."""
         del self._neighbours[address]
         self.suspects.pop(address, None)
         self.dropped[address] = absence
@@ -70,7 +70,7 @@ class Members:
         self._changed()
 
     def forget(self, address: Address) -> bool:
-        """Neither neighbour nor dropped; whether it was one of them."""
+        """Remove a neighbour or dropped one. Returns whether it was either."""
         known = address in self._neighbours or address in self.dropped
         self._neighbours.pop(address, None)
         self.suspects.pop(address, None)
@@ -88,7 +88,7 @@ class Members:
         self.neighbours = tuple(self._neighbours)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the two sets overlap, outgrow their bound or hold ourselves."""
+        """Raise ``AssertionError`` if the two sets overlap, exceed their limit or contain the broker itself."""
         assert self.neighbours == tuple(self._neighbours)
         assert not self._neighbours.keys() & self.dropped.keys()
         assert self.suspects.keys() <= self._neighbours.keys()

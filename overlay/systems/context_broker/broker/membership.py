@@ -1,6 +1,6 @@
-"""Whom a broker prefers among those that it could have as neighbours. Copy a class, and name it in ``MEMBERSHIPS``.
+"""Preferences among candidates for neighbours. To add one, copy a class and add it to ``MEMBERSHIPS``.
 
-Counterpart: ``neighbour_search`` pings the candidates three times each and joins them in the order given here.
+Counterpart: ``neighbour_search`` pings the candidates three times each and joins them in this order.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from overlay.core.chance import Chance
 class Preference(ABC):
     @abstractmethod
     def rank(self, round_trips: Mapping[Address, float], chance: Chance) -> Sequence[Address]:
-        """All of them, the most wanted first; ``round_trips`` are means in nanoseconds."""
+        """All candidates, the preferred ones first; ``round_trips`` are means in nanoseconds."""
 
 
 class Greedy(Preference):
-    """The nearest first (Wang and Vanninen 2006, as seed 000 quotes them).
+    """The nearest first (Wang and Vanninen 2006, as quoted in seed 000).
 
-    Each hop is then short. What lies far from everybody else may form a cluster that nobody outside prefers.
+    Hops are short, but distant brokers may form a cluster that no other broker prefers.
     """
 
     def rank(self, round_trips: Mapping[Address, float], chance: Chance) -> Sequence[Address]:
@@ -29,7 +29,7 @@ class Greedy(Preference):
 
 
 class RandomNeighbours(Preference):
-    """Any that answered: the contrast. Hops are as long as chance has it, and there are hardly any clusters."""
+    """A random order, for comparison. Hops have average length, and there are hardly any clusters."""
 
     def rank(self, round_trips: Mapping[Address, float], chance: Chance) -> Sequence[Address]:
         return chance.sample(list(round_trips), len(round_trips))
@@ -42,4 +42,4 @@ MEMBERSHIPS: dict[str, Preference | None] = {
     "greedy": Greedy(),
     "random": RandomNeighbours(),
 }
-"""``None`` where whoever orders a join says whom to join, as the prototype's controller did."""
+"""``None``: the controller decides which brokers to join, as in the prototype."""

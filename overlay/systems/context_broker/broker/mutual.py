@@ -1,12 +1,12 @@
-"""Makes sure that neighbours agree to be neighbours, where brokers choose them themselves (``neighbour_search``).
+"""Keeps links mutual if brokers choose their neighbours themselves (``neighbour_search``).
 
-One that was started again has forgotten us and answers our pings; an ACK to a join, or a farewell, may be lost. Then we
-take for a neighbour whoever does not take us for one, and nobody orders the join again, as a controller does of links
-that are given. So with monitoring, one neighbour after the other is asked for its own, one in each interval of pings::
+A restarted broker has forgotten us but answers our pings; an ACK to a join, or a leave, may be lost. We would then have
+a neighbour that does not have us. For given links the controller repeats the join, but here it does not.
+With monitoring, the neighbours are therefore asked for their own neighbours, one per ping interval, round robin::
 
     we ── 18 ──> neighbour
-       <── 19 ──              we are among them: well; not, twice in a row: 8|…|* ─> it takes us in, or is no neighbour
-       <── 7|*, 19 ──         one that has left says so
+       <── 19 ──              we are listed: fine; not listed twice in a row: 8|…|* ─> it accepts us, or is dropped
+       <── 7|*, 19 ──         the answer of a broker that has left
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Mutual:
         self._next_question: int | None = None
         self._turn = 0
         self._asked: Address | None = None
-        """Whose answer is awaited."""
+        """The neighbour whose answer is awaited."""
         self._doubted: Address | None = None
-        """One that did not name us, and is asked once more: it may be about to, or to say farewell."""
+        """A neighbour that did not list us and is asked again: its join or leave may be in transit."""
 
     def handle_question(self, source: Address, now: int) -> None:
-        """Somebody asks for our neighbours, and may think that we are one of its own."""
+        """A broker asks for our neighbours, and may regard us as one of its own."""
         if self._joining.has_left:
             self._joining.remind(source, now)
 
     def accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
-        """``False`` where this one was not asked."""
+        """``False`` if that broker was not asked."""
         if source != self._asked:
             return False
         self._asked = None
@@ -66,7 +66,7 @@ class Mutual:
         self._next_question = now + self._interval if self._is_due else None
 
     def next_timer(self) -> int | None:
-        """Long ago, that is at once, where there are neighbours again."""
+        """In the past, that is at once, when there are neighbours again."""
         return 0 if self._next_question is None and self._is_due else self._next_question
 
     @property
@@ -76,7 +76,7 @@ class Mutual:
     # ---- parts of the above
 
     def _ask(self, now: int) -> None:
-        """The one in doubt, or else the next."""
+        """Ask the one in doubt, or else the next."""
         neighbours = self._members.neighbours
         if self._doubted is not None and self._doubted in self._members:
             self._asked = self._doubted
@@ -98,5 +98,5 @@ class Mutual:
         self._joining.join(self._station.wall_ms(now), told, told, self._station.config.join_timeout_ms, end, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where it would ask itself."""
+        """Raise ``AssertionError`` if it would ask itself."""
         assert self._station.address not in (self._asked, self._doubted)

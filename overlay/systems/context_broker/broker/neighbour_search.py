@@ -1,19 +1,19 @@
-"""Neighbour search: of a list of candidates, find those that answer and join the preferred (seed 000, section 3.4.4).
+"""Neighbour search: pings a list of candidates and joins the preferred ones that answer (seed 000, section 3.4.4).
 
-Counterparts: ``membership`` says who is preferred, ``joining`` asks them. An order to join (8 from a controller) is
-then a bootstrap list, and a new order replaces it: who was asked under the old one is awaited no more.
+Counterparts: ``membership`` defines the preference, ``joining`` sends the joins. An order to join (8 from a controller)
+is a bootstrap list. A new order replaces it, and its pending joins are cancelled.
 
 ::
 
-              8: list                    three pings each                 nobody is left to ask
+              8: list                    three pings each                 no candidate is left
     at rest ──────────> pinging ──────────────────────────> joining ────────────────────────────> at rest
        ^                   ^       (half the time-out)      8|…|* ─>          enough neighbours
        │                   │                                <─ 5 (101)                │
-       │                   └──── the gap is over, or new candidates (18, 19) ─── waiting <─ too few
+       │                   └── end of the interval, or new candidates (18, 19) ── waiting <─ too few
        └── a neighbour is gone, and too few are left: pinging
 
-The controller is told 102 as soon as enough are joined, or NACK 201 when that was not so within the join time-out; the
-search goes on in either case.
+The controller gets 102 as soon as enough brokers are joined, or NACK 201 if that does not happen within the join
+time-out; the search continues in either case.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from overlay.systems.context_broker.wire.messages import (
 from overlay.systems.context_broker.wire.table import OPERATIONS
 
 PINGS = 3
-"""To each candidate; the mean of their round trips counts."""
+"""Pings per candidate; the mean of their round trips counts."""
 MOST_CANDIDATES = 100
-"""Of a longer list, so many drawn at random; and beyond so many none is learned."""
+"""Maximum candidates: from a longer list this many are drawn at random, and no more are learned."""
 LONGEST_GAP = 60
-"""Join time-outs between two tries while waiting, at most."""
+"""Maximum interval between two tries while waiting, in join time-outs."""
 
 
 class Stage(Enum):
@@ -59,11 +59,11 @@ class Trial:
 
     pings: int = 0
     first_open: int | None = None
-    """When the oldest ping was sent that nothing has answered: a lost one so counts as a slow one."""
+    """The time of the oldest unanswered ping, so that a lost ping counts as a slow one."""
     next_ping: int = 0
     round_trips: list[int] = field(default_factory=list)
     was_asked: bool = False
-    """Whether it was asked to take us in."""
+    """Whether a join was sent to it."""
 
     @property
     def is_over(self) -> bool:
@@ -72,7 +72,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Order:
-    """A controller that waits for an answer."""
+    """A controller waiting for an answer."""
 
     message: BrokerJoining
     controller: Address
@@ -107,18 +107,18 @@ class NeighbourSearch:
         self._timeout = config.join_timeout_ms * MILLISECOND
         self._stage = Stage.AT_REST
         self._until = 0
-        """When pinging or waiting ends."""
+        """The end of pinging or waiting."""
         self._gap = self._timeout
         self._named: frozenset[Address] = frozenset()
-        """The list as it was ordered."""
+        """The ordered list."""
         self._listed: tuple[Address, ...] = ()
         self._learned: dict[Address, None] = {}
         self._trials: dict[Address, Trial] = {}
         self._questioned: dict[Address, None] = {}
-        """Whom we asked for their neighbours since the last try began."""
+        """Brokers asked for their neighbours in this try."""
         self._order: Order | None = None
         self._join: Join | None = None
-        """Those asked to take us in, while joining."""
+        """The pending join, while joining."""
 
     @property
     def is_on(self) -> bool:
@@ -127,7 +127,7 @@ class NeighbourSearch:
     # ---- orders of a controller
 
     def order(self, message: BrokerJoining, controller: Address, now: int) -> None:
-        """Take a list of candidates, and search among them."""
+        """Accept a list of candidates and start a search."""
         self._station.ack(Status.REQ_RECEIVED, OPERATIONS[8], controller, now)
         named = [address for address in dict.fromkeys(message.neighbours) if address != self._station.address]
         if not named:
@@ -135,7 +135,7 @@ class NeighbourSearch:
             return
         order, known = self._order, frozenset(named) == self._named
         if order is not None and order.controller == controller and known:
-            order.message = message  # asked again, since nothing but 101 came yet
+            order.message = message  # repeated, because it was only answered by 101 so far
             return
         if order is not None:
             self._refuse(order, now)
@@ -152,9 +152,9 @@ class NeighbourSearch:
         self._begin(now)
 
     def stop(self, now: int) -> None:
-        """A controller has the broker leave: there is nobody to search for."""
+        """Stop, because a controller ordered the broker to leave."""
         order, self._order = self._order, None
-        self._join = None  # it ends as we leave, with a farewell to those it waits for
+        self._join = None  # it ends when we leave, with a leave to the awaited brokers
         self._stage, self._named, self._listed = Stage.AT_REST, frozenset(), ()
         self._learned.clear()
         self._trials.clear()
@@ -162,10 +162,10 @@ class NeighbourSearch:
         if order is not None:
             self._refuse(order, now)
 
-    # ---- what other brokers say
+    # ---- messages of other brokers
 
     def accept_ping_response(self, source: Address, now: int) -> bool:
-        """A candidate answers; ``False`` where no ping to it was open."""
+        """Handle a candidate's answer; ``False`` if no ping to it was open."""
         trial = self._trials.get(source)
         if trial is None or trial.first_open is None:
             return False
@@ -181,28 +181,28 @@ class NeighbourSearch:
         return True
 
     def accept_neighbours(self, answer: NeighborsResponse, source: Address, now: int) -> bool:
-        """A broker names its neighbours, which are candidates from now on; ``False`` where it was not asked."""
+        """Add a broker's neighbours as candidates; ``False`` if it was not asked."""
         if source not in self._questioned:
             return False
         del self._questioned[source]
         known = self._candidates()
         learned = [address for address in dict.fromkeys(answer.neighbours) if self._may_learn(address, known)]
         self._learned |= dict.fromkeys(learned[: MOST_CANDIDATES - len(known)])
-        if learned and self._stage is Stage.WAITING:  # let a few more name theirs
+        if learned and self._stage is Stage.WAITING:  # wait for the answers of a few more
             self._until = min(self._until, now + self._timeout // 10)
         return True
 
     def review(self, now: int) -> None:
-        """Somebody joined us, which may be enough."""
+        """A broker has joined us, which may be enough."""
         if self._stage is Stage.WAITING and self._has_enough():
             self._conclude(now)
 
     def considers(self, address: Address) -> bool:
-        """Whether it matters to the search that this one is gone."""
+        """Whether the departure of this broker is relevant to the search."""
         return address in self._learned or (self._stage is Stage.PINGING and address in self._trials)
 
     def note_gone(self, address: Address, now: int) -> None:
-        """A broker is gone; those that are left may be too few."""
+        """A broker is gone; too few may be left."""
         self._learned.pop(address, None)
         if address in self._trials and self._stage is Stage.PINGING:
             self._trials[address].round_trips.clear()
@@ -225,7 +225,7 @@ class NeighbourSearch:
             self._begin(now)
 
     def next_timer(self) -> int | None:
-        if self._order is None and self._stage in (Stage.AT_REST, Stage.JOINING):  # nearly always
+        if self._order is None and self._stage in (Stage.AT_REST, Stage.JOINING):  # the usual case
             return None
         times = [] if self._order is None else [self._order.deadline]
         if self._stage in (Stage.PINGING, Stage.WAITING):
@@ -237,7 +237,7 @@ class NeighbourSearch:
     # ---- parts of the above
 
     def _begin(self, now: int) -> None:
-        """Ping every candidate that is no neighbour."""
+        """Ping every candidate that is not a neighbour."""
         self._questioned.clear()
         self._trials = {address: Trial() for address in self._candidates() if address not in self._members}
         if self._missing() == 0 or not self._trials:
@@ -256,7 +256,7 @@ class NeighbourSearch:
         self._station.send_message(ping, address, now, exempt=address in self._listed)
 
     def _join_best(self, now: int) -> None:
-        """Ask as many as are missing; when they have answered or not, as many of the next."""
+        """Join as many as are missing; after their answers or time-out, the next ones."""
         assert self._preference is not None
         means = {
             address: sum(trial.round_trips) / len(trial.round_trips)
@@ -279,7 +279,7 @@ class NeighbourSearch:
         self._join = join
 
     def _go_on(self, join: Join, now: int) -> None:
-        """A join is over; one that the search has let go of says nothing about the one that it waits for."""
+        """A join has ended; cancelled joins are ignored."""
         if join is self._join:
             self._join = None
             self._join_best(now)
@@ -300,7 +300,7 @@ class NeighbourSearch:
         self._widen(now)
 
     def _widen(self, now: int) -> None:
-        """Ask whom we reach for others."""
+        """Ask reachable brokers for further candidates."""
         if len(self._candidates()) >= MOST_CANDIDATES:
             return
         reached = [address for address, trial in self._trials.items() if trial.round_trips]
@@ -309,7 +309,7 @@ class NeighbourSearch:
             self._station.send_message(NeighborsRequest(self._station.wall_ms(now)), address, now)
 
     def _may_learn(self, address: Address, known: Collection[Address]) -> bool:
-        """Whom others name is pinged within the trusted networks only: a stranger has asked for nothing."""
+        """Candidates named by others are pinged only within the trusted networks, to protect strangers."""
         is_new = address not in known and address != self._station.address
         return is_new and self._station.open_network.trusts(address)
 
@@ -317,7 +317,7 @@ class NeighbourSearch:
         return dict.fromkeys([*self._listed, *self._learned])
 
     def _missing(self) -> int:
-        """How many neighbours there should be more."""
+        """The number of missing neighbours."""
         return max(self._station.config.neighbours_wanted - len(self._members.neighbours), 0)
 
     def _has_enough(self) -> bool:
@@ -335,7 +335,7 @@ class NeighbourSearch:
         self._station.nack(Status.I_ERROR, OPERATIONS[8], order.message.timestamp, order.controller, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a search is under way for nobody or remembers too much."""
+        """Raise ``AssertionError`` if a search has no order or exceeds its limits."""
         assert self.is_on or self._stage is Stage.AT_REST
         assert self._listed or (self._stage is Stage.AT_REST and self._order is None)
         assert len(self._trials) <= MOST_CANDIDATES

@@ -1,7 +1,7 @@
-"""The rules of an open network (wire-protocol section 5): who may command, and how much a stranger gets.
+"""The rules of an open network (wire-protocol section 5): who may send commands, and the limit for strangers.
 
-A UDP source can be forged, so what an open broker sends to an address outside its trusted networks is at most three
-times the bytes it got from there in a sliding window of ten seconds (the factor of RFC 9000). All books are bounded.
+UDP sources can be forged, so an open broker sends to an address outside its trusted networks at most three
+times the bytes received from there in a sliding window of ten seconds (the factor of RFC 9000). All tables are bounded.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ WINDOW = 10 * SECOND
 BUCKET = 100 * MILLISECOND
 MOST_STRANGERS = 4096
 MOST_OF_BLOCK = 256
-"""Of one /24, in IPv6 /64: a host has 65,535 ports to send from, and would fill the book alone."""
+"""Maximum per /24 (IPv6: /64). A single host could otherwise fill the table with its 65,535 ports."""
 NACKS_PER_SECOND = 10
 
 
 class Networks:
-    """Whether a host lies in one of some networks; the last few thousand answers are remembered.
+    """Whether a host is in one of some networks, with a cache of a few thousand results.
 
-    Those about blocks of 256 addresses are, too, where no network is smaller: of 100,000 brokers each is met seldom.
+    If no network is smaller, results for blocks of 256 addresses are cached, as each of 100,000 brokers is met rarely.
     """
 
     def __init__(self, networks: tuple[Network, ...]) -> None:
@@ -46,16 +46,15 @@ class Networks:
 
 @lru_cache(maxsize=64)
 def _networks(text: str) -> Networks:
-    """One for all brokers of a process that have the same setting."""
+    """Shared by all brokers of a process with the same setting."""
     return Networks(parse_networks(text, "networks"))
 
 
 class Ledger:
     """Bytes to and from strangers, in buckets of 100 ms.
 
-    A bucket that the window's edge cuts through counts what was sent and not what was received, so the bound holds in
-    every window and never only on average. When the book is full of active strangers, or of those of one block, a
-    new one gets nothing.
+    A bucket at the edge of the window counts only what was sent, so the limit applies in every window, not only on
+    average. When the table is full of active strangers, or of those of one block, new ones get nothing.
     """
 
     __slots__ = ("_blocks", "_buckets", "_most", "_most_of_block")
@@ -64,9 +63,9 @@ class Ledger:
         self._most = most_strangers
         self._most_of_block = most_of_block
         self._blocks: Counter[str] = Counter()
-        """How many strangers of each there are."""
+        """Number of strangers by block."""
         self._buckets: OrderedDict[Address, deque[list[int]]] = OrderedDict()
-        """Address to buckets ``[start, received, sent]``; the address heard longest ago first."""
+        """Address to buckets ``[start, received, sent]``; the least recently heard address first."""
 
     def receive(self, source: Address, size: int, now: int) -> None:
         self._forget_the_silent(now)
@@ -80,7 +79,7 @@ class Ledger:
         self._bucket(source, now)[1] += size
 
     def may_send(self, to: Address, size: int, now: int) -> bool:
-        """Whether ``size`` more bytes fit the budget; if so they are booked."""
+        """Whether ``size`` more bytes fit into the budget; if so they are counted."""
         if to not in self._buckets:
             return False
         bucket = self._bucket(to, now)
@@ -92,7 +91,7 @@ class Ledger:
         return True
 
     def _bucket(self, address: Address, now: int) -> list[int]:
-        """The bucket of now, those out of the window being forgotten."""
+        """The current bucket; removes those outside the window."""
         buckets = self._buckets[address]
         while buckets and buckets[0][0] + BUCKET <= now - WINDOW:
             buckets.popleft()
@@ -119,7 +118,7 @@ class Ledger:
 
 
 class RateLimit:
-    """At most ``most`` in any second to one address. When its book is full of active addresses, new ones get none."""
+    """At most ``most`` per second to one address. When the table is full of active addresses, new ones get none."""
 
     __slots__ = ("_most", "_most_addresses", "_times")
 
@@ -148,7 +147,7 @@ class RateLimit:
 
 
 class OpenNetwork:
-    """Section 5 for one broker."""
+    """The rules of section 5 for one broker."""
 
     __slots__ = ("_controllers", "_ledger", "_refusals", "trusted_hosts")
 
@@ -161,14 +160,14 @@ class OpenNetwork:
 
     @property
     def ledger(self) -> Ledger:
-        """Opened with the first stranger, whom few brokers ever meet."""
+        """Created with the first stranger, which few brokers ever meet."""
         if self._ledger is None:
             self._ledger = Ledger()
         return self._ledger
 
     @property
     def refusals(self) -> RateLimit:
-        """Likewise, with the first refusal."""
+        """Created with the first refusal."""
         if self._refusals is None:
             self._refusals = RateLimit()
         return self._refusals
@@ -177,7 +176,7 @@ class OpenNetwork:
         return self.trusted_hosts(address[0])
 
     def obeys(self, address: Address) -> bool:
-        """Whether a controller may be there."""
+        """Whether the address may send commands."""
         return self._controllers.contain(address[0])
 
     def check_invariants(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests sent on and not answered yet: what a Response or NACK must match, and where it then goes back to."""
+"""Pending requests: forwarded and not answered yet. Responses and NACKs are matched with them to find the way back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overlay.systems.context_broker.broker.quotas import Shares
 from overlay.systems.context_broker.wire.messages import ContextRequest, Hops, Status, raw_key
 
 CALM = 20
-"""With less than a part in so many of the table taken, it is no longer counted who has how much."""
+"""Below this fraction (one in so many) of the table, usage per sender is not counted."""
 
 Index = TypeVar("Index", bound=Hashable)
 
@@ -23,7 +23,7 @@ def name_of(request: ContextRequest, source: Address) -> Name:
 
 
 class Query:
-    """A request that is looked for beyond this broker. ``hops`` are as sent: the consumer first, its sender last."""
+    """A request forwarded by this broker. ``hops`` are as sent: the consumer first, its sender last."""
 
     __slots__ = (
         "asked_at",
@@ -48,27 +48,28 @@ class Query:
         self.name = name
         self.hops = hops
         self.route = route
-        """What a Response must show, beside coming from one who was asked: the raw key, and ``path``."""
+        """What a matching Response contains: the raw key, and ``path``. It must come from a neighbour that was
+        asked."""
         self.path = route[len(name[2]) :]
         """``hops`` as text."""
         self.is_lookahead = is_lookahead
         self.is_quiet = is_quiet
         self.deadline = deadline
         self.moves = 0
-        """How many moves the strategy has made."""
+        """Number of moves of the strategy."""
         self.open: dict[Address, bool] = {}
-        """Neighbours that were asked and have neither answered nor refused; ``False`` where they may never have heard.
+        """Neighbours that were asked and have neither answered nor refused; ``False`` if they may not have received it.
         """
         self.asked_at: Mapping[Address, int] = _NEVER
-        """When (ns) neighbours were asked or sent a Lookahead, where the strategy wants to know."""
+        """When (ns) neighbours were asked or sent a Lookahead, if the strategy needs it."""
         self.refused: frozenset[Address] = _NOBODY
         """Neighbours that were asked and have refused."""
         self.looked: frozenset[Address] = _NOBODY
         """Neighbours that were sent a Lookahead."""
         self.wake: int | None = None
-        """When to decide again if nothing has come by then."""
+        """When to decide again without an answer."""
         self.status: int = Status.DATA_NOT_FOUND
-        """What a refusal will say: the first of another kind, if there was one."""
+        """The status of a refusal: the first other than not found, if any."""
 
     @property
     def timestamp(self) -> int:
@@ -76,7 +77,7 @@ class Query:
 
     @property
     def request(self) -> bytes:
-        """It as it is sent on."""
+        """The forwarded datagram."""
         return b"3|%d|%b" % (self.name[1], self.route)
 
     @property
@@ -86,15 +87,15 @@ class Query:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether somebody is still expected to answer or to refuse."""
+        """Whether an answer or a refusal is still expected."""
         return True in self.open.values()
 
 
 class Pending:
-    """A bounded table of queries. All wait equally long, so the order of arrival is the order of deadlines.
+    """A bounded table of queries. All have the same time-out, so the order of arrival is the order of deadlines.
 
-    A Response does not carry its query's timestamp and a NACK not its entity: hence an index for each. Two queries that
-    agree in all that an answer shows are answered in the order in which they came.
+    A Response does not contain its query's timestamp, nor a NACK its entity, so there is an index for each. Queries
+    that an answer cannot distinguish are answered in order of arrival.
     """
 
     def __init__(
@@ -106,35 +107,35 @@ class Pending:
         shares: Shares[Address] | None = None,
         payer: Callable[[Address], Address] = lambda source: source,
     ) -> None:
-        """``on_expired`` is told of each query that waited until its deadline, and of the time.
+        """``on_expired`` is called with each query that reached its deadline, and the time.
 
-        Each ``payer`` of those who send requests has a share of the table; without ``shares`` all of it. ``shares`` is
-        for this table alone.
+        Each ``payer`` of a sender has a share of the table; without ``shares`` there are no limits. ``shares`` is
+        used by this table only.
         """
         self._capacity = capacity
         self._shares = Shares[Address](capacity) if shares is None else shares
         self._is_counting = False
-        """Whether ``_shares`` is kept: only while some source may have all of its share."""
+        """Whether ``_shares`` is maintained: only while a source could reach its limit."""
         self._payer = payer
         self._calm = self._shares.most(("", 1))
-        """With fewer branches no trusted source has its share."""
+        """With fewer branches no trusted source can reach its limit."""
         self._lifetime_ns = lifetime_ns
         self._on_expired = on_expired
         self._branches = 0
         self._next_expiry = 0
-        """When to look who has waited until its deadline; never too late."""
+        """When to check for expired queries; never late."""
         self.queries: OrderedDict[tuple[int, bytes], Query] = OrderedDict()
-        """By timestamp and route, that is, by all that makes two requests the same."""
+        """By timestamp and route, which identify a request."""
         self._by_response: dict[bytes, Query | list[Query]] = {}
         """By route."""
         self._by_refusal: dict[tuple[int, bytes], Query | list[Query]] = {}
         """By timestamp and path."""
         self._late: OrderedDict[Hashable, int] = OrderedDict()
-        """What still may answer a query that is settled, and until when; told apart from what belongs to nothing."""
+        """Answers that may still arrive for settled queries, and until when; these are not unexpected."""
         self._wakes: list[tuple[int, int, Query]] = []
         self._wake_count = 0
         self.expired = 0
-        """How many waited until their deadline, ever."""
+        """Total number of expired queries."""
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -143,12 +144,12 @@ class Pending:
         return self.queries.get((query.timestamp, query.route)) is query
 
     def has_room(self, now: int, branches: int = 1) -> bool:
-        """Whether so many more neighbours can be waited for."""
+        """Whether this many further neighbours can be awaited."""
         self.expire(now)
         return self._branches + branches <= self._capacity
 
     def has_share(self, source: Address, branches: int = 1) -> bool:
-        """Whether whoever pays for ``source`` may have so many more neighbours waited for."""
+        """Whether the payer of ``source`` may have this many further neighbours awaited."""
         shares, payer = self._shares, self._payer(source)
         if self._branches + branches <= shares.most(payer):
             return True
@@ -159,12 +160,12 @@ class Pending:
         return shares.permits(payer, branches)
 
     def holds(self, timestamp: int, route: bytes, now: int) -> bool:
-        """Whether a request identical in timestamp, entity, scope and hops, its sender's too, still waits."""
+        """Whether a request with the same timestamp, entity, scope, hops and sender is pending."""
         self.expire(now)
         return (timestamp, route) in self.queries
 
     def begin(self, request: Request, name: Name, source: Address, now: int, *, is_lookahead: bool = False) -> Query:
-        """A query that is not in the table before somebody is asked; it takes the place of one that is identical."""
+        """A new query, added to the table when a neighbour is asked; it replaces an identical one."""
         hops, route = (*request.hops, source), request.key + request.path + hop_text(source)
         query = Query(name, hops, route, request.is_quiet, now + self._lifetime_ns, is_lookahead=is_lookahead)
         known = self.queries.get((query.timestamp, query.route))
@@ -173,7 +174,7 @@ class Pending:
         return query
 
     def ask(self, query: Query, neighbours: Sequence[Address]) -> None:
-        """The request is about to be sent to these, none of which was asked before."""
+        """Note that the request will be sent to these neighbours, none of which was asked before."""
         if query not in self:
             self._add(query)
         for neighbour in neighbours:
@@ -181,13 +182,13 @@ class Pending:
         self._book(query, len(neighbours))
 
     def admits(self, timestamp: int, route: bytes, now: int) -> bool:
-        """Whether ``walk`` of a trusted source may follow: there is plenty of room, and none identical to it waits."""
+        """Whether a trusted source may call ``walk``: there is enough room, and no identical request is pending."""
         if now >= self._next_expiry:
             self._expire(now)
         return self._branches < self._calm and (timestamp, route) not in self.queries
 
     def walk(self, name: Name, hops: Hops, route: bytes, is_quiet: bool, neighbour: Address, now: int) -> int:
-        """``begin`` and ``ask`` in one, of a query whose first move goes to one neighbour; its deadline."""
+        """``begin`` and ``ask`` for a query whose first move is to one neighbour. Returns its deadline."""
         query = Query(name, hops, route, is_quiet, now + self._lifetime_ns)
         query.moves = 1
         query.open[neighbour] = True
@@ -198,7 +199,7 @@ class Pending:
         return query.deadline
 
     def look(self, query: Query, neighbours: Sequence[Address], wake: int | None = None) -> None:
-        """A Lookahead is about to be sent to these; at ``wake`` the query is one of ``due``."""
+        """Note that a Lookahead will be sent to these neighbours; at ``wake`` the query is in ``due``."""
         if query not in self:
             self._add(query)
         self._book(query, len(set(neighbours) - query.looked))
@@ -207,12 +208,12 @@ class Pending:
         if wake is not None:
             self._wake_count += 1
             heappush(self._wakes, (wake, self._wake_count, query))
-            if len(self._wakes) > 2 * len(self.queries) + 64:  # queries that were answered before
+            if len(self._wakes) > 2 * len(self.queries) + 64:  # remove entries of answered queries
                 self._wakes = [item for item in self._wakes if item[2].wake == item[0]]
                 heapify(self._wakes)
 
     def take_answered(self, source: Address, route: bytes, now: int) -> Query | None:
-        """The query that a Response answers, no longer pending. ``route`` is its raw key and the path in it."""
+        """Remove and return the query answered by a Response. ``route`` is its raw key and the path in it."""
         self.expire(now)
         for query in _all(self._by_response, route):
             if source in query.open or source in query.looked:
@@ -221,7 +222,7 @@ class Pending:
         return None
 
     def take_walked(self, source: Address, route: bytes, now: int) -> Query | None:
-        """``take_answered`` where only ``source`` was asked, and only one query shows this route."""
+        """``take_answered`` if only ``source`` was asked and only one query has this route."""
         if now >= self._next_expiry:
             self._expire(now)
         query = self._by_response.get(route)
@@ -236,7 +237,7 @@ class Pending:
         return query
 
     def take_refused(self, source: Address, timestamp: int, path: bytes, now: int) -> tuple[Query, bool] | None:
-        """The query that a NACK refuses, which waits for ``source`` no longer, and whether an answer was expected."""
+        """The query refused by a NACK, which no longer waits for ``source``, and whether an answer was expected."""
         self.expire(now)
         for query in _all(self._by_refusal, (timestamp, path)):
             if source in query.open:
@@ -247,11 +248,11 @@ class Pending:
         return None
 
     def is_late_answer(self, source: Address, route: bytes) -> bool:
-        """Whether a Response answers a query that was settled without it."""
+        """Whether a Response is for a query that has already been settled."""
         return self._late.pop((source, route), None) is not None
 
     def is_late_refusal(self, source: Address, timestamp: int, path: bytes) -> bool:
-        """Whether a NACK refuses a query that was settled without it."""
+        """Whether a NACK is for a query that has already been settled."""
         return self._late.pop((source, timestamp, path), None) is not None
 
     def asked_of(self, neighbour: Address) -> list[Query]:
@@ -259,14 +260,14 @@ class Pending:
         return [query for query in self.queries.values() if neighbour in query.open]
 
     def doubt(self, query: Query, neighbour: Address) -> bool:
-        """Expect nothing of this neighbour, and yet take what it says; ``False`` where that is settled."""
+        """Stop expecting an answer of this neighbour, but still accept it; ``False`` if it is settled."""
         if not query.open.get(neighbour, False) or query not in self:
             return False
         query.open[neighbour] = False
         return True
 
     def remove(self, query: Query, but: Address | None = None) -> None:
-        """The query is settled. What others than ``but`` still say to it is late."""
+        """The query is settled. Answers of neighbours other than ``but`` are late."""
         if query not in self:
             return
         del self.queries[query.timestamp, query.route]
@@ -283,7 +284,7 @@ class Pending:
             self._late.popitem(last=False)
 
     def expire(self, now: int) -> None:
-        """Forget what waited until its deadline."""
+        """Remove queries that reached their deadline."""
         if now >= self._next_expiry:
             self._expire(now)
 
@@ -301,7 +302,7 @@ class Pending:
             self._next_expiry = min(self._next_expiry, next(iter(self._late.values())))
 
     def due(self, now: int) -> list[Query]:
-        """The queries whose wait is over by now; each is told of once."""
+        """The queries whose wait has ended; each is returned once."""
         due = []
         while self._wakes and self._wakes[0][0] <= now:
             wake, _, query = heappop(self._wakes)
@@ -330,7 +331,7 @@ class Pending:
             self._by_refusal[refusal] = _with(known, query)
 
     def _book(self, query: Query, branches: int) -> None:
-        """So many more neighbours are waited for."""
+        """Count this many further awaited neighbours."""
         self._branches += branches
         if self._is_counting:
             self._count(query, branches)
@@ -342,7 +343,7 @@ class Pending:
             self._shares.clear()
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the indices disagree."""
+        """Raise ``AssertionError`` if the indices are inconsistent."""
         queries = self.queries.values()
         assert self._branches == sum(len(query.open) + len(query.looked) for query in queries) <= self._capacity
         if self._is_counting:
@@ -359,7 +360,7 @@ class Pending:
         assert deadlines == sorted(deadlines)
 
 
-# Hardly ever do two queries agree in all that an answer shows, so an index names a query, or else a list of them.
+# An answer hardly ever fits two queries, so an index has a query, or a list of them.
 
 
 def _with(known: Query | list[Query], query: Query) -> list[Query]:

@@ -1,10 +1,11 @@
-"""Monitoring: ping each neighbour every interval, drop one that misses several in a row, take it back when it answers.
+"""Monitoring: pings each neighbour, drops one that misses several pings in a row, and restores it when it answers.
 
-The prototype never took one back, so a partition of half a minute, or plain loss, cut links for ever. The gaps between
-the pings of a dropped one grow by half each time: whatever the outage, it is back within half its length more.
+The prototype never restored neighbours, so a partition of half a minute, or plain loss, cut links permanently. The
+intervals between pings of a dropped neighbour grow by half each time, so it is restored after at most half the
+duration of the outage.
 
-Between missing and dropping there is suspicion where that is on (``suspicion``). ``on_lost`` is told of each drop, for
-the rest of the broker to act on (``departures``).
+If suspicion is on, it precedes a drop (``suspicion``). ``on_lost`` is called for each drop, for the rest of the broker
+(``departures``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from overlay.systems.context_broker.broker.suspicion import LEAST_TO_JUDGE, Susp
 from overlay.systems.context_broker.wire.messages import Ping
 
 LONGEST_GAP = 60
-"""Intervals between two pings of a dropped neighbour, at most."""
+"""Maximum interval between two pings of a dropped neighbour, in ping intervals."""
 
 
 class Monitor:
@@ -44,7 +45,7 @@ class Monitor:
         self._on_lost = on_lost
         self._interval = station.config.ping_interval_ms * MILLISECOND
         self._unanswered: dict[Address, int] = {}
-        """Pings in a row that a neighbour has not answered."""
+        """Consecutive unanswered pings by neighbour."""
         self._next_round: int | None = None
         self._slowest = 0
         """The longest round trip (ns) of this round so far."""
@@ -61,22 +62,22 @@ class Monitor:
             self.handle_timer(now)
 
     def accept_ping_response(self, source: Address, now: int) -> bool:
-        """A neighbour lives, or a dropped one lives again; ``False`` where no ping of ours was open."""
+        """Handle the answer of a neighbour or a dropped one; ``False`` if no ping was open."""
         if source in self._members.dropped:
             return self._take_back(source)
         self._members.suspects.pop(source, None)
         missed = self._unanswered.pop(source, None)
-        if missed == 1 and self._next_round is not None:  # of two open ones it could be either
+        if missed == 1 and self._next_round is not None:  # with two open pings the round trip is ambiguous
             self._slowest = max(self._slowest, now - (self._next_round - self._interval))
             self._members.round_trip_ns = max(self._members.round_trip_ns, self._slowest)
         return missed is not None
 
     def doubt(self, address: Address, now: int) -> bool:
-        """Drop a neighbour on somebody's word, and ping it at once: if the word is false, it is soon back.
+        """Drop a neighbour because of a notice, and ping it at once: if the notice is false, it is soon restored.
 
-        Whether we had missed it ourselves.
+        Returns whether it had missed our own pings.
         """
-        has_missed = self._unanswered.get(address, 0) > 1  # the last ping may be under way
+        has_missed = self._unanswered.get(address, 0) > 1  # the answer to the last ping may be in transit
         self._drop(address, now)
         self._ping(address, now)
         return has_missed
@@ -101,7 +102,7 @@ class Monitor:
         if self._slowest:
             self._members.round_trip_ns, self._slowest = self._slowest, 0
         unanswered, most = self._unanswered, self._station.config.ping_misses
-        self._unanswered = {}  # those that are neighbours no longer fall out
+        self._unanswered = {}  # drops former neighbours
         in_doubt = self._is_in_doubt(unanswered)
         lost = []
         for address in self._members.neighbours:
@@ -116,7 +117,7 @@ class Monitor:
             self._on_lost(address, now)
 
     def _is_in_doubt(self, unanswered: dict[Address, int]) -> bool:
-        """Whether most of the pings of the last round have failed, so that the failure may be ours."""
+        """Whether most pings of the last round failed, so that the cause may be this broker."""
         neighbours = self._members.neighbours
         failed = sum(address in unanswered for address in neighbours)
         return len(neighbours) >= LEAST_TO_JUDGE and 2 * failed > len(neighbours)

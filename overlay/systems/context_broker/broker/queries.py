@@ -1,9 +1,9 @@
-"""Requests and Responses as brokers pass them on: with the bytes that are sent on as they are.
+"""Requests and Responses as forwarded by brokers, with the bytes that are sent unchanged.
 
-Counterparts: ``wire.codec`` makes messages, of which ``request_of`` and ``answer_of`` make these; ``fast.sliced`` makes
-them of bytes. A request that is forwarded gets one more hop behind it, a Response that is passed back loses one.
+Counterparts: ``request_of`` and ``answer_of`` convert messages of ``wire.codec``; ``fast.sliced`` creates
+them from bytes. Forwarding a request appends one hop; returning a Response removes one.
 
-In a ``path`` hops are as on the wire, ``|host|port|host|port``, each host in its canonical spelling.
+In a ``path``, hops are as on the wire, ``|host|port|host|port``, with hosts in canonical form.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from overlay.systems.context_broker.wire.messages import ContextRequest, Context
 from overlay.systems.context_broker.wire.values import write_hops
 
 MOST_ADDRESSES = 1024
-"""Remembered in either direction; of more, those used longest ago are read or written again."""
+"""Maximum cached addresses in either direction; beyond it the least recently used are converted again."""
 
 Name = tuple[Address, int, RawKey]
-"""What names a query everywhere: its consumer, its timestamp, and what it asks for."""
+"""Identifies a query: its consumer, its timestamp and its key."""
 
 
 @lru_cache(maxsize=MOST_ADDRESSES)
@@ -33,12 +33,12 @@ def hop_text(address: Address) -> bytes:
 
 @lru_cache(maxsize=MOST_ADDRESSES)
 def requester_text(address: Address) -> bytes:
-    """An address in one field, as an ACK ends."""
+    """An address in one field, as at the end of an ACK."""
     return format_address(address).encode()
 
 
 class Request:
-    """A ContextRequest, QuietRequest or Lookahead: what a broker does with one does not depend on its names."""
+    """A ContextRequest, QuietRequest or Lookahead. Its processing does not depend on its names."""
 
     __slots__ = ("hops", "is_quiet", "key", "path", "timestamp")
 
@@ -48,10 +48,10 @@ class Request:
         self.hops = hops
         self.path = path
         self.is_quiet = is_quiet
-        """Whether nothing is acknowledged."""
+        """Whether it is not acknowledged."""
 
     def name_from(self, source: Address) -> Name:
-        """The name of the query, of which ``source`` sent this."""
+        """The name of the query, sent here by ``source``."""
         return self.hops[0] if self.hops else source, self.timestamp, self.key
 
 
@@ -61,19 +61,19 @@ def request_of(message: ContextRequest | Lookahead, *, is_quiet: bool) -> Reques
 
 
 class Answer:
-    """A Response with hops, as the broker reads it that it was sent to."""
+    """A Response with hops, as read by its receiver."""
 
     __slots__ = ("data", "is_marked", "key", "path", "size", "valid_end")
 
     def __init__(self, data: bytes, size: int, path: bytes, is_marked: bool, key: RawKey, valid_end: int) -> None:
         self.data = data
-        """The datagram, but for a mark at its end."""
+        """The datagram without a mark at its end."""
         self.size = size
-        """Bytes of it without hops."""
+        """Its length without hops."""
         self.path = path
-        """Its hops, without any marks."""
+        """Its hops without marks."""
         self.is_marked = is_marked
-        """Whether it ended in a mark, so that this broker is to keep a replica."""
+        """Whether it ends in a mark, so that this broker should keep a replica."""
         self.key = key
         self.valid_end = valid_end
 

@@ -1,8 +1,8 @@
-"""Who may take how much of what a broker has for all: entries, bytes, pending requests, neighbours. Pure.
+"""Quotas: shares of a broker's entries, bytes, pending requests and neighbours. Pure.
 
-A source is who pays for what a broker keeps: a socket address where it is trusted, as the clients of one host share its
-IP, and else a /24 (in IPv6 a /64), as strangers choose the addresses that they send from. Shares are percentages of a
-capacity, rounded up, so that a fleet of many sources has all of it and one of them never has.
+Usage is charged to a source: a socket address if it is trusted, as the clients of one host share its
+IP, otherwise a /24 (IPv6: a /64), as strangers can choose their addresses. Shares are percentages of a
+capacity, rounded up, so many sources can use all of it, but a single one cannot.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Key = TypeVar("Key", bound=Hashable)
 
 @lru_cache(maxsize=4096)
 def stranger(host: str) -> Address:
-    """Who pays for a stranger at ``host``: all of its block, as an address with the port 0, which nobody has."""
+    """The source charged for a stranger at ``host``: its block, as an address with the unused port 0."""
     return block_of(host), 0
 
 
 def part(capacity: int, percent: int) -> int:
-    """So much of a capacity, rounded up."""
+    """A percentage of a capacity, rounded up."""
     return -(-capacity * percent // 100)
 
 
 class Shares(Generic[Key]):
-    """How much each has taken of something, and may at most."""
+    """The usage of each key, with a limit."""
 
     __slots__ = ("_most", "_taken")
 
@@ -42,15 +42,15 @@ class Shares(Generic[Key]):
         self._taken: dict[Key, int] = {}
 
     def most(self, key: Key) -> int:
-        """What this one may take."""
+        """The limit of a key."""
         return self._most
 
     def permits(self, key: Key, more: int = 1) -> bool:
-        """Whether this one may take so much more; to give back is always permitted."""
+        """Whether a key may use this much more; releasing is always permitted."""
         return more <= 0 or self._taken.get(key, 0) + more <= self._most
 
     def take(self, key: Key, amount: int = 1) -> None:
-        """Book it; below 0 it is given back."""
+        """Charge an amount; a negative one is released."""
         taken = self._taken.get(key, 0) + amount
         if taken:
             self._taken[key] = taken
@@ -58,17 +58,17 @@ class Shares(Generic[Key]):
             self._taken.pop(key, None)
 
     def clear(self) -> None:
-        """Forget who has taken what."""
+        """Reset all usage."""
         self._taken.clear()
 
     def check_invariants(self, taken: dict[Key, int]) -> None:
-        """Raise ``AssertionError`` unless the books say ``taken``, and nobody has more than a share."""
+        """Raise ``AssertionError`` unless the usage equals ``taken`` and is within the limits."""
         assert self._taken == taken
         assert all(0 < amount <= self._most for amount in taken.values())
 
 
 class SourceShares(Shares[Address]):
-    """Shares by source, of which strangers have smaller ones, each and together."""
+    """Shares by source, with smaller limits for strangers, each and together."""
 
     __slots__ = ("_most_of_stranger", "_most_of_strangers", "_strangers")
 
@@ -104,7 +104,7 @@ class SourceShares(Shares[Address]):
 
 
 class TableShares:
-    """What providers and sources have of a table. Replicas are nobody's: they make room for others anyhow."""
+    """The usage of a table by providers and sources. Replicas are not charged, because they are evicted first."""
 
     __slots__ = ("_provider_bytes", "_provider_entries", "_source_bytes", "_source_entries")
 
@@ -115,7 +115,7 @@ class TableShares:
         self._source_bytes = SourceShares(config.table_bytes, config)
 
     def permit(self, entry: Entry, old: Entry | None) -> bool:
-        """Whether those who pay for it may have it in the place of ``old``, which is paid for."""
+        """Whether the quotas permit it as a replacement of ``old``, which is charged."""
         if old is None:
             return self._permits(entry, 1, len(entry.response))
         if old.source == entry.source:
@@ -144,7 +144,7 @@ class TableShares:
             self._source_bytes.take(entry.source, size)
 
     def exchange(self, old: Entry, entry: Entry) -> None:
-        """Book ``entry`` in the place of ``old``, of the same provider; mostly the same source says as much again."""
+        """Charge ``entry`` instead of ``old`` of the same provider; usually the source and size are the same."""
         if old.source != entry.source:
             self.refund(old)
             self.charge(entry)
@@ -157,7 +157,7 @@ class TableShares:
         self.charge(entry, -1)
 
     def check_invariants(self, entries: Iterable[Entry]) -> None:
-        """Raise ``AssertionError`` unless these entries, and no others, are paid for."""
+        """Raise ``AssertionError`` unless exactly these entries are charged."""
         books: list[Counter[Any]] = [Counter(), Counter(), Counter(), Counter()]
         for entry in entries:
             books[0][entry.provider] += 1

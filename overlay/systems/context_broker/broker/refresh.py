@@ -1,21 +1,21 @@
-"""Replicas that follow their original: newer values go down the tree of replicas, and so does the word that none came.
+"""Refresh of replicas: newer values, or confirmations without one, travel down the tree of replicas.
 
-Counterparts: ``searching`` notes whom it marked in a Response; ``storing`` hands over every value that has become newer
-and takes ReplicaRefresh (33) and ReplicaConfirm (34) at the other end. A replica passes on what it takes to those that
-*it* had keep one. Each broker passes on strictly newer values, and strictly newer confirmations, only.
+Counterparts: ``searching`` records the brokers that it marked in a Response; ``storing`` passes every newer value
+and handles ReplicaRefresh (33) and ReplicaConfirm (34) at the other end. A broker with a replica forwards what it
+accepts to the brokers that *it* had marked. Only strictly newer values and confirmations are forwarded.
 
-A replica is served for one lease after it was last confirmed, by monotonic time::
+A replica is used for one lease after its last confirmation, in monotonic time::
 
     original ── 33 at each update, else 34 four times in a lease ──> replica ── both ──> its replicas
                                                                         └─ neither for a lease: dropped
 
-Without the lease, the death of a broker between cut off all replicas behind it: they served what they had until its
-ValidEnd. A replica taken from a Response may not have others keep one before it was confirmed, or a row of replicas,
-each taken at the end of the last one's lease, would grow old without bound. So no answer is more than two leases, and
-what datagrams took on their way, older than the value that a living original would have given.
+Without leases, the death of a broker in between would cut off the replicas below it, and they would serve their value
+until its ValidEnd. A replica from a Response is not copied before it is confirmed. Otherwise a chain of replicas,
+each created at the end of the previous one's lease, could become arbitrarily old. An answer is therefore at most two
+leases, plus the travel time of datagrams, older than the answer of a live original.
 
-What is noted is a path that others wrote. It therefore gives nobody a right: what goes to an address outside the
-trusted networks is held to three times its bytes, as everything is.
+The recorded addresses come from paths written by others. They get no privileges: messages to an address outside the
+trusted networks are limited to three times the bytes received from it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.messages import RawKey
 
 MOST_REPLICAS = 10_000
-"""Addresses that are remembered in all; beyond, those of the entry noted or refreshed longest ago are forgotten."""
+"""Maximum addresses in total; beyond it, those of the least recently used entry are forgotten."""
 
 MOST_OF_ONE = 64
-"""Addresses that are remembered of one entry, the latest: the most datagrams of one update or confirmation."""
+"""Maximum addresses per entry, the latest ones, and so the maximum datagrams per update or confirmation."""
 
 Name = tuple[RawKey, str]
 """An entry: its key and its provider."""
 
 
 CONFIRMED_IN_A_LEASE = 4
-"""How often an original that does not change is confirmed: three lost confirmations in a row cost no replica."""
+"""Confirmations per lease of an unchanged original. A replica survives three consecutive lost ones."""
 
 
 class Replicas:
-    """Who keeps a replica because this broker said so, until the value's ValidEnd, and when to confirm the value next.
+    """The brokers with replicas created by this broker, until the value's ValidEnd, and the next confirmation.
 
-    Ends are Unix milliseconds, as validity is; ``now`` and ``gap``, between two confirmations, monotonic nanoseconds.
+    Ends are Unix milliseconds, like validity; ``now`` and ``gap``, between two confirmations, monotonic nanoseconds.
     """
 
     __slots__ = ("_count", "_due", "_gap", "_keepers", "_most", "_most_of_one")
@@ -54,20 +54,20 @@ class Replicas:
         self._most = most
         self._most_of_one = most_of_one
         self._due: OrderedDict[Name, int] = OrderedDict()
-        """When the value is to be confirmed next, the earliest first, as all gaps are alike."""
+        """The time of the next confirmation by entry, the earliest first, as all gaps are equal."""
         self._keepers: OrderedDict[Name, tuple[int, dict[Address, None]]] = OrderedDict()
-        """Until when, and who."""
+        """The end and the brokers, by entry."""
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def note(self, entry: Entry, keepers: Iterable[Address], wall_ms: int, now: int) -> None:
-        """``keepers`` are being asked to keep ``entry``."""
+        """Record that ``keepers`` are asked to keep ``entry``."""
         self._forget(wall_ms)
         name = entry.key, entry.provider
         known = self._take(name, wall_ms)
-        for keeper in keepers:  # the latest behind, and beyond the most the earliest forgotten
+        for keeper in keepers:  # the latest at the end; beyond the maximum the earliest are forgotten
             known.pop(keeper, None)
             known[keeper] = None
             if len(known) > self._most_of_one:
@@ -79,7 +79,7 @@ class Replicas:
             self._due.pop(name, None)
 
     def renew(self, entry: Entry, wall_ms: int, now: int) -> tuple[Address, ...]:
-        """Who is to be told that ``entry`` is the value now; they are remembered until it ends."""
+        """The brokers to inform about the new value ``entry``; they are kept until its end."""
         name = entry.key, entry.provider
         keepers = self._take(name, wall_ms)
         self._put(name, entry.valid_end, keepers)
@@ -89,7 +89,7 @@ class Replicas:
         return tuple(keepers)
 
     def due(self, now: int) -> Iterator[Name]:
-        """The entries to be confirmed; one that still is to be after this gap must be renewed."""
+        """The entries due for confirmation; call ``renew`` for each to schedule the next one."""
         while (timer := self.next_timer()) is not None and timer <= now:
             yield self._due.popitem(last=False)[0]
 
@@ -112,14 +112,14 @@ class Replicas:
             self._count -= len(those)
 
     def _forget(self, wall_ms: int) -> None:
-        """Those in front whose value has ended; one behind is found to have ended when it is met."""
+        """Remove expired entries at the front; others are removed when they are used."""
         while self._keepers and next(iter(self._keepers.values()))[0] <= wall_ms:
             ended, (_, those) = self._keepers.popitem(last=False)
             self._due.pop(ended, None)
             self._count -= len(those)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree."""
+        """Raise ``AssertionError`` if the state is inconsistent."""
         assert self._count == sum(len(keepers) for _, keepers in self._keepers.values()) <= self._most
         assert all(1 <= len(keepers) <= self._most_of_one for _, keepers in self._keepers.values())
         assert list(self._due.values()) == sorted(self._due.values())
@@ -127,31 +127,32 @@ class Replicas:
 
 
 class Leases:
-    """Until when each replica here may be served, unless it is confirmed before. Times are monotonic nanoseconds."""
+    """The lease of each replica on this broker. Times are monotonic nanoseconds."""
 
     __slots__ = ("_leases", "_length")
 
     def __init__(self, length: int) -> None:
         self._length = length
         self._leases: OrderedDict[Name, tuple[int, int | None]] = OrderedDict()
-        """When it ends, the earliest first, as all are of one length; and the latest confirmation's timestamp.
+        """The end of each lease, the earliest first, as all have the same length, and the latest confirmation's
+        timestamp.
 
-        That is ``None`` of a replica that was only taken from a Response, and 0 of one that was refreshed since.
+        The latter is ``None`` for a replica from a Response, and 0 after a refresh.
         """
 
     def __len__(self) -> int:
         return len(self._leases)
 
     def begin(self, name: Name, now: int) -> None:
-        """A replica was taken from a Response."""
+        """Start the lease of a replica from a Response."""
         self._set(name, now, None)
 
     def refresh(self, name: Name, now: int) -> None:
-        """A newer value came from where the replica did."""
+        """Renew the lease after a newer value from the replica's source."""
         self._set(name, now, self._confirmed(name) or 0)
 
     def confirm(self, name: Name, timestamp: int, now: int) -> bool:
-        """Whether a confirmation is newer than any before, which the replica then lives on."""
+        """Renew the lease if a confirmation is newer than any before. Returns whether it is."""
         if timestamp <= (self._confirmed(name) or 0):
             return False
         self._set(name, now, timestamp)
@@ -164,12 +165,12 @@ class Leases:
         self._leases.pop(name, None)
 
     def keep(self, is_replica: Callable[[Name], bool]) -> None:
-        """Forget those of replicas that are gone before their time: evicted, ended, or replaced by own data."""
+        """Remove leases of replicas that are gone: evicted, expired, or replaced by own data."""
         for name in [name for name in self._leases if not is_replica(name)]:
             del self._leases[name]
 
     def due(self, now: int) -> Iterator[Name]:
-        """Those that have ended, and are forgotten."""
+        """Remove and return the replicas whose leases have ended."""
         while (timer := self.next_timer()) is not None and timer <= now:
             yield self._leases.popitem(last=False)[0]
 
@@ -184,6 +185,6 @@ class Leases:
         self._leases.move_to_end(name)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the earliest is not the first."""
+        """Raise ``AssertionError`` if the leases are not in order."""
         ends = [until for until, _ in self._leases.values()]
         assert ends == sorted(ends)

@@ -1,12 +1,12 @@
-"""Which brokers on the way of a Response are asked to keep a replica (seed 000, section 3.4.4).
+"""Replication strategies: the brokers on the path of a Response that keep a replica (seed 000, section 3.4.4).
 
-A strategy is a class with one method; copy one, and name it in ``REPLICATIONS``. All of them are choices of marks in
-the Response, so brokers with different strategies understand each other.
+A strategy is a class with one method. To add one, copy a class and add it to ``REPLICATIONS``. Strategies only choose
+marks in the Response, so brokers with different strategies work together.
 
-The slot behind a hop belongs to the broker that will read the Response while that hop is its last: behind hop ``i`` the
-broker of hop ``i + 1``, and behind the last hop the one that the Response is sent to::
+The slot after a hop belongs to the broker that reads the Response when that hop is the last one: after hop ``i`` the
+broker of hop ``i + 1``, and after the last hop the receiver of the Response::
 
-    D answers  4|…|C|pc|_|A|pa|_   to B:   the slot behind C is A's, the slot behind A is B's
+    D answers  4|…|C|pc|_|A|pa|_   to B:   the slot after C is A's, the slot after A is B's
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from overlay.systems.context_broker.wire.messages import Hops
 
 class Replication(Protocol):
     def choose(self, slots: Sequence[int], index: int, chance: Chance) -> Iterable[int]:
-        """Some of ``slots``, one for each broker between the consumer and us, the nearest to the consumer first.
+        """Choose some of ``slots``, one per broker between the consumer and this one, the nearest to the consumer
+        first.
 
         ``index`` is the setting ``replication_index``. Slot 0 is that of the consumer's own broker.
         """
 
 
 class NoReplication:
-    """Nobody: data are only where their providers are."""
+    """No replicas: data is only stored at its providers' brokers."""
 
     def choose(self, slots: Sequence[int], index: int, chance: Chance) -> Iterable[int]:
         return ()
 
 
 class RandomReplication:
-    """``min(index, p)`` of the ``p`` brokers on the way, drawn at random (seed 000)."""
+    """``min(index, p)`` of the ``p`` brokers on the path, drawn at random (seed 000)."""
 
     def choose(self, slots: Sequence[int], index: int, chance: Chance) -> Iterable[int]:
         if index == 1 and slots:
@@ -44,9 +45,9 @@ class RandomReplication:
 
 
 class PathReplication:
-    """Every broker on the way, as Freenet does.
+    """Every broker on the path, as in Freenet.
 
-    The way is the longer the rarer the data are, so that copies per query fall as copies grow: where replicas expire at
+    Paths to rare data are longer, so the number of new copies per query decreases as copies grow. If replicas expire at
     a fixed age, their number approaches the square root of the query rate (Cohen & Shenker 2002).
     """
 
@@ -55,7 +56,7 @@ class PathReplication:
 
 
 class RequesterReplication:
-    """The consumer's own broker only, as Gnutella does: passive. Copies then grow with the query rate itself."""
+    """Only the consumer's own broker, as in Gnutella. The number of copies then grows with the query rate."""
 
     def choose(self, slots: Sequence[int], index: int, chance: Chance) -> Iterable[int]:
         return (slot for slot in slots if slot == 0)
@@ -70,9 +71,9 @@ REPLICATIONS: dict[str, Replication] = {
 
 
 def slots_between(hops: Hops, previous: Address, answering: Address) -> dict[int, Address]:
-    """Each broker between the consumer and us under its position in ``hops``, the nearest to the consumer first.
+    """Each broker between the consumer and this one, by its position in ``hops``, the nearest to the consumer first.
 
-    A broker that the walk passed twice counts once, at its slot nearest the consumer; the answering one never does.
+    A broker visited twice counts once, at its slot nearest to the consumer; the answering broker does not count.
     """
     slots: dict[Address, int] = {}
     for position, broker in enumerate((*hops[1:], previous)):

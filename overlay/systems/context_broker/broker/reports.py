@@ -1,6 +1,6 @@
-"""What a broker reports of itself beside its counters, as facts. Pure.
+"""Facts reported by a broker in addition to its counters. Pure.
 
-Counterparts: ``overlay.runtime.server_process`` and ``overlay.sim.journals`` write them down.
+Counterparts: ``overlay.runtime.server_process`` and ``overlay.sim.journals`` write them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from overlay.systems.context_broker.broker.tracing import Step
 from overlay.systems.context_broker.wire.messages import Key
 
 MOST_KEYS = 1_000
-"""Of what a broker holds, as many keys are written down."""
+"""Maximum reported keys of a broker's entries."""
 
 
 def make_holdings(process: str, at_us: int, held: Mapping[Key, bool]) -> Holdings:
-    """What a broker holds. Of too much the shortest keys are kept: every broker then keeps the same, and those of
-    numbered entities are the first, which are asked for most.
+    """The entries of a broker. If there are too many, the shortest keys are reported: these are the same at every
+    broker, and for numbered entities they are the first and most popular ones.
     """
     keys = sorted(("|".join(key), is_own) for key, is_own in held.items())
     kept = sorted(keys, key=lambda pair: len(pair[0]))[:MOST_KEYS]
@@ -29,7 +29,7 @@ def make_holdings(process: str, at_us: int, held: Mapping[Key, bool]) -> Holding
 
 
 def make_traces(process: str, steps: Iterable[Step], zero_ns: int) -> list[Trace]:
-    """The steps of each query together."""
+    """The steps grouped by query."""
     queries: dict[tuple[Address, int, str], list[list[Any]]] = defaultdict(list)
     for step in steps:
         peer = format_address(step.peer) if step.peer else ""

@@ -1,15 +1,15 @@
-"""Requests and Lookaheads, and the Responses and NACKs that come back along the way that they went.
+"""Requests and Lookaheads, and the Responses and NACKs that return along their path.
 
-What is looked for where the data are not here, a strategy decides (``overlay.systems.context_broker.broker.search``).
-What comes back must match a pending query, so nobody can aim a broker's answers with a forged path; it then loses its
-last hop and goes to the address of that hop, which is the one the request was received from.
+If the data is not here, a strategy decides what to do (``overlay.systems.context_broker.broker.search``). Answers must
+match a pending query, so a broker's answers cannot be redirected by a forged path. An answer then loses its last hop
+and is sent to the address of that hop, from which the request was received.
 
 ::
 
     3, 16, 32 ──> answered from the table ──> 4
-        └──────> Query ──> strategy ──> 3 or 16 to neighbours ──> 4: settled, passed back; later ones are late
+        └──────> Query ──> strategy ──> 3 or 16 to neighbours ──> 4: settled, returned; later ones are late
                     ^                                   │
-                    └── all refused, or the wait is over ┘          no move left: NACK passed back
+                    └─ all refused, or the wait ended ───┘          no move left: NACK returned
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from overlay.systems.context_broker.wire.values import write_hops
 REQUEST = OPERATIONS[3]
 
 MOST_MOVES = 4096
-"""For one query at one broker, whatever a strategy says."""
+"""Maximum moves per query and broker, for any strategy."""
 
 
 def _learns(kind: type[Strategy]) -> bool:
-    """Whether it makes anything of what came of its moves; most do not, and are spared the telling."""
+    """Whether the strategy uses the outcomes of its moves; most do not, and are not called."""
     return kind.note_success is not Strategy.note_success or kind.note_failure is not Strategy.note_failure
 
 
@@ -59,7 +59,7 @@ _NOTHING_SAID: Mapping[Address, Standing] = {}
 
 
 def _looking_ns(config: BrokerConfig) -> int:
-    """How long anybody with these settings waits for a shallow flood: as set, twice, or the widest ring at its most."""
+    """Maximum wait for a shallow flood with these settings: twice the setting, or that of the widest ring."""
     as_set = 2 * max(config.flood_ttl, config.lookahead_ttl) * config.lookahead_wait_ms
     return max(as_set, config.pending_deadline_ms // config.flood_ttl) * MILLISECOND
 
@@ -84,7 +84,7 @@ class Searching:
             config.pending_capacity, lifetime, self._note_expired, shares=shares, payer=station.payer
         )
         self.delivery = make_delivery(station, self._note_undelivered)
-        # What others look for is waited for as long as they may wait, and takes no room from requests.
+        # Lookaheads of others are kept as long as these may wait, in a table separate from requests.
         self._relayed = Pending(
             config.pending_capacity,
             min(lifetime, max(SECOND, _looking_ns(config))),
@@ -96,16 +96,16 @@ class Searching:
 
     @property
     def waiting(self) -> int:
-        """How many queries wait for an answer here, those that others look for among them."""
+        """The number of queries waiting for an answer, including Lookaheads of others."""
         return len(self.pending) + len(self._relayed)
 
-    # ---- what is asked
+    # ---- requests
 
     def handle_request(self, message: ContextRequest, source: Address, now: int) -> None:
         self.serve(request_of(message, is_quiet=isinstance(message, QuietRequest)), source, now)
 
     def serve(self, request: Request, source: Address, now: int) -> None:
-        """Answer it, send it on, or end its walk. One with hops comes from a broker, which is acknowledged nothing."""
+        """Answer, forward or refuse a request. One with hops comes from a broker and is not acknowledged."""
         station = self._station
         is_duplicate = self.pending.holds(request.timestamp, request.key + request.path + hop_text(source), now)
         if not (request.hops or request.is_quiet):
@@ -133,10 +133,10 @@ class Searching:
             station.counters["not_found"] += 1
 
     def handle_lookahead(self, lookahead: Lookahead, source: Address, now: int) -> None:
-        """Answer it, flood it on, or keep silent."""
+        """Answer a Lookahead, flood it, or drop it."""
         station, request = self._station, request_of(lookahead, is_quiet=True)
         name = request.name_from(source)
-        if not station.knows(source):  # a stranger could have one datagram flood everybody
+        if not station.knows(source):  # otherwise a stranger's datagram could flood all neighbours
             station.counters["rejected_command"] += 1
             return
         ttl = min(lookahead.ttl, station.config.flood_ttl + 1)
@@ -151,12 +151,12 @@ class Searching:
         elif ttl > 1 and len(request.hops) < station.config.ttl:
             self._look(self._relayed.begin(request, name, source, now, is_lookahead=True), ttl - 1, None, now)
 
-    # ---- what comes back
+    # ---- answers
 
     def handle_answer(self, answer: Answer, source: Address, now: int) -> bool:
-        """Pass a Response back, keeping a replica if it says so; ``False`` where it answers nothing pending.
+        """Return a Response, and keep a replica if it is marked; ``False`` if it matches no pending query.
 
-        A consumer is not given data that expired on their way, but told that none were found.
+        If the data expired on the way, the consumer gets a not-found instead.
         """
         route = answer.key + answer.path
         query = self.pending.take_answered(source, route, now)
@@ -185,7 +185,7 @@ class Searching:
         return True
 
     def handle_response(self, response: ContextResponse, source: Address, now: int) -> bool:
-        """The same of a Response that was parsed; one that is late is counted, and belongs to something, too."""
+        """The same for a parsed Response. A late one is counted and was not unexpected."""
         answer = answer_of(response)
         return self.handle_answer(answer, source, now) or self._is_late(
             self.pending.is_late_answer(source, answer.key + answer.path)
@@ -193,7 +193,7 @@ class Searching:
         )
 
     def handle_nack(self, nack: Nack, source: Address, now: int) -> bool:
-        """Try the next neighbour, or pass a refusal back; ``False`` where it refuses nothing pending."""
+        """Ask the next neighbour, or return a refusal; ``False`` if it matches no pending query."""
         if nack.operation != REQUEST:
             return self.delivery.accept_refusal(nack, source, now)
         path = write_hops(nack.hops).encode()
@@ -204,7 +204,7 @@ class Searching:
                 or self._relayed.is_late_refusal(source, nack.timestamp, path)
             )
         query, was_expected = refused
-        if self._learns and was_expected:  # else it was told when the neighbour was doubted
+        if self._learns and was_expected:  # otherwise the failure was reported when the neighbour was doubted
             self._strategy.note_failure(_outcome(query, source, now))
         self._station.tracer.note(query.name, "refused", now, source, str(int(nack.status)))
         if query.status == Status.DATA_NOT_FOUND:
@@ -214,13 +214,13 @@ class Searching:
         return True
 
     def give_up_on(self, neighbour: Address, now: int) -> None:
-        """Go on without a neighbour that is gone, where the strategy has others to ask.
+        """Continue without a neighbour that is gone, if the strategy has others to ask.
 
-        What it was asked stays open until its deadline, so that what it says yet is taken; if it says nothing the query
-        ends in silence, since what was not seen proves nothing, and the consumer asks again.
+        Its requests stay open until their deadline, so that its answers are still accepted. Without answers the query
+        ends in silence, because silence proves nothing, and the consumer asks again.
         """
         self.delivery.forget(neighbour)
-        self.pending.expire(now)  # and never while the loop below goes on
+        self.pending.expire(now)  # not during the loop below
         for query in self.pending.asked_of(neighbour) if self._strategy.remembers else ():
             self._doubt(query, neighbour, now, "gone")
 
@@ -242,9 +242,9 @@ class Searching:
     # ---- parts of the above
 
     def _advance(self, query: Query, now: int) -> bool:
-        """Let the strategy make moves until one is under way; ``False`` where there is none left and it ends here.
+        """Let the strategy move until a move is in progress; ``False`` if there is none and the query ends here.
 
-        It does not end while a neighbour that may not have heard might yet answer: that proves nothing.
+        It does not end while a neighbour that may not have received the request could still answer.
         """
         while query.moves < MOST_MOVES and len(query.hops) <= self._ttl:
             move = self._strategy.decide(self._view(query))
@@ -310,7 +310,7 @@ class Searching:
             query.asked_at = {**query.asked_at, **dict.fromkeys(neighbours, now)}
 
     def _may_send(self, data: bytes, query: Query, neighbours: Collection[Address], table: Pending, now: int) -> bool:
-        """Whether there is anybody to send it to, one more hop fits the datagram, and an answer can be waited for."""
+        """Whether there are receivers, another hop fits into the datagram, and answers can be awaited."""
         if not neighbours or len(data) > MAX_DATAGRAM:
             return False
         if not table.has_room(now, len(neighbours)):
@@ -337,14 +337,14 @@ class Searching:
             data = entry.response + request.path
         if len(data) <= MAX_DATAGRAM:
             self.delivery.send(4, data, source, now)
-            if source in self._members:  # anybody may write hops, and refreshes would go wherever they say
+            if source in self._members:  # anyone can write hops, and refreshes would be sent to them
                 self._storing.note_replicas(entry, keepers.values(), now)
         elif not is_lookahead:
             self._station.tracer.note(name, "passed back", now, source, str(int(Status.I_ERROR)))
             self._refuse(Status.I_ERROR, request, source, now)
 
     def _keepers(self, entry: Entry, request: Request, source: Address) -> dict[int, Address]:
-        """Who is to keep a replica, by the position in the hops to mark."""
+        """The brokers that should keep a replica, by the position to mark in the hops."""
         station, config = self._station, self._station.config
         lasts = entry.valid_end - entry.valid_begin
         if lasts < config.replication_threshold_ms or not self._storing.may_replicate(entry):
@@ -367,17 +367,17 @@ class Searching:
         self._nack(Nack(query.timestamp, query.status, REQUEST, query.hops[0], tuple(hops)), to, now)
 
     def _nack(self, nack: Nack, to: Address, now: int) -> None:
-        """To a broker, or to the consumer."""
+        """Send a NACK to a broker or to the consumer."""
         if nack.hops:
             self.delivery.send_message(nack, to, now)
         else:
             self._station.send_message(nack, to, now)
 
     def _note_undelivered(self, query: Query, neighbour: Address, now: int) -> None:
-        """Go on without a neighbour that acknowledged nothing; the move that asked it counts as not made.
+        """Continue without a neighbour that did not acknowledge; the move that asked it does not count.
 
-        Only where brokers remember queries, which come to each once. The neighbour may have heard and its
-        acknowledgements been lost, and a walk that forked at each such doubt would grow into a storm. It is waited for.
+        Only if brokers remember queries, so that each gets a query once. The neighbour may have received it although
+        its acknowledgements were lost, and a walk that forked at each such doubt would become a storm. Otherwise wait.
         """
         self._doubt(query, neighbour, now, "not acknowledged")
 
@@ -398,11 +398,11 @@ class Searching:
         self._station.tracer.note(query.name, "expired", now)
 
     def _is_late(self, is_late: bool) -> bool:
-        """Count what comes to a query that another broker has answered."""
+        """Count an answer to a query that another broker has answered."""
         self._station.counters["late_answers"] += is_late
         return is_late
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree."""
+        """Raise ``AssertionError`` if the state is inconsistent."""
         for part in (self.pending, self._relayed, self.seen, self._looked, self.delivery):
             part.check_invariants()

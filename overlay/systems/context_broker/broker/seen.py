@@ -1,22 +1,22 @@
-"""Which queries were here before, so that floods and exhaustive walks come to each broker once."""
+"""Remembers queries, so that floods and exhaustive walks visit each broker once."""
 
 from __future__ import annotations
 
 from overlay.systems.context_broker.broker.queries import Name
 
 OFTEN = 8
-"""Times in a lifetime that the old are looked for at most: all at once, so that a plain dictionary does, which takes a
-third of the memory of an ordered one; in networks of many brokers, these are most of what queries leave behind."""
+"""Maximum clean-ups per lifetime of an entry. Cleaning up all old entries at once allows a plain dictionary, with a
+third of the memory of an ordered one. In large networks these entries are most of the memory left by queries."""
 AT_ONCE = 8
-"""Of a full memory, the oldest in so many are forgotten together: one by one, each would cost a look past all others.
+"""When the memory is full, one in so many entries, the oldest, are removed together; one by one would be slow.
 """
 
 
 class Seen:
-    """A bounded memory of queries, each with how far it was to go; forgotten when no answer can come.
+    """A bounded memory of queries with their reach. Entries are removed when no answer can arrive any more.
 
-    Of more than there is room for, the oldest are forgotten sooner. They are over by then: a query takes milliseconds,
-    and there is room for what a broker gets in seconds. One that is not may be looked into twice, within its hops.
+    When it is full, the oldest are removed earlier. These queries are normally over, as a query takes milliseconds and
+    the memory holds seconds of them. Otherwise a query may be processed twice, within its hop limit.
     """
 
     __slots__ = ("_capacity", "_lifetime_ns", "_next_look", "_reach")
@@ -25,11 +25,11 @@ class Seen:
         self._capacity = capacity
         self._lifetime_ns = lifetime_ns
         self._reach: dict[Name, tuple[int, int]] = {}
-        """Name to (until when, reach), the one seen first first."""
+        """Name to (end, reach), in order of arrival."""
         self._next_look = 0
 
     def note(self, name: Name, now: int, reach: int = 0) -> bool:
-        """Remember a query; ``False`` where it was here with this reach or a longer one."""
+        """Remember a query; ``False`` if it was seen with the same or a longer reach."""
         if now >= self._next_look:
             self._make_room(now)
         noted = now + self._lifetime_ns, reach
@@ -48,11 +48,11 @@ class Seen:
         return True
 
     def forget(self, name: Name) -> None:
-        """As if the query, noted last, had not been here."""
+        """Undo the latest ``note`` of a query."""
         del self._reach[name]
 
     def _make_room(self, now: int) -> None:
-        """All whose time is over, and more of the oldest where that leaves no room."""
+        """Remove expired entries, and more of the oldest if necessary."""
         old = []
         for name, (until, _) in self._reach.items():
             if until > now:

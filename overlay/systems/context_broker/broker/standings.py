@@ -1,8 +1,8 @@
-"""What neighbours say of themselves: how many neighbours they have, and how much they have to do.
+"""The degree and load of neighbours, as reported by themselves.
 
-Only where the strategy wants it (``Strategy.watches``), since a StatsResponse has 1.1 kB or more: each neighbour is
-asked (20) when it becomes one, and again every few intervals of pings, whether pings are on or not. What it answers
-(21) is its own word, and nothing else is known of it.
+Only if the strategy uses it (``Strategy.watches``), as a StatsResponse has at least 1.1 kB. Each neighbour is
+asked (20) when it becomes one, and again every few ping intervals, with or without monitoring. Its answer
+(21) cannot be verified.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.wire.messages import StatsRequest, StatsResponse
 
 INTERVALS = 5
-"""Of pings, from one round of questions to the next: loads are over so long."""
+"""Ping intervals between two requests; loads are averages over this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What one neighbour said last."""
+    """The last report of a neighbour."""
 
     degree: int | None
-    """Its neighbours."""
+    """Its number of neighbours."""
     load: float | None = None
-    """Messages that it received a second since it was asked before; ``None`` the first time."""
+    """Messages received per second since the previous report; ``None`` for the first one."""
     received: int = 0
-    """Messages since it was started, and for how long that is."""
+    """Messages received since its start, and its uptime."""
     uptime_ms: int = 0
 
     @classmethod
@@ -49,10 +49,10 @@ class Standings:
         self._members = members
         self._interval = INTERVALS * station.config.ping_interval_ms * MILLISECOND
         self._asked: tuple[Address, ...] = ()
-        """Whom the last questions went to, all neighbours then."""
+        """The neighbours asked in the last round."""
         self._next_round = 0
         self._open: set[Address] = set()
-        """Neighbours that were asked and have not answered."""
+        """Neighbours that have not answered yet."""
         self.known: dict[Address, Standing] = {}
 
     def handle_timer(self, now: int) -> None:
@@ -74,7 +74,7 @@ class Standings:
         return self._next_round if self._asked else None
 
     def accept(self, answer: StatsResponse, source: Address) -> bool:
-        """A neighbour answers; ``False`` of one that was not asked."""
+        """Handle an answer; ``False`` if that broker was not asked."""
         if source not in self._open:
             return False
         self._open.discard(source)

@@ -1,6 +1,6 @@
-"""What every part of a broker shares: its settings, address, clock offset, counters, and the way out.
+"""Shared by all parts of a broker: its settings, address, clock offset, counters and output queue.
 
-Whatever leaves a broker leaves through ``Station.send``: there it is counted and, if to a stranger, weighed.
+All datagrams are sent through ``Station.send``, which counts them and applies the limit for strangers.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ MOST_EVENTS = 1000
 
 COUNTERS = (
     "forwards",  # requests sent to a neighbour
-    "hits",  # requests answered from our own table
-    "hit_hops",  # and the brokers that these had come through
+    "hits",  # requests answered from the broker's own table
+    "hit_hops",  # total hops of these requests
     "lookaheads",  # shallow floods sent to a neighbour
     "late_answers",  # answers and refusals to queries that another broker had answered
-    "refused_seen",  # requests refused because their query was here before, on another path
-    "gave_up",  # queries of the structured arm that ended without an answer from all that were asked
-    "suspicions",  # neighbours that missed their pings and were then asked for through others
-    "heard_indirectly",  # answers that such a neighbour gave to another
-    "replicas",  # replicas stored on a neighbour's mark
-    "refreshes_sent",  # newer values told to a broker that was asked to keep a replica
-    "refreshed",  # replicas that took a newer value
-    "confirms_sent",  # confirmations that the value is the newest, to a broker that was asked to keep a replica
-    "replicas_lapsed",  # replicas dropped since their original confirmed them no more, or had a newer value
-    "dht_lookups",  # structured arm: requests that other brokers were asked for
-    "dht_rounds",  # and the questions one after the other that these took
-    "dht_messages",  # questions to other brokers for requests (28) and updates (26, 30), asked again or not
-    "dht_upkeep",  # the same to make sure of contacts and to hand over
-    "dht_handed_over",  # entries given to other brokers as who is closest changed
-    "dht_given_up",  # those of them that went unanswered too often
+    "refused_seen",  # requests refused because their query was seen before on another path
+    "gave_up",  # queries of the structured arm that ended before all brokers asked had answered
+    "suspicions",  # neighbours that missed their pings and became suspects
+    "heard_indirectly",  # answers of suspects to helpers
+    "replicas",  # replicas stored because of a mark
+    "refreshes_sent",  # newer values sent to brokers with replicas
+    "refreshed",  # replicas updated by a newer value
+    "confirms_sent",  # confirmations of the newest value, sent to brokers with replicas
+    "replicas_lapsed",  # replicas dropped because their original did not confirm them, or had a newer value
+    "dht_lookups",  # structured arm: requests that needed a lookup
+    "dht_rounds",  # sequential requests of these lookups
+    "dht_messages",  # messages to other brokers for requests (28) and updates (26, 30), including retries
+    "dht_upkeep",  # the same for checking contacts and for handing over entries
+    "dht_handed_over",  # entries sent to other brokers because the closest brokers changed
+    "dht_given_up",  # entries among these that were never acknowledged
     "not_found",  # walks that ended here without data: ttl, dead end, pending table full, datagram full
     "stored",  # updates and advertisements that changed the table
-    "outdated",  # those that were older than what was there, or expired already
-    "table_full",  # those that found no room
-    "over_share",  # those whose provider or source had its share of the table
-    "over_share_requests",  # requests that could not be sent on, since who sent them had its share of those that wait
-    "over_share_joins",  # uninvited joins from a host that had its share of the neighbours
-    "hop_repeats",  # messages to a broker sent again, since no acknowledgement came
-    "hop_duplicates",  # those received that were here before
-    "hop_lost",  # those given up after all tries
-    "hop_plain",  # those sent without asking for an acknowledgement, though that is switched on
-    "rejected_unreadable",  # datagrams that are no message
-    "rejected_command",  # commands from where none may come
-    "rejected_stamp",  # updates stamped too far in the future
-    "rejected_duplicate",  # requests that still wait here
-    "rejected_stray",  # answers that belong to nothing
-    "rejected_wrapped",  # what no broker sends with an acknowledgement asked for
+    "outdated",  # updates older than the stored value, or already expired
+    "table_full",  # updates refused because the table is full
+    "over_share",  # updates refused because of the share of their provider or source
+    "over_share_requests",  # requests not forwarded because of their sender's share of pending requests
+    "over_share_joins",  # uninvited joins refused because of their host's share of neighbours
+    "hop_repeats",  # retransmissions to a broker without an acknowledgement
+    "hop_duplicates",  # duplicates received
+    "hop_lost",  # messages given up after all tries
+    "hop_plain",  # messages sent without acknowledgement although the setting is on
+    "rejected_unreadable",  # datagrams that cannot be parsed
+    "rejected_command",  # commands from addresses that may not send them
+    "rejected_stamp",  # updates with a timestamp too far in the future
+    "rejected_duplicate",  # requests that are still pending here
+    "rejected_stray",  # unexpected answers
+    "rejected_wrapped",  # messages that must not be wrapped
     "unanswered_unreadable",  # NACK 301 not sent: more than ten a second to one address
     "oversized",  # messages not sent: too long for a datagram
     "withheld",  # datagrams not sent: more than three times a stranger's bytes
@@ -74,7 +74,7 @@ _UNTOUCHED = dict.fromkeys(COUNTERS, 0)
 
 
 class Station:
-    """Handed to each part of one broker; ``is_exempt`` says whom the three-times rule does not concern."""
+    """Passed to each part of a broker; ``is_exempt`` decides who is exempt from the limit for strangers."""
 
     __slots__ = (
         "_events",
@@ -108,9 +108,9 @@ class Station:
         self.open_network = OpenNetwork(config)
         self.tracer = make_tracer(config.trace_one_in, config.trace_steps)
         self.counters: Counter[str] = Counter()
-        """Those of ``COUNTERS`` that were ever touched: of a hundred thousand brokers most never count most of them."""
+        """The counters of ``COUNTERS`` in use; created on first use, to save memory in large simulations."""
         self.received = [0] * _CODES
-        """Messages that could be read, by code; ``sent`` those put on the way out."""
+        """Parsed messages by code; ``sent`` counts outgoing ones."""
         self.sent = [0] * _CODES
         self._is_exempt = is_exempt
         self._trusted_hosts = self.open_network.trusted_hosts
@@ -119,26 +119,26 @@ class Station:
         self._limits: dict[str, int] = {}
 
     def wall_ms(self, now: int) -> int:
-        """Unix milliseconds at the monotonic instant ``now``."""
+        """Unix milliseconds at the monotonic time ``now``."""
         return (now + self.wall_offset_ns) // MILLISECOND
 
     def knows(self, address: Address) -> bool:
-        """Whether it is no stranger: in a trusted network, or a broker that is or was a neighbour or is to be one."""
+        """Whether it is not a stranger: in a trusted network, or a former, current or expected neighbour."""
         return self.open_network.trusts(address) or self.is_broker(address)
 
     def is_broker(self, address: Address) -> bool:
-        """Whether it is a broker that is or was a neighbour or is to be one."""
+        """Whether it is a former, current or expected neighbour."""
         return self._is_exempt(address)
 
     def payer(self, source: Address) -> Address:
-        """Who pays for what is kept for ``source``; see ``quotas``."""
+        """The source charged for ``source``; see ``quotas``."""
         return source if self._trusted_hosts(source[0]) else stranger(source[0])
 
     def send(self, code: int, data: bytes, to: Address, now: int, *, exempt: bool = False) -> bool:
-        """Put a datagram on the way out. ``False`` if a stranger is owed no more: three times its bytes at most.
+        """Queue a datagram. ``False`` if the limit for a stranger, three times its bytes, is reached.
 
-        ``exempt`` is what no datagram of a stranger brings about: farewells to those who were neighbours, and pings to
-        those whom a controller has named as candidates.
+        ``exempt`` is for datagrams that are never caused by a stranger: leaves to former neighbours, and pings to
+        candidates named by a controller.
         """
         if not (
             exempt
@@ -154,7 +154,7 @@ class Station:
         return True
 
     def send_message(self, message: AnyMessage, to: Address, now: int, *, exempt: bool = False) -> bool:
-        """``send``, and ``False`` too for what outgrew a datagram, such as a NACK with thousands of hops."""
+        """``send``; also ``False`` for messages too long for a datagram, such as a NACK with thousands of hops."""
         try:
             data = encode(message)
         except WireError:
@@ -166,11 +166,11 @@ class Station:
         self.send(5, encode_ack(self.wall_ms(now), status, operation, to), to, now)
 
     def nack(self, status: Status, operation: str, timestamp: int, to: Address, now: int) -> None:
-        """Refuse what ``to`` asked itself; ``timestamp`` is that of the message refused."""
+        """Refuse a message sent by ``to`` itself; ``timestamp`` is that of the refused message."""
         self.send_message(Nack(timestamp, status, operation, to), to, now)
 
     def nack_query(self, status: int, timestamp: int, consumer: Address, hops: Hops, to: Address, now: int) -> None:
-        """Refuse a query on its way back: ``hops`` as ``to`` sent them, empty when ``to`` is the consumer."""
+        """Refuse a query: ``hops`` are as sent by ``to``, empty if ``to`` is the consumer."""
         self.send_message(Nack(timestamp, status, OPERATIONS[3], consumer, hops), to, now)
 
     def counted(self) -> dict[str, int]:
@@ -180,18 +180,18 @@ class Station:
         return by_code | _UNTOUCHED | dict(self.counters)
 
     def report(self, event: NodeEvent) -> None:
-        """For a driver to drain; of more than ``MOST_EVENTS`` that it did not, the first are forgotten."""
+        """Queue an event for the driver; beyond ``MOST_EVENTS`` the oldest are dropped."""
         self._events.append(event)
         del self._events[:-MOST_EVENTS]
 
     def report_limit(self, limit: str, now: int) -> None:
-        """Report a bound that was hit, at most once in ten seconds."""
+        """Report that a limit was reached, at most once in ten seconds."""
         if now - self._limits.get(limit, now - 10 * SECOND) >= 10 * SECOND:
             self._limits[limit] = now
             self.report(LimitReached(limit))
 
     def drain_events(self) -> list[NodeEvent]:
-        if not self._events:  # nearly always
+        if not self._events:  # the usual case
             return []
         events, self._events = self._events, []
         return events

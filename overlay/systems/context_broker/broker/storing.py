@@ -1,4 +1,4 @@
-"""Updates, advertisements and replicas: what goes into the table, and what its provider and its replicas are told."""
+"""Updates, advertisements and replicas: stores them, and informs providers and replicas."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UPDATE = OPERATIONS[2]
 SPARE_LEASES = 64
-"""Leases beyond twice the replicas: more are of replicas that are gone, which are forgotten then."""
+"""When there are more leases than twice the replicas plus this, leases of removed replicas are cleaned up."""
 SWEEP_GAP = 10 * MILLISECOND
-"""Between two sweeps of expired entries, each of which looks at a thousand."""
+"""Interval between two sweeps of expired entries, each of which checks a thousand."""
 
 
 class Storing:
@@ -57,7 +57,8 @@ class Storing:
         station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
 
     def keep_replica(self, answer: Answer, now: int) -> bool:
-        """By the rule of an update, but nobody is told; ``False`` where what is here is newer, or there is no room."""
+        """Store a replica by the rule of updates, without answering; ``False`` if a newer value is stored or there is
+        no room."""
         replica = answer.replica()
         if self.is_from_the_future(replica.timestamp, now):
             return False
@@ -75,18 +76,18 @@ class Storing:
         leases.keep(lambda name: isinstance(self.table.held(*name, wall_ms), Replica))
 
     def may_replicate(self, entry: Entry) -> bool:
-        """Whether others may be asked to keep ``entry``: not where it is a replica that nobody has confirmed yet."""
+        """Whether ``entry`` may be replicated: not if it is an unconfirmed replica."""
         if self.leases is None or not isinstance(entry, Replica):
             return True
         return self.leases.is_confirmed((entry.key, entry.provider))
 
     def note_replicas(self, entry: Entry, keepers: Iterable[Address], now: int) -> None:
-        """These are asked to keep a replica of ``entry``."""
+        """Record that these brokers are asked to keep a replica of ``entry``."""
         if self.replicas is not None:
             self.replicas.note(entry, keepers, self._station.wall_ms(now), now)
 
     def handle_refresh(self, refresh: ReplicaRefresh, source: Address, now: int) -> None:
-        """Take a newer value for a replica that is here, and for nothing else; never answered."""
+        """Accept a newer value of an existing replica only; never answered."""
         held = self._replica_of(refresh, source, now)
         if held is None:
             return
@@ -99,7 +100,7 @@ class Storing:
                 self._refresh(entry, self.replicas, now)
 
     def handle_confirm(self, confirm: ReplicaConfirm, source: Address, now: int) -> None:
-        """Keep the replica that is here for another lease, or drop one that missed a newer value; never answered."""
+        """Renew the lease of a replica, or drop it if it missed a newer value; never answered."""
         held = self._replica_of(confirm, source, now)
         if held is None or held.timestamp > confirm.stored:
             return
@@ -112,7 +113,7 @@ class Storing:
         self._confirm(held, confirm, now)
 
     def _replica_of(self, message: ReplicaRefresh | ReplicaConfirm, source: Address, now: int) -> Replica | None:
-        """The replica that a message from its holder is about; any other is counted and refused."""
+        """The replica concerned by a message of its holder; other messages are counted and refused."""
         station = self._station
         if not station.open_network.trusts(source):
             station.counters["rejected_command"] += 1
@@ -139,15 +140,15 @@ class Storing:
         return min((timer for timer in timers if timer is not None), default=None)
 
     def _next_expiry(self) -> int | None:
-        """Monotonic: where the wall clock will be at the next expiry if nobody steps it."""
+        """The monotonic time of the next expiry, if the wall clock is not stepped."""
         expiry = self.table.next_expiry()
         if expiry is None:
             return None
         return max(expiry * MILLISECOND - self._station.wall_offset_ns, self._next_sweep)
 
     def end_leases(self, now: int) -> None:
-        """Drop the replicas whose leases have ended. Also before anything is answered: a process that was stopped
-        finds requests waiting, and its timers come after them.
+        """Drop replicas whose leases have ended. Also called before answering: after a pause of the process, requests
+        are waiting and its timers run later.
         """
         for key, provider in () if self.leases is None else self.leases.due(now):
             held = self.table.held(key, provider, self._station.wall_ms(now))
@@ -168,14 +169,14 @@ class Storing:
                 self._confirm(held, ReplicaConfirm(wall_ms, provider, *key_of(key), held.timestamp), now)
 
     def _confirm(self, entry: Entry, confirm: ReplicaConfirm, now: int) -> None:
-        """Send it to those that were asked to keep ``entry``."""
+        """Send a confirmation to brokers with replicas of ``entry``."""
         assert self.replicas is not None
         station = self._station
         for keeper in self.replicas.renew(entry, station.wall_ms(now), now):
             station.counters["confirms_sent"] += station.send_message(confirm, keeper, now)
 
     def _refresh(self, entry: Entry, replicas: Replicas, now: int) -> None:
-        """Tell the value to those that were asked to keep an older one."""
+        """Send the value to brokers with older replicas."""
         station = self._station
         keepers = replicas.renew(entry, station.wall_ms(now), now)
         if not keepers:
@@ -186,14 +187,14 @@ class Storing:
             station.counters["refreshes_sent"] += station.send_message(refresh, keeper, now)
 
     def store(self, entry: Entry, now: int) -> Stored:
-        """Into the table; that it is full, or that somebody has a share of it, is reported."""
+        """Store an entry; reports if the table is full or a share is used up."""
         stored = self.table.store(entry, self._station.wall_ms(now))
         if stored is not Stored.STORED and stored.is_refused:
             self._station.report_limit("table" if stored is Stored.FULL else "table share", now)
         return stored
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree."""
+        """Raise ``AssertionError`` if the state is inconsistent."""
         self.table.check_invariants()
         if self.replicas is not None:
             self.replicas.check_invariants()

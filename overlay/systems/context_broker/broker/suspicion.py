@@ -1,21 +1,21 @@
-"""Suspicion: a neighbour that misses its pings is asked for through others before it is declared dead (SWIM).
+"""Suspicion: a neighbour that misses its pings is probed through other neighbours before it is declared dead (SWIM).
 
-Das, Gupta, Motivala: SWIM, DSN 2002. Loss alone then hardly kills anybody: at 10 % per datagram a ping goes unanswered
-with probability 0.19 and one through a helper with 0.34, so that three helpers and three rounds multiply to some 10^-8
-per ping where three misses in a row make 0.007.
+Das, Gupta, Motivala: SWIM, DSN 2002. Loss alone then hardly causes false deaths: at 10 % per datagram a ping is
+unanswered with probability 0.19, and one through a helper with 0.34. Three helpers and three rounds multiply to about
+10^-8 per ping, compared with 0.007 for three consecutive misses.
 
 ::
 
     we ── 24 ─> helper ── 1 ─> suspect          in each round: up to ``indirect_probes`` helpers, and our own ping
-       <─ 25 ──       <── 9 ──                  25: it lives, and the count begins again; 9 to us: no suspect any more
+       <─ 25 ──       <── 9 ──                  25: it is alive, and the count restarts; 9 to us: not a suspect any more
 
-One that only helpers hear stays a suspect, since what we send it may be lost on the way: walks pass it over while there
-is another neighbour, and it is not dead. Where there are fewer helpers than wanted, our own pings take their place.
+A suspect that only helpers reach stays a suspect, since our messages to it may be lost: walks avoid it while there
+is another neighbour, but it is not dead. If there are fewer helpers than needed, our own pings take their place.
 
-Self-health (Dadgar, Phillips, Currey: Lifeguard, 2018): in a round in which most of our own pings had failed, the cause
-is likelier with us, and nobody is declared dead. That lasts as many rounds as the suspicion did at most, and needs
-three neighbours to judge by; otherwise the leaf of a star would believe in its dead hub for ever. It has no setting of
-its own: without it a broker that was stopped for a while drops everybody, and nobody wants that.
+Self-check (Dadgar, Phillips, Currey: Lifeguard, 2018): in a round in which most of our own pings failed, the cause
+is probably this broker, and no neighbour is declared dead. This lasts at most as many rounds as the suspicion, and
+requires three neighbours; otherwise the leaf of a star would never drop its dead hub. There is no setting for it,
+because without it a broker that was stopped for a while would drop all neighbours.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from overlay.systems.context_broker.wire.extensions import IndirectPing, Indirec
 from overlay.systems.context_broker.wire.messages import Ping
 
 MOST_FAVOURS = 256
-"""Pings on behalf of others that wait for an answer; what comes beyond is not done."""
+"""Maximum pings for others in progress; further ones are not sent."""
 LEAST_TO_JUDGE = 3
-"""Neighbours without which we cannot tell whether the failure is ours."""
+"""Minimum neighbours for the self-check."""
 
 
 class Suspecting:
-    """Both sides: asking others about our suspects, and pinging for others that ask us."""
+    """Both roles: asking helpers about our suspects, and pinging for others."""
 
     __slots__ = ("_favours", "_helpers", "_interval", "_members", "_rounds", "_station")
 
@@ -45,12 +45,12 @@ class Suspecting:
         self._rounds = station.config.suspicion_rounds
         self._interval = station.config.ping_interval_ms * MILLISECOND
         self._favours: dict[tuple[Address, Address], tuple[int, int]] = {}
-        """(Whom we pinged, who asked) to (the question's timestamp, until when), the oldest first."""
+        """(Suspect, requester) to (timestamp of the request, time-out), the oldest first."""
 
-    # ---- our suspects
+    # ---- own suspects
 
     def is_dead(self, address: Address, now: int, *, in_doubt: bool) -> bool:
-        """Whether a neighbour that missed its pings is to be dropped; else another round of asking begins.
+        """Whether to drop a neighbour that missed its pings; otherwise starts another round of probes.
 
         ``in_doubt``: most of our own pings had failed, too.
         """
@@ -70,7 +70,7 @@ class Suspecting:
         return False
 
     def accept_answer(self, answer: IndirectPingResponse, source: Address, now: int) -> bool:
-        """A helper heard a suspect; ``False`` where it was not asked, or not about that one."""
+        """Handle a helper's answer; ``False`` if it was not asked about that suspect."""
         suspicion = self._members.suspects.get(answer.broker)
         if suspicion is None or suspicion.asked.get(source) != answer.timestamp:
             return False
@@ -89,10 +89,10 @@ class Suspecting:
         for _ in range(self._helpers - len(helpers)):
             self._station.send_message(Ping(stamp), suspect, now)
 
-    # ---- those of others
+    # ---- pings for others
 
     def handle_question(self, question: IndirectPing, source: Address, now: int) -> None:
-        """Ping somebody for a neighbour, which hears of it if there is an answer within one interval."""
+        """Ping a broker for a neighbour, and report an answer within one interval."""
         if source not in self._members:
             self._station.counters["rejected_command"] += 1
             return
@@ -104,13 +104,13 @@ class Suspecting:
         if favour not in self._favours and len(self._favours) >= MOST_FAVOURS:
             self._station.report_limit("favours", now)
             return
-        self._favours.pop(favour, None)  # so that the oldest stays first
+        self._favours.pop(favour, None)  # keeps the oldest first
         self._favours[favour] = question.timestamp, now + self._interval
         self._station.send_message(Ping(self._station.wall_ms(now)), question.broker, now)
 
     def accept_ping_response(self, source: Address, now: int) -> bool:
-        """Somebody whom we pinged for others lives; ``False`` where there is none."""
-        if not self._favours:  # nearly always
+        """Handle the answer of a broker pinged for others; ``False`` if there is none."""
+        if not self._favours:  # the usual case
             return False
         self._forget_old(now)
         done = [favour for favour in self._favours if favour[0] == source]
