@@ -1,5 +1,5 @@
 # Waxwing's two commands are `make up` and `make test`; `make help` lists all. Works with GNU make 3.81.
-# The environment lives in .venv, data under var/; both are made here and ignored by git.
+# The environment is in .venv and data in var/; both are created here and ignored by git.
 
 PORT ?= 8000
 PYTEST_ARGS ?=
@@ -7,26 +7,26 @@ PROCESSES ?= 4
 BENCH_ARGS ?=
 CALIBRATE_ARGS ?=
 BIN := .venv/bin
-# The first interpreter that is new enough; `make PYTHON=...` chooses another.
+# The first interpreter that is new enough; `make PYTHON=...` selects another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
 .PHONY: help up down test test-postgresql check accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
-help: ## these targets, one line each
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-21s %s\n", $$1, $$2}'
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
-up: runtime-environment ## install what is missing, then run everything on http://127.0.0.1:PORT (8000)
+up: runtime-environment ## install the requirements, then run everything on http://127.0.0.1:PORT (8000)
 	@exec $(BIN)/python -m brokerweb.up --port $(PORT)
 
-down: ## end everything that `make up` started here
-	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "nothing is installed, so nothing runs"; fi
+down: ## stop everything that `make up` started here
+	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "Nothing is installed, so nothing is running."; fi
 
-test: test-environment ## install what is missing, then run the whole test suite (PYTEST_ARGS="-k walk")
+test: test-environment ## install the requirements, then run all tests (PYTEST_ARGS="-k walk")
 	@exec $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-postgresql: test-environment ## all tests of rows again, on a PostgreSQL server that is started for them
+test-postgresql: test-environment ## run the database tests on a temporary PostgreSQL server
 	@exec $(BIN)/python -m tests.postgresql pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
 
 check: test-environment ## format, lint, types, import contracts, words, OpenAPI, migrations
@@ -39,31 +39,31 @@ check: test-environment ## format, lint, types, import contracts, words, OpenAPI
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 
-accelerator: runtime-environment ## compile the brokers' batched system calls, and say which way they use now
+accelerator: runtime-environment ## compile the extension for batched system calls, and print the variant in use
 	@$(BIN)/python -c "from overlay.runtime.datagrams import choose; print('datagrams:', choose())"
 
-soak: runtime-environment ## SEEDS (10000) stories of faults in virtual time over all cores, then every planted bug
+soak: runtime-environment ## run SEEDS (10000) random fault scenarios in virtual time, then check every planted bug
 	@exec $(BIN)/python -m tests.swarm $(if $(SEEDS),--seeds $(SEEDS))
 
-fuzz: test-environment ## parsers, state machines and forms against what Hypothesis makes up, for MINUTES (10)
+fuzz: test-environment ## fuzz parsers, state machines and forms with Hypothesis for MINUTES (10)
 	@exec $(BIN)/python -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))
 
-search-table: test-environment ## measure every search strategy on every topology, virtual and live, into docs/results (an hour)
+search-table: test-environment ## measure every search strategy on every topology, and write docs/results (one hour)
 	@exec $(BIN)/python -m telemetry search-table
 
-bench: test-environment ## measure brokers against C and peers, into a table (some 20 minutes; BENCH_ARGS="--quick broker")
+bench: test-environment ## compare brokers with C programs and other servers (20 min; BENCH_ARGS="--quick broker")
 	@exec $(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-compare: test-environment ## what is slower than at REV=..., or without it than the baseline (SECTIONS="broker messages" ROUNDS=n)
+bench-compare: test-environment ## list what is slower than at REV=... or than the baseline (SECTIONS="broker messages" ROUNDS=n)
 	@exec $(BIN)/python -m benchmarks.compare $(if $(REV),--rev $(REV),--baseline) $(if $(ROUNDS),--rounds $(ROUNDS)) $(SECTIONS)
 
-bench-peers: python ## install the rivals in Python that the benchmark measures us against, into .venv-bench
+bench-peers: python ## install the Python servers that `make bench` compares with, into .venv-bench
 	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
 
-calibrate: runtime-environment ## measure what messages cost here, for simulated runs (10 min; CALIBRATE_ARGS="--quick")
+calibrate: runtime-environment ## measure message costs on this machine for simulated runs (10 min; CALIBRATE_ARGS="--quick")
 	@exec $(BIN)/python -m telemetry calibrate $(CALIBRATE_ARGS)
 
-lock: test-environment ## resolve requirements*.in into requirements*.txt, with hashes
+lock: test-environment ## pin requirements*.in in requirements*.txt, with hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	  requirements.in --output-file requirements.txt

@@ -1,22 +1,24 @@
-"""Waxwing measured against C, against its peers and against its own past: ``make bench``.
+"""Benchmarks: Waxwing compared with C programs, with other servers and with earlier revisions. ``make bench``.
 
-Absolute figures drift by a quarter within minutes on a shared machine. So every contender of a comparison is alive at
-once, each short burst on a variant stands between two bursts on the reference (A B A), and the figure that counts is
-the median of *variant / mean of its neighbouring reference bursts* with its interval: a ratio, which travels between
-runs and machines where microseconds do not.
+On a shared machine, absolute values drift by 25 % within minutes. Therefore all variants of a comparison run at the
+same time, and each short burst of load on a variant is between two bursts on the reference (A B A). The result is the
+median of *variant / mean of the neighbouring reference bursts*, with its interval. Such a ratio can be compared between
+runs and machines; microseconds cannot.
 
-- ``figures``   what a section yields, medians with intervals, ``Unavailable``
-- ``record``    figures to JSON and back, with the machine and the versions they are of
-- ``tables``    the table in the terminal and in ``docs/results/benchmarks.md``
-- ``__main__``  which sections there are, and the command
-- ``compare``   this tree against another revision, or against ``baseline.json``
-- ``servers``   brokers, C programs (``c``) and bare Python (``bare``) as processes; ``bursts``: load on them, in turn;
-  ``flooder``: a process that floods one
+- ``figures``   the results of a section: medians with intervals; ``Unavailable``
+- ``record``    reads and writes results as JSON, with the machine and the versions
+- ``tables``    the tables in the terminal and in ``docs/results/benchmarks.md``
+- ``__main__``  the list of sections, and the command
+- ``compare``   compares this tree with another revision, or with ``baseline.json``
+- ``servers``   brokers, C programs (``c``) and minimal Python servers (``bare``) as processes
+- ``bursts``    load on these servers, in turn
+- ``flooder``   a process that floods a server
 
-A *section* is a module here with ``TITLE: str`` and ``measure(rounds, say) -> Iterator[Figure]``. It yields figures as
-it has them, calls ``say`` with one line before what takes long, ends every process that it starts (also on
-``KeyboardInterrupt``) and raises ``Unavailable`` for what this machine lacks. Its work grows with ``rounds``: 1 is the
-least that can be measured at all, ``QUICK_ROUNDS`` are about a quarter of a minute, ``ROUNDS`` a minute or two.
+A *section* is a module of this package with ``TITLE: str`` and ``measure(rounds, say) -> Iterator[Figure]``.
+``measure`` yields each result as soon as it is measured, and calls ``say`` with one line before each long step. It
+stops every process that it starts, also on ``KeyboardInterrupt``. It raises ``Unavailable`` if the machine lacks a
+requirement. Its duration grows with ``rounds``: 1 is the minimum, ``QUICK_ROUNDS`` take about 15 seconds and ``ROUNDS``
+one or two minutes.
 """
 
 from __future__ import annotations

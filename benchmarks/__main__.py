@@ -1,6 +1,6 @@
-"""``python -m benchmarks [SECTION ...]``: measure, and print the table. ``make bench`` measures all of them.
+"""Measure sections of the benchmark and print the table: ``python -m benchmarks [SECTION ...]``, or ``make bench``.
 
-Whether something has become slower, ``benchmarks.compare`` says.
+``benchmarks.compare`` shows whether a revision is slower than another.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ QUICK_ROUNDS = 2
 
 
 class Section(Protocol):
-    """A module that measures; see the package's docstring."""
+    """A module of benchmarks; see the package's docstring."""
 
     TITLE: str
 
     def measure(self, rounds: int, say: Callable[[str], None], /) -> Iterator[Figure]:
-        """Yield the figures, each of ``rounds`` rounds, as they are there."""
+        """Yield each figure, of ``rounds`` rounds, as soon as it is measured."""
         ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure what ``arguments`` name; 0, or 1 where a goal is missed, 130 where it was interrupted."""
+    """Measure the sections in ``arguments``. Returns 0, 1 if a goal is missed, or 130 on an interrupt."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sections = {name: section(name) for name in options.section or SECTIONS if is_there(name)}
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         measured = measure(sections, rounds)
     except KeyboardInterrupt:
-        print("interrupted: nothing is recorded", file=sys.stderr)
+        print("Interrupted; no results were saved.", file=sys.stderr)
         return 130
     print(tables.terminal(measured, titles))
     if options.json:
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def is_there(name: str) -> bool:
-    """Whether the section ``name`` has a module."""
+    """Whether the module of the section ``name`` exists."""
     return importlib.util.find_spec(f"benchmarks.{name}") is not None
 
 
@@ -81,7 +81,7 @@ def section(name: str) -> Section:
 
 
 def measure(sections: dict[str, Section], rounds: int) -> record.Record:
-    """All figures of ``sections``; what they said and how long they took goes to stderr."""
+    """All figures of ``sections``. Progress and durations go to stderr."""
     figures: list[Figure] = []
     lacking: dict[str, str] = {}
     taken: dict[str, str] = {}
@@ -92,7 +92,7 @@ def measure(sections: dict[str, Section], rounds: int) -> record.Record:
                 figures.append(figure)
         except Unavailable as reason:
             lacking[name] = str(reason)
-        except Exception as mistake:  # noqa: BLE001  ours, in one section: the others' minutes are not to be lost by it
+        except Exception as mistake:  # noqa: BLE001  a bug in one section must not lose the others' results
             traceback.print_exc()
             lacking[name] = f"failed: {mistake!r}"
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
@@ -105,18 +105,22 @@ def _say(section: str, line: str) -> None:
 
 def _name(text: str) -> str:
     if text not in SECTIONS:
-        raise argparse.ArgumentTypeError(f"no section is called {text!r}; there are {', '.join(SECTIONS)}")
+        raise argparse.ArgumentTypeError(f"unknown section {text!r}; use one of {', '.join(SECTIONS)}")
     return text
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "section", nargs="*", metavar="SECTION", type=_name, help=f"of {', '.join(SECTIONS)}; all without one"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure sections of the benchmark and print the table."
     )
-    parser.add_argument("--rounds", type=int, help=f"bursts of each variant ({ROUNDS})")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds: some five minutes in all")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="record the figures there")
+    parser.add_argument(
+        "section", nargs="*", metavar="SECTION", type=_name, help=f"one or more of {', '.join(SECTIONS)} (default: all)"
+    )
+    parser.add_argument("--rounds", type=int, help=f"bursts on each variant (default: {ROUNDS})")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK_ROUNDS} rounds, about five minutes for all sections"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also save the figures as JSON")
     parser.add_argument("--write", action="store_true", help="update docs/results/benchmarks.md and the baseline")
     return parser
 

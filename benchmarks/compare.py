@@ -1,12 +1,12 @@
-"""``python -m benchmarks.compare --rev REV [SECTION ...]``: what has become slower since then. ``make bench-compare``.
+"""Compare this tree's speed with a revision: ``python -m benchmarks.compare --rev REV``, or ``make bench-compare``.
 
-This tree's benchmark measures both trees: REV is checked out under ``var/``, and each section runs in fresh processes
-on the one and the other in turn (A B B A A B ...), so that a machine that grows slower is no reproach to either. A pair
-gives the ratio new / old of each figure; what counts is the median over the pairs with its bootstrap interval.
-``--baseline`` compares a run with ``benchmarks/baseline.json`` instead: only its ratios, since nothing else travels.
+This tree's benchmark measures both trees. REV is checked out under ``var/``. Each section runs in new processes, on
+the two trees in turn (A B B A A B ...), so that a machine that slows down affects both alike. Each pair gives the ratio
+new / old of every figure; the result is the median over the pairs with its bootstrap interval. ``--baseline`` compares
+with ``benchmarks/baseline.json`` instead, and only figures that are ratios, because others depend on the machine.
 
-A figure is *slower* where its whole interval is on the worse side and its median worse by more than 5 %; ``Change``
-says so in one place. Exit code 1 where one is, 2 where nothing could be compared.
+A figure is *slower* if its interval excludes 1 and its median is worse by more than 5 %; see ``Change``. The exit code
+is 1 if a figure is slower, and 2 if no figure could be compared.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from brokerweb.up.environment import build_accelerator
 from overlay.runtime.lifeline import die_with_parent
 
 PAIRS, LEAST_PAIRS = 6, 4
-"""With fewer than four, an interval of the median is narrower than it claims: the range of three covers 75 %."""
+"""With fewer than four pairs, the interval of the median is too narrow: the range of three covers 75 %."""
 ROUNDS = 2
-"""Of each process: it is the pairs that count."""
+"""Rounds in each process. More pairs are better than more rounds."""
 TOLERANCE = 0.05
 UNCHANGING = ("peers",)
-"""Sections that say little about a change of ours; compared where they are named."""
+"""Sections that depend little on this repository's code. They are compared only if they are named."""
 NEEDED = ("overlay/__init__.py", "telemetry/intervals.py")
-"""What the benchmark itself imports of a tree from before the packages had rooms, first of all."""
+"""Modules that the benchmark imports from the measured tree; older trees have them elsewhere."""
 ENDS_WITHIN_S = 20.0
 
 
 class CannotCompare(Exception):
-    """There is no such revision, or it cannot be measured; the text is one sentence."""
+    """The revision does not exist or cannot be measured. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The product's packages as they are, or were, at ``path``."""
+    """A checkout of the repository at ``path``."""
 
     name: str
     path: Path
@@ -54,7 +54,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Change:
-    """The median of new / old of one figure, with its interval."""
+    """The median of new / old for one figure, with its interval."""
 
     section: str
     name: str
@@ -65,7 +65,7 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """``slower`` or ``faster`` (worse and better, whatever the unit), or ``same`` where neither is shown."""
+        """``slower`` (worse, in any unit), ``faster`` (better) or ``same`` (no significant difference)."""
         if self.high < 1 and self.ratio < 1 - TOLERANCE:
             return "faster" if self.better == "lower" else "slower"
         if self.low > 1 and self.ratio > 1 + TOLERANCE:
@@ -74,7 +74,7 @@ class Change:
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = record.ROOT) -> int:
-    """Compare as ``arguments`` say, in the repository at ``root``."""
+    """Run the command with ``arguments`` in the repository at ``root``."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     new = Tree("this tree", root)
@@ -102,17 +102,17 @@ def main(arguments: Sequence[str] | None = None, root: Path = record.ROOT) -> in
 
 @contextmanager
 def checked_out(root: Path, revision: str) -> Iterator[Tree]:
-    """``revision`` in a work tree of its own under ``var/``, gone at the end. Raises ``CannotCompare``."""
+    """``revision`` in a temporary work tree under ``var/``. Raises ``CannotCompare``."""
     found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if found is None:
-        raise CannotCompare(f"there is no revision {revision}; git log shows which there are")
+        raise CannotCompare(f"revision {revision} does not exist; see git log")
     tree = root / "var" / "compare" / f"{found[:12]}-{os.getpid()}"
     tree.parent.mkdir(parents=True, exist_ok=True)
     try:
         if _git(root, "worktree", "add", "--quiet", "--detach", str(tree), found) is None:
             raise CannotCompare(f"git could not check out {revision} to {tree}")
         if not (tree / "overlay" / "core").is_dir() and not all((tree / name).exists() for name in NEEDED):
-            raise CannotCompare(f"{revision} is too old to be measured: it has no {' and '.join(NEEDED)}")
+            raise CannotCompare(f"{revision} is too old to be measured: it lacks {' and '.join(NEEDED)}")
         if (tree / "overlay" / "runtime" / "_datagrams.c").exists():
             build_accelerator(Path(sys.executable), tree)
         yield Tree(revision, tree)
@@ -122,7 +122,7 @@ def checked_out(root: Path, revision: str) -> Iterator[Tree]:
 
 
 def against_tree(old: Tree, new: Tree, sections: Sequence[str], pairs: int, scratch: Path) -> list[Change]:
-    """What has changed from ``old`` to ``new``, both measured now, by turns."""
+    """The changes from ``old`` to ``new``, both measured now, in turn."""
     changes: list[Change] = []
     for section in sections:
         ratios: dict[tuple[str, Better], list[float]] = {}
@@ -143,12 +143,14 @@ def against_tree(old: Tree, new: Tree, sections: Sequence[str], pairs: int, scra
 
 
 def against_baseline(tree: Tree, sections: Sequence[str], rounds: int, scratch: Path) -> list[Change]:
-    """What has changed in the ratios since the baseline was recorded. Raises ``CannotCompare`` where there is none."""
+    """The changes of ratios since the baseline was recorded. Raises ``CannotCompare`` without a baseline."""
     path = tree.path / record.BASELINE.relative_to(record.ROOT)
     try:
         baseline = record.read(path)
     except (OSError, ValueError) as reason:
-        raise CannotCompare(f"there is no baseline: {reason}; `make bench BENCH_ARGS=--write` records one") from reason
+        raise CannotCompare(
+            f"cannot read the baseline: {reason}; record one with `make bench BENCH_ARGS=--write`"
+        ) from reason
     changes = []
     for section in sections:
         recorded = {each.name: each for each in baseline.figures if each.section == section and each.unit == RATIO}
@@ -160,23 +162,23 @@ def against_baseline(tree: Tree, sections: Sequence[str], rounds: int, scratch: 
         for name, then in recorded.items():
             now = measured.get(name)
             if now and min(then.low, now.low) > 0:
-                # The widest that the two intervals allow: neither run knows of the other's mood.
+                # The widest interval that the two intervals allow, because the runs are not paired.
                 bounds = now.value / then.value, now.low / then.high, now.high / then.low
                 changes.append(Change(section, name, now.better, *bounds))
     return changes
 
 
 def table(changes: Sequence[Change]) -> str:
-    """All changes for a terminal, and in a last line how many of each kind."""
+    """A table of all changes for a terminal; the last line counts them by verdict."""
     if not changes:
-        return "nothing could be compared"
+        return "No figure could be compared."
     heading = ("Section", "Figure", "new / old", "95 % interval", "")
     rows = [heading, *(_row(change) for change in changes)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(heading))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     verdicts = [change.verdict for change in changes]
     counts = ", ".join(f"{verdicts.count(word)} {word}" for word in ("slower", "faster", "same"))
-    return "\n".join([*lines, "", f"{counts}; slower and faster are beyond the interval and {TOLERANCE:.0%}"])
+    return "\n".join([*lines, "", f"{counts}; slower and faster mean beyond the interval and {TOLERANCE:.0%}"])
 
 
 def _row(change: Change) -> tuple[str, ...]:
@@ -185,14 +187,14 @@ def _row(change: Change) -> tuple[str, ...]:
 
 
 def _measured(section: str, tree: Tree, rounds: int, scratch: Path) -> dict[str, Figure]:
-    """The figures of ``section`` by name, from a process that has this benchmark and the packages of ``tree``.
+    """The figures of ``section`` by name, from a process with this benchmark and the packages of ``tree``.
 
-    Raises ``CannotCompare`` with its last words.
+    Raises ``CannotCompare`` with the process's last line of output.
     """
     told, package = scratch / "figures.json", older.package_for(tree.path, scratch)
     told.unlink(missing_ok=True)
-    # Safe path: neither the working directory nor a script's own may stand before the tree that is measured. What the
-    # section starts inherits both, and so measures the same tree.
+    # Safe path: neither the working directory nor the script's directory may precede the measured tree in sys.path.
+    # Child processes of the section inherit both variables, and so run the same tree.
     environment = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": f"{package}{os.pathsep}{tree.path}"}
     command = [sys.executable, "-m", "benchmarks", section, "--rounds", str(rounds), "--json", str(told)]
     parent = os.getpid()
@@ -203,7 +205,7 @@ def _measured(section: str, tree: Tree, rounds: int, scratch: Path) -> dict[str,
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=words,
-            start_new_session=True,  # it must hear of Ctrl-C once, and be waited for
+            start_new_session=True,  # Ctrl-C must reach it once, through _end
             preexec_fn=lambda: die_with_parent(parent),
         )
         try:
@@ -215,15 +217,15 @@ def _measured(section: str, tree: Tree, rounds: int, scratch: Path) -> dict[str,
             measured = record.read(told)
         except (OSError, ValueError):
             words.seek(0)
-            last = (words.read().decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            last = (words.read().decode(errors="replace").strip().splitlines() or ["no output"])[-1]
             raise CannotCompare(f"the benchmark does not run on {tree.name}: {last}") from None
     if not measured.figures:
-        raise CannotCompare(measured.lacking.get(section, f"there is no section {section}"))
+        raise CannotCompare(measured.lacking.get(section, f"section {section} does not exist"))
     return {each.name: each for each in measured.figures}
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Let ``child`` end what it has started."""
+    """Interrupt ``child`` and wait until it has stopped its own processes."""
     child.terminate()
     try:
         child.wait(ENDS_WITHIN_S)
@@ -233,26 +235,31 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """What git says, or ``None`` where it fails."""
+    """The output of git, or ``None`` if it fails."""
     done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _pairs(text: str) -> int:
     if not text.isdigit() or int(text) < LEAST_PAIRS:
-        raise argparse.ArgumentTypeError(f"at least {LEAST_PAIRS} pairs make an interval, not {text}")
+        raise argparse.ArgumentTypeError(f"an interval needs at least {LEAST_PAIRS} pairs, not {text}")
     return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__.partition("\n")[0])
-    against = parser.add_mutually_exclusive_group(required=True)
-    against.add_argument("--rev", metavar="REV", help="a revision that git knows: HEAD~3, a tag, a branch, a digest")
-    against.add_argument("--baseline", action="store_true", help="compare this run's ratios with the recorded ones")
-    parser.add_argument(
-        "section", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but {', '.join(UNCHANGING)}"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.compare", description="Compare this tree's speed with a revision or the baseline."
     )
-    parser.add_argument("--rounds", type=_pairs, default=PAIRS, metavar="N", help=f"pairs of runs ({PAIRS})")
+    against = parser.add_mutually_exclusive_group(required=True)
+    against.add_argument("--rev", metavar="REV", help="a revision in git: HEAD~3, a tag, a branch or a commit")
+    against.add_argument("--baseline", action="store_true", help="compare ratios with the recorded baseline")
+    parser.add_argument(
+        "section",
+        nargs="*",
+        metavar="SECTION",
+        help=f"one or more of {', '.join(SECTIONS)} (default: all but {', '.join(UNCHANGING)})",
+    )
+    parser.add_argument("--rounds", type=_pairs, default=PAIRS, metavar="N", help=f"pairs of runs (default: {PAIRS})")
     return parser
 
 

@@ -158,9 +158,15 @@ class _Watch:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the sizes that ``arguments`` name and print their figures."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description="The Spark report alone.")
-    parser.add_argument("--samples", type=int, nargs="+", default=SIZES, help="of each lake (1000000 10000000)")
-    parser.add_argument("--rounds", type=int, default=1, help="reports of each size (1)")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description="Measure the Spark report alone.")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        nargs="+",
+        default=SIZES,
+        help="number of samples in each lake (default: 1000000 10000000)",
+    )
+    parser.add_argument("--rounds", type=int, default=1, help="reports of each size (default: 1)")
     given = parser.parse_args(arguments)
     for one in measure_sizes(given.samples, given.rounds, lambda line: print(line, file=sys.stderr)):
         print(f"{one.name:60} {one.value:10.3g} {one.unit}")

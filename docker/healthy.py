@@ -1,7 +1,7 @@
-"""Whether a part does its work: ``healthy.py web | worker | HOST:PORT``. Exit code 0 yes, 1 no, with why.
+"""Health check of a service: ``healthy.py web | worker | HOST:PORT``. Exit code 0 if healthy; 1 with a reason if not.
 
-``web`` answers; of ``worker`` the web says whether it keeps its heartbeat and its supervisor; at an address somebody
-listens. The standard library only: it is run every few seconds.
+``web`` must answer. ``worker`` must have a heartbeat and a supervisor according to the web process. ``HOST:PORT`` must
+accept connections. Uses the standard library only, because it runs every few seconds.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ import sys
 import urllib.error
 import urllib.request
 
-HOUSE = "http://127.0.0.1:8000"
+WEB = "http://127.0.0.1:8000"
 CHECKS = ("worker", "supervisor")
 
 
-def wrong(what: str) -> str:
-    """What keeps the part from its work; empty where nothing does."""
+def problem_of(service: str) -> str:
+    """Why ``service`` is not healthy; empty if it is."""
     try:
-        if what == "web":
-            urllib.request.urlopen(f"{HOUSE}/healthz", timeout=3).close()
+        if service == "web":
+            urllib.request.urlopen(f"{WEB}/healthz", timeout=3).close()
             return ""
-        if what == "worker":
-            told = ready()
-            return "" if all(told["checks"][name] for name in CHECKS) else " ".join(told["missing"])
-        host, _, port = what.rpartition(":")
+        if service == "worker":
+            body = ready()
+            return "" if all(body["checks"][name] for name in CHECKS) else " ".join(body["missing"])
+        host, _, port = service.rpartition(":")
         socket.create_connection((host, int(port)), timeout=3).close()
     except (OSError, ValueError, KeyError) as error:
-        return f"{what}: {error}"
+        return f"{service}: {error}"
     return ""
 
 
 def ready() -> dict:
-    """The body of ``/readyz``, whether it says yes or no."""
+    """The body of ``/readyz``, with status 200 or 503."""
     try:
-        with urllib.request.urlopen(f"{HOUSE}/readyz", timeout=4) as answer:
+        with urllib.request.urlopen(f"{WEB}/readyz", timeout=4) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         return json.load(error)
 
 
 if __name__ == "__main__":
-    if problem := wrong(sys.argv[1]):
+    if problem := problem_of(sys.argv[1]):
         sys.exit(problem)

@@ -126,7 +126,7 @@ def test_a_verdict_needs_the_whole_interval_and_five_percent(better, bounds, ver
 
 def test_a_revision_that_is_not_there_gets_a_sentence(repository, capsys):
     assert compare.main(["--rev", "nowhere", "simulator"], repository) == 2
-    assert "there is no revision nowhere" in capsys.readouterr().err
+    assert "revision nowhere does not exist" in capsys.readouterr().err
 
 
 def test_a_revision_from_before_what_is_measured_gets_a_sentence(repository, git, capsys):
@@ -142,19 +142,19 @@ def test_a_section_that_does_not_run_on_the_old_tree_says_so_with_its_last_words
     assert compare.main(["--rev", "HEAD", "simulator"], repository) == 2
     told = capsys.readouterr()
     assert "simulator: not compared: the benchmark does not run on HEAD: this package is from before" in told.err
-    assert told.out == "nothing could be compared\n"
+    assert told.out == "No figure could be compared.\n"
 
 
 def test_fewer_pairs_than_make_an_interval_are_refused(repository, capsys):
     with pytest.raises(SystemExit):
         compare.main(["--rev", "old", "--rounds", "3"], repository)
-    assert "at least 4 pairs" in capsys.readouterr().err
+    assert "needs at least 4 pairs, not" in capsys.readouterr().err
 
 
 def test_ratios_are_compared_with_the_recorded_ones(repository, capsys):
     baseline = repository / "benchmarks" / "baseline.json"
     assert compare.main(["--baseline", "simulator"], repository) == 2
-    assert "there is no baseline" in capsys.readouterr().err
+    assert "cannot read the baseline" in capsys.readouterr().err
 
     record.write(record.Record([a_figure(50.0, unit=RATIO)]), baseline)
     assert compare.main(["--baseline", "simulator"], repository) == 0
@@ -162,7 +162,7 @@ def test_ratios_are_compared_with_the_recorded_ones(repository, capsys):
 
     record.write(record.Record([a_figure(50.0)]), baseline)  # an absolute figure is of another day
     assert compare.main(["--baseline", "simulator"], repository) == 2
-    assert "nothing could be compared" in capsys.readouterr().out
+    assert "No figure could be compared." in capsys.readouterr().out
 
 
 def test_interrupted_it_takes_the_work_tree_and_the_benchmark_with_it(repository, git):

@@ -139,7 +139,7 @@ def test_interrupted_it_leaves_no_process_behind():
     try:
         wait_for(lambda: len(marked(mark)) > 5, "brokers and C programs are started")
         os.kill(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=BOUND_S)[1].endswith("interrupted: nothing is recorded\n")
+        assert process.communicate(timeout=BOUND_S)[1].endswith("Interrupted; no results were saved.\n")
         assert process.returncode == 130
         wait_for(lambda: not marked(mark), "they are gone")
     finally:

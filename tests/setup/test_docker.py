@@ -190,9 +190,9 @@ def asked() -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def healthy(what: str, port: int) -> str:
-    """What the check says of a part whose web listens on ``port``; empty where all is well."""
+    """The health check's message for the service ``what`` if the web listens on ``port``; empty if it is healthy."""
     code = f"import runpy, sys; sys.argv[1:] = [{what!r}]; m = runpy.run_path('docker/healthy.py')\n"
-    code += f"m['wrong'].__globals__['HOUSE'] = 'http://127.0.0.1:{port}'; sys.exit(m['wrong']({what!r}) or 0)"
+    code += f"m['ready'].__globals__['WEB'] = 'http://127.0.0.1:{port}'; sys.exit(m['problem_of']({what!r}) or 0)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == (done.stderr == "")
     return done.stderr.strip()

@@ -1,9 +1,10 @@
-"""The data table: what providers said and what was replicated, bounded in entries and bytes.
+"""The data table: entries from providers and replicas, bounded in number and bytes.
 
-Rules (wire-protocol section 3, Store): of two messages of one provider about the same entity and scope the later header
-timestamp wins, the first of two equal ones; data not valid now is never found; expired data is dropped and makes room.
-Nobody's data take more than a share of it (``quotas``), and replicas make room for what providers say here, the oldest
-first. Two kinds keep the entries: ``Indexed`` by entity and scope, and ``Linear``, the prototype's scan.
+Rules (wire-protocol section 3, Store): of two messages from one provider about the same entity and scope, the one with
+the later header timestamp wins; with equal timestamps the first wins. Only data valid now is found. Expired data is
+removed. Each provider and source has a maximum share of the table (``quotas``). If the table is full, the oldest
+replicas are removed for new entries from providers. Entries are kept by ``Indexed``, with an index by entity and scope,
+or by ``Linear``, which scans as the prototype does.
 """
 
 from __future__ import annotations
@@ -36,29 +37,29 @@ _DAY_MS = 86_400_000
 
 
 class Entry:
-    """One provider's data about one entity and scope, as the Response that answers with it (without hops)."""
+    """One provider's data about one entity and scope, stored as the Response that returns it (without hops)."""
 
     __slots__ = ("key", "provider", "response", "source", "valid_begin", "valid_end")
 
     def __init__(self, key: RawKey, provider: str, valid_begin: int, valid_end: int, response: bytes) -> None:
         self.key = key
-        self.provider = intern(provider)  # thousands of entries share a few
+        self.provider = intern(provider)  # few values, shared by thousands of entries
         self.valid_begin = valid_begin
         self.valid_end = valid_end
         self.response = response
         self.source: Address | None = None
-        """Who pays for it, where somebody told it to this broker."""
+        """The source whose quota it counts against, if a client or broker sent it to this broker."""
 
     @classmethod
     def of(cls, message: ContextUpdateAdvertisement | ContextResponse | Record) -> Self:
-        """The entry that a message is about."""
+        """The entry for the data of a message."""
         times = message.valid_begin, message.valid_end
         response = ContextResponse(message.timestamp, message.provider_id, *message.key, *times, message.payload)
         return cls(raw_key(message.key), message.provider_id, *times, encode(response))
 
     @property
     def timestamp(self) -> int:
-        """Of the message that stored it first; read when two are compared, so that it takes no memory."""
+        """The header timestamp of the message that stored it. Parsed on demand, to save memory."""
         return int(self.response[2 : self.response.index(b"|", 2)])
 
     @property
@@ -70,20 +71,20 @@ class Entry:
 
 
 class Replica(Entry):
-    """One kept for another broker; the class is the mark, so that it costs no memory."""
+    """An entry replicated from another broker. A subclass instead of a flag, to save memory."""
 
     __slots__ = ()
 
 
 class Stored(Enum):
-    """What became of a message about data; the value is the counter of ``station.COUNTERS`` for it."""
+    """The result of storing a message; the value is its counter in ``station.COUNTERS``."""
 
     STORED = "stored"
     UNCHANGED = "outdated"
-    """Older than what is there, or expired already."""
+    """Older than the stored entry, or already expired."""
     FULL = "table_full"
     OVER_SHARE = "over_share"
-    """There is room, of which its provider or source has its share."""
+    """The table has space, but the provider or source has used its share."""
 
     @property
     def is_refused(self) -> bool:
@@ -91,19 +92,19 @@ class Stored(Enum):
 
 
 class Kind(Protocol):
-    """How entries are kept and searched."""
+    """A way to keep and search entries."""
 
     @property
     def compared(self) -> tuple[int, int]:
-        """Entries looked at by all scans since the start, and how many of them were about what was asked for."""
+        """The number of entries compared by all scans since the start, and how many of them matched."""
 
     @property
     def index(self) -> Mapping[RawKey, Entry]:
-        """The entry with the latest timestamp of each key, where this is known at once; none in a table that scans."""
+        """The entry with the latest timestamp by key; empty in a table that scans."""
 
     def get(self, key: RawKey, provider: str) -> Entry | None: ...
     def put(self, entry: Entry) -> None:
-        """In place of one of that key and provider, which has an earlier timestamp."""
+        """Insert ``entry``, or replace the entry of that key and provider, which has an earlier timestamp."""
 
     def remove(self, entry: Entry) -> None: ...
     def newest(self, key: RawKey, wall_ms: int) -> Entry | None: ...
@@ -111,7 +112,7 @@ class Kind(Protocol):
 
 
 class Indexed:
-    """A request is one dictionary look-up, however much the table holds."""
+    """A request takes one dictionary look-up, independent of the table's size."""
 
     __slots__ = ("_several", "index")
 
@@ -120,7 +121,7 @@ class Indexed:
     def __init__(self) -> None:
         self.index: dict[RawKey, Entry] = {}
         self._several: dict[RawKey, dict[str, Entry]] = {}
-        """All entries of the keys that more than one provider describes, by provider."""
+        """For keys with more than one provider: all entries, by provider."""
 
     def get(self, key: RawKey, provider: str) -> Entry | None:
         newest = self.index.get(key)
@@ -166,7 +167,7 @@ class Indexed:
 
 
 def _costs_the_same(old: Entry, new: Entry) -> bool:
-    """Whether two entries of one provider take as much of what is shared, from the same source."""
+    """Whether two entries of one provider count equally against the same quotas."""
     return (
         len(old.response) == len(new.response)
         and old.source == new.source
@@ -179,7 +180,7 @@ KINDS: dict[str, type[Indexed] | type[Linear]] = {"indexed": Indexed, "linear": 
 
 
 class Table:
-    """Entries of one broker. Times are wall-clock Unix milliseconds."""
+    """The entries of one broker. Times are Unix times in milliseconds."""
 
     __slots__ = (
         "_config",
@@ -198,63 +199,63 @@ class Table:
         self._kind: Kind = KINDS[config.table]()
         self._config = config
         self._shares: TableShares | None = None
-        """Opened with the first entry that somebody told; many brokers of a large network never have one."""
+        """Created with the first entry that has a source; many brokers of a large network never have one."""
         self._replicas: OrderedDict[Entry, None] = OrderedDict()
-        """The one that was stored first first. A plain dictionary would look at every place left empty to find it."""
+        """Replicas, oldest first. Ordered, because finding the first key of a plain dict gets slow after deletions."""
         self._replica_bytes = 0
         self.entries = 0
         self.bytes = 0
-        """Of the stored Responses: payloads, names and validity."""
+        """The size of the stored Responses: payloads, names and validity."""
         self.expired = 0
-        """How many entries were dropped after their ValidEnd, ever."""
+        """The number of entries removed after their ValidEnd, since the start."""
         self.evicted = 0
-        """How many replicas made room for what a provider said, ever."""
+        """The number of replicas removed for entries from providers, since the start."""
         self._expiries: list[tuple[int, RawKey, str]] = []
-        """A heap of when to look at an entry again: too early is harmless, too late never happens."""
+        """A heap of the times when entries must be checked for expiry. A time may be too early, never too late."""
 
     @property
     def replicas(self) -> int:
-        """How many entries are kept for another broker."""
+        """The number of replicas."""
         return len(self._replicas)
 
     def spare_scans(self) -> None:
-        """Find what a scan would and count what it would look at, without looking. To be called while it is empty."""
+        """Compute the results and the counts of a scan without scanning. Call it while the table is empty."""
         assert not self.entries
         if isinstance(self._kind, Linear):
             self._kind = Modelled()
 
     @property
     def index(self) -> Mapping[RawKey, Entry]:
-        """The entry with the latest timestamp of each key, valid or not, as far as one look-up tells."""
+        """The entry with the latest timestamp by key, valid or not; empty in a table that scans."""
         return self._kind.index
 
     @property
     def compared(self) -> tuple[int, int]:
-        """Entries looked at by all scans since the start, and how many of them were about what was asked for."""
+        """The number of entries compared by all scans since the start, and how many of them matched."""
         return self._kind.compared
 
     def find(self, key: RawKey, wall_ms: int) -> Entry | None:
-        """The entry valid now that has the latest header timestamp."""
+        """The valid entry with the latest header timestamp."""
         return self._kind.newest(key, wall_ms)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Every entry, valid or not; not to be changed meanwhile."""
+        """Every entry, valid or not. The table must not change during the iteration."""
         return iter(self._kind)
 
     def held(self, key: RawKey, provider: str, wall_ms: int) -> Entry | None:
-        """The entry of this very provider, unless it has expired."""
+        """The entry of this provider, unless it has expired."""
         entry = self._kind.get(key, provider)
         return None if entry is None or entry.valid_end <= wall_ms else entry
 
     def store(self, entry: Entry, wall_ms: int) -> Stored:
-        """Store by the rule above; what is not stored changes nothing that is valid."""
+        """Store ``entry`` by the rules above. A refused entry leaves all valid entries unchanged."""
         if entry.valid_end <= wall_ms:
             return Stored.UNCHANGED
         known = self._live(entry, wall_ms)
         if known is not None:
             if known.timestamp >= entry.timestamp:
                 return Stored.UNCHANGED
-            if _costs_the_same(known, entry):  # as most updates do, so that no book changes and nothing has to go
+            if _costs_the_same(known, entry):  # the common case: no quota changes and no entry is evicted
                 self._kind.put(entry)
                 if entry.valid_end < known.valid_end:
                     self._watch(entry, wall_ms)
@@ -278,7 +279,7 @@ class Table:
         return Stored.STORED
 
     def held_keys(self, wall_ms: int) -> dict[Key, bool]:
-        """What is valid now, and whether it came from its provider rather than as a replica."""
+        """The keys of valid entries, and whether each came from its provider (otherwise it is a replica)."""
         keys: dict[RawKey, bool] = {}
         for entry in self._kind:
             if entry.is_valid(wall_ms):
@@ -286,7 +287,7 @@ class Table:
         return {key_of(raw): is_own for raw, is_own in keys.items()}
 
     def expire(self, wall_ms: int, most: int = 1000) -> int:
-        """Drop entries whose ValidEnd has passed, looking at ``most`` at a time; how many were looked at."""
+        """Remove expired entries, checking at most ``most``. Returns how many were checked."""
         looked = 0
         while self._expiries and self._expiries[0][0] <= wall_ms and looked < most:
             looked += 1
@@ -301,7 +302,7 @@ class Table:
         return looked
 
     def next_expiry(self) -> int | None:
-        """When ``expire`` has something to look at."""
+        """The next time at which ``expire`` has an entry to check."""
         return self._expiries[0][0] if self._expiries else None
 
     def _live(self, entry: Entry, wall_ms: int) -> Entry | None:
@@ -312,7 +313,7 @@ class Table:
         return known
 
     def _refusal(self, entry: Entry, known: Entry | None) -> Stored | None:
-        """Why there is no place for it, were it to take that of ``known``."""
+        """Why it cannot be stored in place of ``known``; ``None`` if it can."""
         if isinstance(entry, Replica):
             return None if self._fits(entry, known) else Stored.FULL
         old = None if isinstance(known, Replica) else known
@@ -328,13 +329,13 @@ class Table:
         return entries <= self._config.table_entries and size <= self._config.table_bytes
 
     def _fits_among_own(self, entry: Entry, old: Entry | None) -> bool:
-        """Whether it would fit if there were no replicas."""
+        """Whether it would fit without the replicas."""
         entries = self.entries - len(self._replicas) + (old is None)
         size = self.bytes - self._replica_bytes + len(entry.response) - (len(old.response) if old else 0)
         return entries <= self._config.table_entries and size <= self._config.table_bytes
 
     def _evict_for(self, entry: Entry, known: Entry | None) -> None:
-        """Remove replicas, the oldest first, until it fits in the place of ``known``."""
+        """Remove replicas, oldest first, until ``entry`` fits in place of ``known``."""
         while not self._fits(entry, known):
             replica = next(replica for replica in self._replicas if replica is not known)
             self.remove(replica)
@@ -345,7 +346,7 @@ class Table:
         self.expired += 1
 
     def remove(self, entry: Entry) -> None:
-        """Drop an entry that is here, before its time."""
+        """Remove a stored entry before it expires."""
         self._kind.remove(entry)
         self._unbook(entry)
 
@@ -368,14 +369,14 @@ class Table:
             self._shares.refund(entry)
 
     def _watch(self, entry: Entry, wall_ms: int) -> None:
-        """Look again at ValidEnd, but within a day, so that no timer is absurdly far away."""
+        """Schedule the expiry check at ValidEnd, at most one day ahead to bound timers."""
         heappush(self._expiries, (min(entry.valid_end, wall_ms + _DAY_MS), entry.key, entry.provider))
         if len(self._expiries) > 2 * self.entries + 64:
             self._expiries = [(min(e.valid_end, wall_ms + _DAY_MS), e.key, e.provider) for e in self._kind]
             heapify(self._expiries)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books do not balance."""
+        """Raise ``AssertionError`` if totals and entries disagree."""
         kept = list(self._kind)
         assert self.entries == len(kept) == len({(e.key, e.provider) for e in kept}) <= self._config.table_entries
         assert self.bytes == sum(len(e.response) for e in kept) <= self._config.table_bytes

@@ -1,13 +1,13 @@
-"""What a broker did with a query, step by step, for one query in so many and for every query that fails here.
+"""Query traces: the steps of a query at a broker, for a sample of queries and for every query that fails here.
 
-Counterparts: ``searching`` notes the steps, ``overlay.runtime.server_process`` writes what is drained into the journal,
-``telemetry.systems.context_broker.traces`` joins what all brokers wrote. Which queries are sampled follows from their
-timestamp and their consumer's port, so every broker chooses the same ones without a byte on the wire. Steps of other
-queries lie in a ring of fixed size, whose memory is taken at the start so that it never looks like the cost of
-serving::
+Counterparts: ``searching`` records the steps, ``overlay.runtime.server_process`` writes the drained steps to the
+journal, and ``telemetry.systems.context_broker.traces`` joins the steps of all brokers. The sample depends only on a
+query's timestamp and its consumer's port, so every broker samples the same queries without extra messages. The steps of
+other queries are kept in a ring buffer of fixed size. It is allocated at the start, so that its memory is not counted
+as the cost of requests::
 
-    note ──> sampled, or failed here before? ── yes ──> reported, within the rate ──> drained
-                 └── no ──> ring ── its query fails ──> all of its steps there ──^
+    note ──> sampled, or failed here before? ── yes ──> reported, up to the rate limit ──> drained
+                 └── no ──> ring ── its query fails ──> its steps in the ring ───^
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from overlay.systems.context_broker.wire.messages import RawKey
 V = TypeVar("V")
 
 FAILURES = frozenset({"passed back", "gave up", "expired"})
-"""Steps with which a query fails at a broker, whatever other brokers still find."""
+"""Steps that mean that a query failed at this broker, even if another broker finds the data."""
 
 STEPS = (
-    "received",  # a request, from its consumer or a broker
-    "looked",  # a lookahead came, and the table was looked into
-    "dropped",  # the same request still waits here
-    "turned away",  # the query was here before: refused to whom sent it
-    "found",  # in the table here: answered to whom sent it
-    "forwarded",  # the request to a neighbour
-    "looks",  # a lookahead to a neighbour
-    "answered",  # a Response came from a neighbour
-    "replicated",  # and was kept
-    "replied",  # and passed back to whom sent the request
-    "refused",  # a NACK came from a neighbour
-    "gave up",  # waiting for a neighbour that is gone
-    "expired",  # nothing came until the deadline
-    "passed back",  # a NACK to whom sent the request: nobody is left to ask
+    "received",  # a request arrived from its consumer or from a broker
+    "looked",  # a lookahead arrived and the table was searched
+    "dropped",  # the same request is already pending here
+    "turned away",  # refused, because the query was here before
+    "found",  # found in the table here and answered
+    "forwarded",  # the request was sent to a neighbour
+    "looks",  # a lookahead was sent to a neighbour
+    "answered",  # a Response arrived from a neighbour
+    "replicated",  # and was stored here
+    "replied",  # and was passed back to the sender of the request
+    "refused",  # a NACK arrived from a neighbour
+    "gave up",  # stopped waiting for a neighbour that is gone
+    "expired",  # no reply arrived before the deadline
+    "passed back",  # a NACK was sent to the sender of the request: no neighbour is left
 )
 
 REPORTED_A_SECOND = 200
-"""Steps that a broker reports at most. Failures take at most half of them, so that many never hide the sample."""
+"""Maximum steps that a broker reports per second. Failed queries may use half, so that they never hide the sample."""
 
 OF_A_FAILURE = 50
-"""Steps that a broker reports at most of one query when it fails; a long walk comes by more often."""
+"""Maximum steps that a broker reports of one failed query. A long walk may have more."""
 
 FAILED = 256
-"""Queries that failed here last, whose further steps are reported as they come."""
+"""The number of recently failed queries whose later steps are reported immediately."""
 
 MOST_PEERS = 4096
 MOST_DETAILS = 256
 ENTITY_LENGTH = 500
-"""Characters of an entity's name that are reported; a stranger may ask for names of 64 kB."""
+"""Maximum reported characters of an entity's name. A client may request names of 64 kB."""
 
 _CONSUMER: Address = ("", 0)
 _MARK = Struct("=q")
@@ -70,7 +70,7 @@ class Step:
     """One step of one query at this broker."""
 
     at: int
-    """``now`` of the broker, nanoseconds."""
+    """The broker's ``now``, in nanoseconds."""
     consumer: Address
     timestamp: int
     entity: str
@@ -78,56 +78,56 @@ class Step:
     step: str
     """One of ``STEPS``."""
     peer: Address | None
-    """Whom it came from or went to."""
+    """The sender or receiver of the message."""
     detail: str
 
 
 class Tracer:
-    """Told of every step of every query. This one keeps nothing."""
+    """Receives every step of every query. This base class discards them."""
 
     lost = 0
-    """Steps that were to be reported and are not: overwritten in the ring, or beyond the rate."""
+    """Steps that should have been reported but were overwritten in the ring or exceeded the rate."""
     one_in = 2**62
-    """All is kept of those queries of which ``hash((timestamp, port of the consumer)) % one_in`` is 0."""
+    """A query is sampled if ``hash((timestamp, port of the consumer)) % one_in`` is 0."""
     is_calm = True
-    """Whether it ``ignores`` all others; asked before every batch, so no property."""
+    """Whether it ``ignores`` all other queries. An attribute, because it is read before every batch."""
 
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
-        """``step`` is one of ``STEPS``; ``peer`` whom it came from or went to."""
+        """Record a step. ``step`` is one of ``STEPS``; ``peer`` is the sender or receiver."""
 
     def note_forwarded(self, name: Name, now: int, source: Address, neighbour: Address) -> None:
-        """It was received from ``source`` and forwarded at once."""
+        """Record that the query arrived from ``source`` and was forwarded immediately."""
 
     def note_passed_back(self, name: Name, now: int, neighbour: Address, to: Address) -> None:
-        """Its answer came from ``neighbour`` and was passed back at once."""
+        """Record that its answer arrived from ``neighbour`` and was passed back immediately."""
 
     def ignores(self, consumer: Address, timestamp: int, key: RawKey) -> bool:
-        """Whether nothing is kept of this query if all that happens is that it comes and is answered from the table."""
+        """Whether no step of this query is kept if it is answered from the table."""
         return True
 
     def drain(self) -> list[Step]:
-        """What is to be reported since the last call."""
+        """The steps to report since the last call."""
         return []
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the books disagree."""
+        """Raise ``AssertionError`` if the internal state is inconsistent."""
 
 
 def is_sampled(timestamp: int, port: int, one_in: int) -> bool:
-    """Whether every broker keeps all steps of a query of this timestamp from this port of a consumer.
+    """Whether a query with this timestamp from a consumer at this port is in the sample of every broker.
 
-    ``Recorder`` has it inline, where each query passes. Numbers hash alike in every process.
+    ``Recorder`` inlines it for speed. The hash of numbers is the same in every process.
     """
     return one_in > 0 and hash((timestamp, port)) % one_in == 0
 
 
 def make_tracer(one_in: int, steps: int) -> Tracer:
-    """The tracer that these settings ask for."""
+    """The tracer for these settings."""
     return Recorder(one_in, steps) if one_in else Tracer()
 
 
 class Recorder(Tracer):
-    """Reports one query in ``one_in``, and of the others those that fail, as far back as ``steps`` steps reach."""
+    """Reports one query in ``one_in``, and those that fail if their steps are among the last ``steps`` steps."""
 
     def __init__(self, one_in: int, steps: int) -> None:
         self.one_in = one_in
@@ -135,9 +135,9 @@ class Recorder(Tracer):
         self._failed: dict[int, None] = {}
         self._name: Name | None = None
         self._mark: int | None = None
-        """The last query that a step was noted of, and what it is known by in the ring; a sampled one is not there."""
+        """The query of the last step and its mark in the ring; sampled queries are not in the ring."""
         self._held: tuple[Name, int, Address | None] | None = None
-        """The last step, if it was a request that came: its name, time and sender."""
+        """The last step, if a request was received: its name, time and sender."""
         self._reported: list[Step] = []
         self._second = 0
         self._in_second = 0
@@ -146,7 +146,7 @@ class Recorder(Tracer):
     def note(self, name: Name, step: str, now: int, peer: Address | None = None, detail: str = "") -> None:
         if name is not self._name:
             self._name = name
-            is_sampled = hash((name[1], name[0][1])) % self.one_in == 0  # numbers hash alike in every process
+            is_sampled = hash((name[1], name[0][1])) % self.one_in == 0  # numbers have the same hash in every process
             self._mark = None if is_sampled else hash(name)
         mark = self._mark
         if mark is None:
@@ -157,7 +157,7 @@ class Recorder(Tracer):
             held, self._held = self._held, None
             self.is_calm = not self._failed
             if step == "found" and held[0] == name and mark not in self._failed:
-                return  # most requests end so, at once: what is answered here cannot fail here
+                return  # the common case: a request answered here cannot fail here
             held_mark = mark if held[0] is name else hash(held[0])
             self._keep(held[0], held_mark, "received", held[1], held[2], "")
         if step == "received":
@@ -183,7 +183,7 @@ class Recorder(Tracer):
             self._steps.put_two(mark, now, _ANSWERED, neighbour, _CONSUMER if to == consumer else to)
 
     def _keep(self, name: Name, mark: int, step: str, now: int, peer: Address | None, detail: str) -> None:
-        """Put a step of a query that is not sampled into the ring, or report it where the query fails or has failed."""
+        """Store a step of a query outside the sample in the ring, or report it if the query fails or has failed."""
         if mark in self._failed:
             if self._may_report(1, REPORTED_A_SECOND // 2, now):
                 self._report(name, now, step, peer, detail)
@@ -202,7 +202,7 @@ class Recorder(Tracer):
         return reported
 
     def _report_failed(self, name: Name, mark: int, now: int) -> None:
-        """The newest that the ring holds of a query, or nothing where the rate does not allow all of it."""
+        """Report the newest steps of a query in the ring, or none if the rate limit does not allow all of them."""
         if self._in_second >= REPORTED_A_SECOND // 2 and now - self._second < SECOND:
             self.lost += 1
             return
@@ -242,7 +242,7 @@ class Recorder(Tracer):
 
 
 class _Ring:
-    """The newest steps as numbers in arrays; a query is known by its mark, a peer and a detail by their place."""
+    """The newest steps, as numbers in arrays. A query is stored as its mark; a peer and a detail as an index."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -250,7 +250,7 @@ class _Ring:
         self._marks = array("q", bytes(8 * size))
         self._times = array("q", bytes(8 * size))
         self._codes = bytearray(size)
-        """The place of a step in ``STEPS``, plus one; 0 where there is none."""
+        """Index of the step in ``STEPS``, plus one; 0 for an empty slot."""
         self._peers = array("H", bytes(2 * size))
         self._details = bytearray(size)
         self._known_peers = _Known[Address | None](None, MOST_PEERS)
@@ -266,7 +266,7 @@ class _Ring:
         self._next = at + 1 if at + 1 < self._size else 0
 
     def put_two(self, mark: int, now: int, codes: tuple[int, int], peer: Address, other: Address) -> None:
-        """``put`` twice at one instant, without a detail."""
+        """``put`` two steps at the same time, without details."""
         at, peers = self._next, self._known_peers
         after = at + 1 if at + 1 < self._size else 0
         self._marks[at] = self._marks[after] = mark
@@ -277,7 +277,7 @@ class _Ring:
         self._next = after + 1 if after + 1 < self._size else 0
 
     def take(self, mark: int) -> list[tuple[int, str, Address | None, str]]:
-        """(when, step, peer, detail) of the steps with this mark, in their order; they are here no longer."""
+        """Remove the steps with this mark and return (time, step, peer, detail) of each, in order."""
         places = sorted(self._places(mark), key=lambda at: (at - self._next) % self._size)
         taken = [
             (
@@ -310,7 +310,7 @@ class _Ring:
 
 
 class _Known(dict[V, int]):
-    """The place of each value among ``values``; what finds no room has the place of ``other``, which is 0."""
+    """The index of each value in ``values``. When it is full, new values get index 0, that of ``other``."""
 
     def __init__(self, other: V, most: int) -> None:
         super().__init__({other: 0})

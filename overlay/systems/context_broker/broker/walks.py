@@ -1,7 +1,7 @@
-"""Which neighbour a request goes to next. A policy is a class with one method; copy one, and name it in ``POLICIES``.
+"""Walk policies: they choose the next neighbour of a request. To add one, copy a class and name it in ``POLICIES``.
 
-``path`` is the hops as they will be sent: the consumer first, the sender (whom we got the request from) last. ``None``
-ends the walk, and NACK 202 goes back.
+``path`` has the hops as they will be sent: the consumer first, and last the sender from which the request arrived. If
+a policy returns ``None``, the walk ends and NACK 202 goes back.
 """
 
 from __future__ import annotations
@@ -14,39 +14,40 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 
 MANY = 16
-"""Candidates from which on to draw and look is cheaper than to list those that may be drawn."""
+"""From this number of candidates, drawing until one fits is cheaper than listing those that fit."""
 
 
 STEPS = 0.6
-"""Steps until a walk meets the one of n brokers that has the data, over n, as seen among 100 of mean degree 4."""
+"""Mean steps until a walk reaches the only holder among n brokers, divided by n; measured at n = 100, mean degree 4."""
 
 FEW = 8
-"""Brokers on a path that are looked through as quickly as a set of them is made."""
+"""Up to this path length, searching the path is as fast as building a set."""
 
 
 class WalkPolicy(ABC):
-    """Keeps nothing: one object serves all brokers of a process. What learns is a strategy (``search``)."""
+    """Stateless: one object serves all brokers of a process. For a search that learns, write a strategy
+    (``search``)."""
 
     summary: ClassVar[str]
-    """What it chooses, in a few words for forms and the documentation."""
+    """A short description for forms and the documentation."""
     steps = STEPS
-    """As ``STEPS`` for this policy; walks that end at dead ends make fewer."""
+    """``STEPS`` for this policy. Walks that stop at dead ends take fewer steps."""
     is_exhaustive = False
-    """Whether a refusal leads to the next neighbour, so that a not-found is proved; else it ends the walk."""
+    """Whether the walk tries the next neighbour after a refusal, so that not-found is proved; otherwise it ends."""
 
     @abstractmethod
     def choose(self, neighbours: Sequence[Address], path: Sequence[Address], chance: Chance) -> Address | None: ...
 
 
 def pick(candidates: Sequence[Address], chance: Chance) -> Address | None:
-    """One of them uniformly; ``None`` of none."""
+    """A uniformly random candidate; ``None`` if there are none."""
     return candidates[int(chance.random() * len(candidates))] if candidates else None
 
 
 def pick_other(candidates: Sequence[Address], but: Collection[Address], chance: Chance) -> Address | None:
-    """One uniformly of those that are not in ``but``; ``None`` where there is none.
+    """A uniformly random candidate that is not in ``but``; ``None`` if there is none.
 
-    Of many, it is drawn until one fits, which takes two draws at most on average however many there are.
+    With many candidates it draws until one fits, which takes at most two draws on average.
     """
     count = len(candidates)
     if count < MANY or count < 2 * len(but):
@@ -58,10 +59,11 @@ def pick_other(candidates: Sequence[Address], but: Collection[Address], chance: 
 
 
 class Avoid(WalkPolicy):
-    """One not yet on the path; where there is none, any but the sender; where there is none of those, the walk ends.
+    """A neighbour not on the path; if there is none, any but the sender; if there is none either, the walk ends.
 
-    So it ends at a broker whose only neighbour is the sender, and reports data as absent that exist: more than half of
-    the queries for one holder among ten brokers of mean degree 2 (``docs/results/search-strategies.md``).
+    So a walk ends at a broker whose only neighbour is the sender, and may report existing data as not found. With one
+    holder among ten brokers of mean degree 2, that happens to more than half of the queries
+    (``docs/results/search-strategies.md``).
     """
 
     summary = "one not yet on the path"
@@ -72,7 +74,7 @@ class Avoid(WalkPolicy):
 
 
 class Uniform(WalkPolicy):
-    """Any neighbour, the sender too, as the prototype of seed 000."""
+    """Any neighbour including the sender, as in the prototype of seed 000."""
 
     summary = "any, as in the prototype"
     steps = 3.5
@@ -91,9 +93,9 @@ class NoBack(WalkPolicy):
 
 
 class Backtrack(WalkPolicy):
-    """One not yet on the path, and after its refusal the next: depth first, so that a not-found is proved.
+    """Depth-first search: a neighbour not on the path, and after its refusal the next. Not-found is proved.
 
-    Brokers remember a query for a while and refuse it when it comes again, so that no link carries it more than twice.
+    Brokers remember a query for some time and refuse it if it arrives again, so no link carries it more than twice.
     """
 
     summary = "one after the other until all were asked, so not found means that no broker has the data"

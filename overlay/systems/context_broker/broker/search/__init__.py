@@ -1,13 +1,12 @@
-"""How a broker that lacks the data looks for them: strategies, by name.
+"""Search strategies by name: how a broker without the data searches for it.
 
-Counterpart: ``overlay.systems.context_broker.broker.searching`` carries out what a strategy decides. A strategy is a
-class with a name and one method, ``decide``, asked once when a request arrives and again each time that all it led to
-has come to nothing. It is in a file of this folder, and needs nothing else to be chosen in forms, the API, flags and
-reports (``docs/add-a-search-strategy.md``).
+Counterpart: ``overlay.systems.context_broker.broker.searching`` executes a strategy's decisions. A strategy is a class
+with a name and one method, ``decide``. It is called when a request arrives, and again whenever all messages of the last
+decision have failed. A file in this folder is enough: forms, the API, flags and reports then offer the strategy
+(``docs/add-a-search-strategy.md``).
 
-Which neighbour a single step goes to is a smaller question, answered by the walk policies
-(``overlay.systems.context_broker.broker.walks``); strategies that walk use the policy that is set, so that the two
-combine.
+A walk policy (``overlay.systems.context_broker.broker.walks``) chooses the neighbour of a single step. Strategies that
+walk use the configured policy, so the two can be combined.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from pkgutil import iter_modules
 from overlay.systems.context_broker.broker.search.strategy import Strategy
 
 FIRST = ("walk", "lookahead", "flood", "ring")
-"""Files whose strategies come first in forms and tables, in this order; those of others follow, by the file's name."""
+"""The files whose strategies come first in forms and tables, in this order. Others follow by file name."""
 
 
 def _named() -> Iterator[type[Strategy]]:
-    """Every strategy of this folder that has a name of its own."""
+    """Every strategy class of this folder that defines a name."""
     others = {module.name for module in iter_modules(__path__)} - {*FIRST}
     for file in (*FIRST, *sorted(others)):
         module = import_module(f"{__name__}.{file}")
@@ -36,7 +35,7 @@ def _by_name() -> dict[str, type[Strategy]]:
     strategies: dict[str, type[Strategy]] = {}
     for kind in _named():
         if strategies.setdefault(kind.name, kind) is not kind:
-            raise ValueError(f"{kind.__module__} and {strategies[kind.name].__module__} both name one {kind.name!r}")
+            raise ValueError(f"{kind.__module__} and {strategies[kind.name].__module__} both define {kind.name!r}")
     return strategies
 
 

@@ -1,4 +1,4 @@
-"""Floods: everybody is asked, or as many as the least connected broker could ask."""
+"""Floods: each broker forwards the request to all neighbours, or to a fixed number of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class Flood(Strategy):
     """To every neighbour but the sender, ``flood_ttl`` hops far (Gnutella's search, as Lv et al. 2002 measure it).
 
-    A broker that saw the query refuses it at once, so that refusals run together on the way back and a flood that was
-    not cut short by its TTL proves that nobody has the data. A copy that came by more hops but sooner has fewer hops to
-    spare: one that comes later with more goes on, so that all within ``flood_ttl`` hops are asked however slow the
-    links are. Each link carries two messages at most for each number of hops to spare.
+    A broker that has seen the query refuses it immediately. Refusals are combined on the way back, so a flood that was
+    not limited by its TTL proves that no broker has the data. A copy on a longer path may arrive first and have fewer
+    hops left. A later copy with more hops left is forwarded again, so that all brokers within ``flood_ttl`` hops are
+    asked, independent of link delays. Each link carries at most two messages per number of hops left.
     """
 
     __slots__ = ()
@@ -48,9 +48,9 @@ class Flood(Strategy):
 
 
 class NormalizedFlood(Flood):
-    """To ``flood_degree`` neighbours, drawn at random, where there are more (Gkantsidis et al. 2005).
+    """To at most ``flood_degree`` neighbours, drawn at random (Gkantsidis et al. 2005).
 
-    Brokers with many neighbours, which a plain flood makes send most of its messages, send no more than others.
+    In a plain flood, brokers with many neighbours send most of the messages; here they send no more than others.
     """
 
     __slots__ = ("_degree",)

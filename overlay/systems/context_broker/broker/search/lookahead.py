@@ -1,4 +1,4 @@
-"""Random walk with lookahead: what seed 000 designed (its section 3.4.3) and its prototype left out."""
+"""Random walk with lookahead: designed by seed 000 (section 3.4.3) but not implemented in its prototype."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class WalkWithLookahead(Walk):
-    """A shallow flood around each step, then the step (Gkantsidis et al. 2005).
+    """A shallow flood before each step (Gkantsidis et al. 2005).
 
-    The step waits for the flood, for otherwise nearly every walk would be a step too long; a longer wait saves
-    messages and costs time at each step.
+    The step waits for the flood; otherwise nearly every walk would be one step too long. A longer wait saves messages
+    and costs time at each step.
     """
 
     __slots__ = ("_look",)

@@ -1,4 +1,4 @@
-"""Expanding ring: shallow floods, each wider than the last, until one finds the data (Lv et al. 2002)."""
+"""Expanding ring: floods of growing depth until one finds the data (Lv et al. 2002)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ExpandingRing(Flood):
-    """The consumer's broker looks 1, 2, ... hops far, waits each time for what comes back, and at last floods.
+    """The consumer's broker sends lookaheads of 1, 2, ... hops, waits for replies to each, and finally floods.
 
-    Data nearby cost few messages; data far away cost those of every ring, and the waiting. A Lookahead that finds
-    nothing is answered by silence, and how long to wait for that nobody can know: a broker can time its own links, not
-    those beyond. So a ring waits by the slowest of its own, where pings have timed them, and one that gives up too soon
-    costs messages only: the widest ring is a flood that ends when all have refused, however long that takes.
+    Nearby data costs few messages. Distant data costs the messages and the waiting time of every ring. A Lookahead that
+    finds nothing gets no reply, so the broker must guess how long to wait: it can measure its own links, not those
+    beyond. The wait is based on the slowest own link, if pings have measured it. Too short a wait costs only messages:
+    the last ring is a flood that ends when all brokers have refused, however long that takes.
     """
 
     __slots__ = ("_narrower", "_wait_ms")

@@ -1,12 +1,12 @@
-"""The seam between a strategy and the broker that follows it: what it sees, and the moves it can make.
+"""The interface between a strategy and its broker: the information it gets, and the moves it can make.
 
 ::
 
     request arrives ──> decide ──> Ask(neighbours) ──> all of them refused ──> decide ──> ...
-                             ├───> Look(ttl, wait) ──> nothing came in time ──> decide ──> ...
-                             └───> None ──> NACK 202 to whom we got the request from
+                             ├───> Look(ttl, wait) ──> no reply in time ─────> decide ──> ...
+                             └───> None ──> NACK 202 to the sender of the request
 
-The first Response to come back wins; it ends the query here, and later ones are counted (``late_answers``).
+The first Response wins and ends the query here. Later ones are only counted (``late_answers``).
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from overlay.core.chance import Chance
 from overlay.systems.context_broker.broker.walks import STEPS
 from overlay.systems.context_broker.wire.messages import RawKey
 
-if TYPE_CHECKING:  # the configuration names the strategies
+if TYPE_CHECKING:  # the configuration imports the strategies
     from overlay.systems.context_broker.broker.config import BrokerConfig
     from overlay.systems.context_broker.broker.standings import Standing
 
 
 @dataclass(slots=True)
 class View:
-    """What a strategy knows when it decides; not to be changed, and not to be kept."""
+    """The information for a decision. A strategy must neither change nor keep it."""
 
     address: Address
-    """The broker's own."""
+    """The broker's own address."""
     key: RawKey
-    """What is asked for: ``type|id|scope``."""
+    """The key that is requested: ``type|id|scope``."""
     neighbours: Sequence[Address]
     path: Sequence[Address]
-    """The hops as they will be sent: the consumer first, whom we got the request from last."""
+    """The hops as they will be sent: the consumer first, the sender of the request last."""
     tried: frozenset[Address]
-    """Neighbours that were asked already for this request."""
+    """Neighbours already asked for this request."""
     moves: int
-    """How many moves were made for it here: 0 when it arrives."""
+    """The number of moves made for it here: 0 when it arrives."""
     chance: Chance
     suspects: Collection[Address]
     """Neighbours that may be dead."""
     round_trip_ns: int
-    """To the neighbour that took longest to answer the last round of pings and back; 0 where none was timed."""
+    """The longest round trip of the last round of pings to neighbours; 0 if none was measured."""
     standings: Mapping[Address, Standing]
-    """What neighbours said of themselves, where the strategy ``watches`` them."""
+    """The degree and load that neighbours reported, if the strategy ``watches`` them."""
 
     @property
     def is_origin(self) -> bool:
@@ -55,26 +55,26 @@ class View:
         return len(self.path) == 1
 
     def degree(self, neighbour: Address) -> int | None:
-        """How many neighbours that neighbour has, by its own word; ``None`` while it has not said so."""
+        """The degree that the neighbour reported; ``None`` before its first report."""
         standing = self.standings.get(neighbour)
         return None if standing is None else standing.degree
 
     def load(self, neighbour: Address) -> float | None:
-        """Messages that it received a second, between the last two times it was asked; ``None`` before the second."""
+        """Messages that it received per second between its last two reports; ``None`` before the second."""
         standing = self.standings.get(neighbour)
         return None if standing is None else standing.load
 
 
 @dataclass(slots=True)
 class Ask:
-    """Send the request on to these, each at most once for one request, and wait until one answers or all refuse."""
+    """Forward the request to these neighbours, each at most once, and wait until one answers or all refuse."""
 
     neighbours: Sequence[Address]
 
 
 @dataclass(slots=True)
 class Look:
-    """Flood a Lookahead ``ttl`` hops far, and decide again after ``wait_ms``. What comes later still counts."""
+    """Flood a Lookahead over ``ttl`` hops, and decide again after ``wait_ms``. Later answers still count."""
 
     ttl: int
     wait_ms: int
@@ -85,66 +85,66 @@ Move = Ask | Look
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a neighbour that was asked, or sent a Lookahead."""
+    """The result of asking a neighbour or sending it a Lookahead."""
 
     key: RawKey
     """What was asked for: ``type|id|scope``."""
     path: Sequence[Address]
-    """The hops as they were sent. How many more the data were away, an answer does not tell."""
+    """The hops as they were sent. An answer does not contain the distance of the data beyond them."""
     neighbour: Address
     elapsed_ns: int
-    """Since it was asked."""
+    """The time since it was asked."""
 
     @property
     def hops(self) -> int:
-        """Links that the request had come over, the consumer's included, when it was sent on."""
+        """The number of links up to this broker, including the consumer's, when the request was forwarded."""
         return len(self.path)
 
 
 class Strategy(ABC):
-    """One object for each broker, which serves all its queries: what it learns it keeps in itself, bounded.
+    """One object per broker serves all its queries. It may keep what it learns, in bounded memory.
 
-    Only what it is handed may decide, so that a run can be repeated: no clock, no other randomness, and no order of a
-    set or of anything that is hashed.
+    Decisions may depend only on its arguments, so that a run can be repeated: no clock, no other source of randomness,
+    and no iteration order of sets or hashes.
     """
 
     __slots__ = ("ttl",)
 
     name: ClassVar[str]
-    """By which it is chosen; a class without one of its own is no choice."""
+    """The name in settings. A class that defines no name is not offered."""
     summary: ClassVar[str]
-    """What it does, in a few words for forms and the documentation."""
+    """A short description for forms and the documentation."""
     uses: ClassVar[tuple[str, ...]] = ("walk_ttl",)
-    """The settings that it reads; forms leave out those that no strategy chosen uses."""
+    """The settings that it reads. Forms hide settings that no selected strategy uses."""
     watches: ClassVar[bool] = False
-    """Whether neighbours are asked for their degree and load (20), once a few intervals of pings."""
+    """Whether neighbours are asked for their degree and load (code 20), once every few ping intervals."""
     remembers = False
-    """Whether a query that was here before, on another path, is refused at once: must be, where all ask several."""
+    """Whether a query that arrives again on another path is refused. Must be true if every broker asks several."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self.ttl = config.ttl
-        """A request that holds so many hops is not sent on."""
+        """A request with this number of hops is not forwarded."""
 
     @abstractmethod
     def decide(self, view: View) -> Move | None:
-        """The next move; ``None`` when there is none left, and the query ends here."""
+        """The next move, or ``None`` to end the query here."""
 
-    def note_success(self, outcome: Outcome) -> None:  # noqa: B027 (most learn nothing)
-        """The neighbour has brought an answer, the first to come."""
+    def note_success(self, outcome: Outcome) -> None:  # noqa: B027 (most do not learn)
+        """The neighbour returned the first answer."""
 
     def note_failure(self, outcome: Outcome) -> None:  # noqa: B027
-        """The neighbour refused, is gone, or said nothing while the query waited. A Lookahead cannot fail so."""
+        """The neighbour refused, is gone, or did not reply while the query waited. Not called for a Lookahead."""
 
     def reach(self, hops: int) -> int:
-        """How much farther a request that came over so many hops goes, where that decides what it finds.
+        """The number of hops that a request with ``hops`` hops has left, if that limits the search.
 
-        One that was here before is not refused if it goes farther now than it did then.
+        A request that was here before is not refused if it has more hops left now.
         """
         return 0
 
     def brokers_asked(self, brokers: int, links: int, having: float) -> float:
-        """How many brokers a search asks, about, among so many of which ``having`` have the data.
+        """The estimated number of brokers that a search asks, of ``brokers``, if ``having`` of them have the data.
 
-        By this it is estimated how long a run takes to simulate.
+        Used to estimate the duration of a simulation.
         """
         return min(STEPS * brokers / having, self.ttl)

@@ -1,4 +1,4 @@
-"""Walks: one request on its way, or several that start together at the consumer's broker."""
+"""Walks: one request, or several that start together at the consumer's broker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Walk(Strategy):
     """The random walk of seed 000: one neighbour, chosen by the walk policy.
 
-    Under an exhaustive policy (``backtrack``) a refusal leads to the next neighbour, otherwise it ends the walk.
+    With an exhaustive policy (``backtrack``) a refused walk tries the next neighbour; otherwise it ends.
     """
 
     __slots__ = ("policy", "remembers")
@@ -36,7 +36,7 @@ class Walk(Strategy):
         return self.step(view)
 
     def step(self, view: View, tried: frozenset[Address] = frozenset()) -> Ask | None:
-        """One step of a walk, to a neighbour that was not asked before; to one that may be dead only if need be."""
+        """One step, to a neighbour that was not asked before. Suspected neighbours are a last resort."""
         tried = view.tried | tried if view.tried else tried
         untried = [neighbour for neighbour in view.neighbours if neighbour not in tried] if tried else view.neighbours
         neighbour = None
@@ -47,7 +47,7 @@ class Walk(Strategy):
         return None if neighbour is None else Ask((neighbour,))
 
     def choose(self, candidates: Sequence[Address], view: View) -> Address | None:
-        """One of these; ``None`` where no step leads to any."""
+        """One of ``candidates``; ``None`` if the walk ends."""
         return self.policy.choose(candidates, view.path, view.chance)
 
     def brokers_asked(self, brokers: int, links: int, having: float) -> float:
@@ -55,11 +55,11 @@ class Walk(Strategy):
 
 
 class KWalkers(Walk):
-    """Several walks from the consumer's broker, each as ``Walk`` (Lv et al. 2002: 16 to 64 in networks of 10,000).
+    """Several walks from the consumer's broker, each like ``Walk`` (Lv et al. 2002: 16 to 64 in networks of 10,000).
 
-    Each starts at a neighbour of its own, so there are no more of them than neighbours. They share the delay and
-    multiply the messages; a walk that ends does not call the others back, which run on until they find the data, too,
-    or their TTL.
+    Each starts at a different neighbour, so their number is at most the number of neighbours. They reduce the delay
+    and multiply the messages. When one finds the data, the others are not cancelled: they continue until they find it
+    or reach their TTL.
     """
 
     __slots__ = ("_walkers",)
