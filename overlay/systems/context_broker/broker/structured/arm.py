@@ -1,8 +1,8 @@
-"""The structured arm as one part of a broker: its handlers, its timers, and what it answers to other brokers.
+"""The distributed hash table as one component of a broker: handlers, timers, and answers to other brokers.
 
-Counterpart: ``overlay.systems.context_broker.broker.broker`` puts the handlers in the place of those for 2, 3 and 32. A
-broker of the other arm can be a neighbour: its requests with hops are answered along them, and it answers 26 with NACK
-301, so that it is never taken for a contact.
+Counterpart: ``overlay.systems.context_broker.broker.broker`` replaces its handlers for codes 2, 3 and 32 with these. A
+broker of an unstructured network can be a neighbour: its requests have hops and are answered along them. It answers 26
+with NACK 301, so it never becomes a contact.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from overlay.systems.context_broker.wire.messages import (
 from overlay.systems.context_broker.wire.table import UNKNOWN
 
 Handler = Callable[[Any, Address, int], bool | None]
-"""``False`` of an answer that nobody asked for."""
+"""Returns ``False`` for an unsolicited answer."""
 
 SPARE_QUESTIONS = 4096
-"""Beside those of lookups: to make sure of contacts, and to hand over."""
+"""Open questions in addition to those of lookups: for checks of contacts and for handovers."""
 
 
 class Structured:
@@ -67,17 +67,17 @@ class Structured:
         self._getting = Getting(station, joining, self.contacts, self._lookups, self._upkeep, storing.table)
 
     def __len__(self) -> int:
-        """Lookups under way."""
+        """The number of active lookups."""
         return len(self._lookups)
 
     def accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
-        """Whether it refuses a question of ours."""
+        """Whether it refuses one of our questions."""
         return self._questions.accept_nack(nack, source, now)
 
     # ---- time
 
     def handle_timer(self, now: int) -> None:
-        """To be called after the parts that may change who the neighbours are."""
+        """Run due timers. Call it after the components that may change the neighbours."""
         if self._upkeep.is_behind:
             self._follow(now)
         for part in (self._questions, self._lookups, self._upkeep, self._handover):
@@ -86,7 +86,7 @@ class Structured:
             self._upkeep.stop()
 
     def next_timer(self) -> int | None:
-        """Long ago, that is at once, where the neighbours have changed."""
+        """The next time to run timers; 0, that is immediately, if the neighbours have changed."""
         if self._upkeep.is_behind:
             return 0
         parts = (self._questions, self._lookups, self._upkeep, self._handover)
@@ -99,7 +99,7 @@ class Structured:
             self._handover.stay()
         self._upkeep.follow(now)
 
-    # ---- what other brokers ask
+    # ---- questions of other brokers
 
     def _tell_brokers(self, question: FindBrokers, source: Address, now: int) -> None:
         if self._serves(source, question.timestamp, now):
@@ -137,7 +137,7 @@ class Structured:
         return tuple(self.contacts.closest(target, self._station.config.dht_bucket, but=asker))
 
     def _serves(self, source: Address, stamp: int, now: int, *, neighbours_too: bool = True) -> bool:
-        """Whether we answer; if not, it is told so. One that has left serves nobody, and is soon forgotten."""
+        """Whether we answer; otherwise it gets a NACK. A broker that has left answers none and is soon forgotten."""
         station = self._station
         known = station.open_network.trusts(source) or (neighbours_too and source in self._members)
         if known and not self._joining.has_left:
@@ -148,7 +148,7 @@ class Structured:
         return False
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a part has come out of order."""
+        """Raise ``AssertionError`` if a component is inconsistent."""
         parts = (self.contacts, self._questions, self._lookups, self._upkeep, self._handover, self._getting)
         for part in parts:
             part.check_invariants()
@@ -165,4 +165,4 @@ HANDLERS: dict[type, Callable[[Structured], Handler]] = {
     DataFound: lambda arm: arm._questions.accept_data,
     DataStored: lambda arm: arm._questions.accept_stored,
 }
-"""What this arm does itself with a message, in place of the other arm where that would know it, too."""
+"""Handlers by message. They replace those of the unstructured network."""

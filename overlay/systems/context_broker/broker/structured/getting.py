@@ -1,9 +1,9 @@
-"""Requests (3, 32): answered from the table where we keep the key, else by asking its keepers (28).
+"""Requests (3, 32): answered from the table if this broker is a keeper of the key, otherwise by asking keepers (28).
 
-All the closest brokers are asked, and the entry with the latest timestamp among their answers and our own wins: several
-providers may describe one key, and a keeper may have missed an update. More than half of them are waited for, as an
-update is confirmed by more than half. When all of them have nothing, nothing is there: NACK 202. When one that may be
-alive is silent, nobody could be asked, or time ran out, nothing is proved: NACK 201.
+All keepers are asked, and the entry with the latest timestamp wins, because several providers may describe one key and
+a keeper may have missed an update. The broker waits for more than half of the keepers, as an update is confirmed by
+more than half. If all keepers lack the key, the answer is NACK 202 (not found). If a keeper that may be alive does not
+answer, if no broker could be asked, or if time runs out, the answer is NACK 201 (unknown).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REQUEST = OPERATIONS[3]
 
 
 class Get:
-    """One request, from its arrival to its answer."""
+    """One request, from arrival to answer."""
 
     __slots__ = ("entries", "name", "request", "source")
 
@@ -53,7 +53,7 @@ class Getting:
         self._open: set[tuple[Address, ContextRequest]] = set()
 
     def handle_request(self, request: ContextRequest, source: Address, now: int) -> None:
-        """Answer it, or look up who can. One with hops comes from a broker, which is acknowledged nothing."""
+        """Answer it, or start a lookup. A request with hops is from a broker and is not acknowledged."""
         station, get = self._station, Get(request, source)
         if not request.hops and not isinstance(request, QuietRequest):
             station.ack(Status.REQ_RECEIVED, REQUEST, source, now)
@@ -73,7 +73,7 @@ class Getting:
         self._look_up(get, entry, now)
 
     def _is_keeper(self, request: ContextRequest) -> bool:
-        """Even if all are alive of whom we are unsure: where we only took the place of one, what we have may be old."""
+        """Whether we are a keeper even if all doubtful contacts are alive. Otherwise our entry may be outdated."""
         known = [*self._contacts.known(), *self._upkeep.unsure()]
         return self._contacts.own in keepers_among(known, of_key(request.key), self._station.config.dht_replicas)
 
@@ -113,7 +113,7 @@ class Getting:
         counters, wall_ms = self._station.counters, self._station.wall_ms(now)
         counters["dht_lookups"] += 1
         counters["dht_rounds"] += lookup.rounds
-        own = self._table.find(raw_key(get.request.key), wall_ms)  # which may have come since this began
+        own = self._table.find(raw_key(get.request.key), wall_ms)  # it may have arrived during the lookup
         valid = [entry for entry in (*get.entries, own) if entry is not None and entry.is_valid(wall_ms)]
         if valid:
             self._answer(get, max(valid, key=lambda entry: entry.timestamp), now)
@@ -144,5 +144,5 @@ class Getting:
         self._station.nack_query(status, request.timestamp, consumer, request.hops, get.source, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a request waits for a lookup that is over."""
+        """Raise ``AssertionError`` if a request waits for a lookup that has ended."""
         assert len(self._open) <= len(self._lookups)

@@ -1,10 +1,10 @@
-"""Moves entries when who is closest to them changes, so that each stays on ``dht_replicas`` brokers.
+"""Moves entries when their keepers change, so that each entry stays on ``dht_replicas`` brokers.
 
-A new contact that belongs to an entry's keepers is given it; where a keeper is gone, the next closest is. Whoever holds
-an entry does so, so it is enough that one holder is left; what a keeper has already it acknowledges and leaves alone.
-Changes are gathered for a moment, then the table is gone through in batches; few questions are open at a time. What
-goes unanswered is given again by itself, a few times (``missed``). A broker that leaves gives all it has to those that
-keep it from now on.
+A contact that becomes a keeper of an entry receives it. If a keeper is gone, the next closest broker receives the
+entry. Every holder does this, so one remaining holder is enough. A keeper that already has the entry only acknowledges
+it. Changes are collected briefly, then the table is processed in batches, with few open questions at a time. An
+unanswered handover is retried a few times (``missed``). A broker that leaves sends all its entries to their next
+keepers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from overlay.systems.context_broker.wire.extensions import StoreData
 from overlay.systems.context_broker.wire.messages import ContextResponse, RawKey
 
 GATHER = 200 * MILLISECOND
-"""From a change to going through the table: one broker's death is often not the only one."""
+"""The delay from a change to processing the table, because several brokers often fail together."""
 GAP = 10 * MILLISECOND
-"""Between two batches."""
+"""The time between two batches."""
 BATCH = 50
-"""Entries looked at in one."""
+"""Entries in a batch."""
 MOST_OPEN = 32
 TRIES = 3
 
@@ -41,13 +41,13 @@ class Handover:
         self._table = table
         self._new: set[Address] = set()
         self._again: set[Address] = set()
-        """Contacts all along that have started again."""
+        """Contacts that have restarted."""
         self._gone: set[Address] = set()
         self._due: int | None = None
         self._left: list[tuple[RawKey, str]] = []
-        """Entries still to be looked at for the changes below."""
+        """Entries still to be processed for the changes below."""
         self._known: list[Known] = []
-        """Who was known when this began; who comes and goes meanwhile is for the next time."""
+        """The contacts at the start of this pass. Later changes belong to the next pass."""
         self._joined: frozenset[Address] = frozenset()
         self._lacking: frozenset[Address] = frozenset()
         self._lost: frozenset[Address] = frozenset()
@@ -55,10 +55,10 @@ class Handover:
         self._open = 0
         self._is_leaving = False
 
-    # ---- what happens
+    # ---- events
 
     def note_new(self, address: Address, now: int) -> None:
-        """Has become a contact."""
+        """Handle a new contact."""
         if address in self._gone:
             self._gone.discard(address)
             self._again.add(address)
@@ -67,14 +67,14 @@ class Handover:
         self._gather(now)
 
     def note_lacking(self, address: Address, now: int) -> None:
-        """Was a contact all along, and has nothing of ours, for all we know."""
+        """Handle a contact that has restarted and so may lack all our entries."""
         self._missed.forget(address)
         if address not in self._new:
             self._again.add(address)
         self._gather(now)
 
     def note_gone(self, address: Address, now: int) -> None:
-        """Is no contact any more."""
+        """Handle the loss of a contact."""
         self._missed.forget(address)
         self._again.discard(address)
         if address in self._new:
@@ -84,19 +84,19 @@ class Handover:
         self._gather(now)
 
     def leave(self, now: int) -> None:
-        """Give away all there is, once."""
+        """Hand over all entries once."""
         self._is_leaving = True
         self._missed.clear()
         self._begin()
         self._due = now
 
     def stay(self) -> None:
-        """The order to leave was followed by one to join."""
+        """Cancel leaving, because the broker joins again."""
         self._is_leaving = False
 
     @property
     def has_given_all(self) -> bool:
-        """Whether this broker leaves and has nothing more to do for it."""
+        """Whether this broker is leaving and has handed over everything."""
         return self._is_leaving and not (self._left or self._open or self._missed)
 
     # ---- time
@@ -118,7 +118,7 @@ class Handover:
             self._gather(now)
 
     def next_timer(self) -> int | None:
-        missed = self._missed.first_due() if self._open < MOST_OPEN else None  # else when a question has ended
+        missed = self._missed.first_due() if self._open < MOST_OPEN else None  # otherwise when a question ends
         return min((due for due in (self._due, missed) if due is not None), default=None)
 
     # ---- parts of the above
@@ -141,9 +141,9 @@ class Handover:
                 self._give(entry, keeper, now)
 
     def _new_keepers(self, target: int) -> list[Address]:
-        """Who is among the closest now and was not before the changes, or lacks what it had, except us.
+        """The brokers except us that are keepers now and were not before the changes, or that lost their entries.
 
-        One that was a contact all along was among them before if fewer than ``count`` of those before were closer.
+        An old contact was a keeper before if fewer than ``count`` of the earlier brokers were closer.
         """
         count = self._station.config.dht_replicas
         if self._is_leaving:
@@ -166,7 +166,7 @@ class Handover:
                 self._give(entry, keeper, now, before)
 
     def _give(self, entry: Entry, keeper: Address, now: int, before: int = 0) -> None:
-        """``before``: how often it went unanswered."""
+        """``before``: the number of earlier attempts without an answer."""
         pair = keeper, entry.key, entry.provider
         self._missed.discard(pair)
         message, ended = StoreData(*content_of(entry)), partial(self._settle, pair, before)
@@ -178,7 +178,7 @@ class Handover:
 
     def _settle(self, pair: Pair, before: int, answer: Answer | None, now: int) -> None:
         self._open -= 1
-        if answer is None and pair[0] in self._contacts:  # whether it is alive others find out
+        if answer is None and pair[0] in self._contacts:  # other components check whether it is alive
             self._miss(pair, before, now)
 
     def _miss(self, pair: Pair, before: int, now: int) -> None:
@@ -186,7 +186,7 @@ class Handover:
             self._station.counters["dht_given_up"] += 1
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where work is left and no time for it."""
+        """Raise ``AssertionError`` if work is left but not scheduled."""
         assert 0 <= self._open < MOST_OPEN + self._station.config.dht_replicas
         assert self._due is not None or not (self._left or self._new or self._again or self._gone)
         self._missed.check_invariants()
@@ -194,7 +194,7 @@ class Handover:
 
 
 def content_of(entry: Entry) -> tuple[int, str, str, str, str, int, int, bytes]:
-    """The fields of a ``Record``."""
+    """The fields of a ``Record`` message."""
     response = parse(entry.response)
     assert isinstance(response, ContextResponse)
     times = response.valid_begin, response.valid_end

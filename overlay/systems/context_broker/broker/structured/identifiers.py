@@ -1,4 +1,4 @@
-"""Identifiers of 160 bits for brokers and keys. The distance of two is their exclusive or, read as a number."""
+"""Identifiers of 160 bits for brokers and keys. The distance between two is their exclusive or as an integer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def _identifier(text: bytes) -> int:
 
 @lru_cache(maxsize=4096)
 def of_broker(address: Address) -> int:
-    """BLAKE2b-160 of ``host:port``: where a broker lies follows from its address, so nobody has to be told."""
+    """BLAKE2b-160 of ``host:port``. It follows from the address, so it need not be sent."""
     return _identifier(format_address(address).encode())
 
 
 def of_key(key: Key) -> int:
-    """BLAKE2b-160 of ``type|id|scope``, which no name can imitate, as none has a ``|``."""
+    """BLAKE2b-160 of ``type|id|scope``. It is unambiguous, because names have no ``|``."""
     return of_raw_key(raw_key(key))
 
 
@@ -33,17 +33,17 @@ def of_raw_key(key: RawKey) -> int:
 
 
 def by_chance(chance: Chance) -> int:
-    """Any identifier, as likely as any other; of 64 bits of chance."""
+    """A uniformly random identifier, from 64 random bits."""
     return _identifier(b"%d" % chance.randrange(1 << 64))
 
 
 def bucket_of(a: int, b: int) -> int:
-    """How many bits follow the first in which two identifiers differ: 159 for those in different halves."""
+    """The number of bits after the first that differs: 159 for identifiers in different halves."""
     return (a ^ b).bit_length() - 1
 
 
 def to_text(identifier: int) -> str:
-    """As in FindBrokers and ClosestBrokers."""
+    """The text form in FindBrokers and ClosestBrokers."""
     return f"{identifier:0{TARGET_DIGITS}x}"
 
 

@@ -1,7 +1,7 @@
-"""Lookups under way: whom each wants asked is asked, what comes is fed to it; it ends complete or out of time.
+"""Runs lookups: sends their questions and passes them the answers, until each is complete or times out.
 
-Silence proves nothing. A search that is not content with what it has heard goes on asking those of the closest that do
-not answer, until they do, are known to be gone, or time is up.
+A missing answer proves nothing. A search that needs certainty continues to ask the closest brokers that do not answer,
+until they answer, are known to be gone, or time runs out.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from overlay.systems.context_broker.wire.messages import Key
 
 
 class Search:
-    """What is looked for, and what to call: ``asked`` and ``answered`` for each question, ``ended`` once.
+    """A search: its target and its callbacks. ``asked`` and ``answered`` are called for each question, ``ended`` once.
 
-    ``is_content`` says whether those in doubt may be passed over.
+    ``is_content`` returns whether doubtful brokers may be skipped.
     """
 
     __slots__ = ("answered", "asked", "deadline", "ended", "is_content", "key", "lookup", "payer", "wants_data")
@@ -44,9 +44,9 @@ class Search:
     ) -> None:
         self.key = key
         self.payer = payer
-        """In whose share of the lookups it is."""
+        """The source whose quota of lookups it uses."""
         self.wants_data = wants_data
-        """Whether brokers are asked for data (28), else for brokers only (26)."""
+        """Whether brokers are asked for data (28); otherwise for brokers only (26)."""
         self.asked = asked
         self.answered = answered
         self.ended = ended
@@ -59,7 +59,7 @@ class Search:
 
 
 class Lookups:
-    """At most ``pending_capacity`` at a time, each over after ``dht_deadline_ms``."""
+    """At most ``pending_capacity`` lookups at a time. Each ends after ``dht_deadline_ms`` at the latest."""
 
     def __init__(self, station: Station, contacts: Contacts, questions: Questions, upkeep: Upkeep) -> None:
         config = station.config
@@ -75,7 +75,8 @@ class Lookups:
         return len(self._open)
 
     def start(self, search: Search, now: int) -> bool:
-        """``False`` where too many are under way, in all or for its payer. It is over at once if nobody is known."""
+        """Start a search; ``False`` if too many are active, in total or for its payer. Without contacts it ends at
+        once."""
         config = self._station.config
         if len(self._open) >= config.pending_capacity:
             self._station.report_limit("pending", now)
@@ -102,7 +103,7 @@ class Lookups:
         return next(iter(self._open)).deadline if self._open else None
 
     def _advance(self, search: Search, round: int, now: int) -> None:
-        """Ask whom the lookup wants asked; ``round`` is that of these questions."""
+        """Ask the brokers that the lookup selects; ``round`` is the round of these questions."""
         lookup = search.lookup
         if lookup.is_complete and not search.is_content(lookup):
             lookup.insist(self._upkeep.is_gone)
@@ -136,7 +137,7 @@ class Lookups:
         search.ended(search.lookup, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a lookup would wait for nothing."""
+        """Raise ``AssertionError`` if a lookup waits without an open question."""
         assert len(self._open) <= self._station.config.pending_capacity
         self._shares.check_invariants(Counter(search.payer for search in self._open))
         deadlines = [search.deadline for search in self._open]

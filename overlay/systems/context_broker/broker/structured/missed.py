@@ -1,8 +1,8 @@
-"""What was handed over and not acknowledged: which entry is to go to which keeper again, and when.
+"""Unacknowledged handovers: which entry to send to which keeper again, and when.
 
-Counterpart: ``handover`` puts in what went unanswered and takes out what is due. Each pair waits longer each time
-and is given up after the last: a keeper that answers everything but one entry must not cost a stream of them. One that
-is silent altogether is buried meanwhile, and taken out at once.
+Counterpart: ``handover`` adds unanswered handovers and removes those that are due. Each pair waits longer after each
+attempt and is dropped after the last, so that a keeper that never acknowledges one entry does not cost an endless
+stream of messages. A keeper that does not answer at all stops being a contact, and its pairs are removed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from overlay.core.node import SECOND
 from overlay.systems.context_broker.wire.messages import RawKey
 
 Pair = tuple[Address, RawKey, str]
-"""A keeper, and the key and provider of what it lacks."""
+"""A keeper, and the key and provider of the entry that it lacks."""
 
 GAPS = tuple(gap * SECOND for gap in (1, 2, 4, 8, 16))
-"""From going unanswered for the first, second ... time to the next. At 30 % loss each way, three questions in a
-row are lost once in 8 times, and all of these once in 200,000."""
+"""Delays after the first, second, ... attempt without an answer. At 30 % loss each way, three questions in a row are
+lost once in 8 times, and all of these once in 200,000."""
 MOST_MISSED = 1024
 
 
@@ -27,15 +27,15 @@ class Missed:
 
     def __init__(self) -> None:
         self._waiting: tuple[OrderedDict[Pair, int], ...] = tuple(OrderedDict() for _ in GAPS)
-        """When each is due, by how often it went unanswered before; the first to be due comes first."""
+        """By number of earlier attempts: when each pair is due, earliest first."""
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting))
 
     def put(self, pair: Pair, before: int, now: int) -> bool:
-        """One that went unanswered, as it had ``before`` times; ``False`` where it is given up.
+        """Add a pair without an answer, after ``before`` earlier attempts; ``False`` if it is dropped.
 
-        One that waits already, as it was handed over twice at a time, starts from ``before`` again.
+        A pair that already waits, because it was handed over twice at a time, restarts from ``before``.
         """
         self.discard(pair)
         if before >= len(GAPS) or len(self) >= MOST_MISSED:
@@ -44,7 +44,7 @@ class Missed:
         return True
 
     def take_due(self, now: int) -> tuple[Pair, int] | None:
-        """One to hand over again, and how often it has gone unanswered."""
+        """Remove and return a pair that is due, and its number of attempts."""
         for before, waiting in enumerate(self._waiting):
             if waiting and next(iter(waiting.values())) <= now:
                 return waiting.popitem(last=False)[0], before + 1
@@ -55,7 +55,7 @@ class Missed:
             waiting.pop(pair, None)
 
     def forget(self, keeper: Address) -> None:
-        """It is no contact any more, or is given everything."""
+        """Remove a keeper that is no longer a contact or that receives all entries."""
         for waiting in self._waiting:
             for pair in [pair for pair in waiting if pair[0] == keeper]:
                 del waiting[pair]
@@ -68,7 +68,7 @@ class Missed:
         return min((next(iter(waiting.values())) for waiting in self._waiting if waiting), default=None)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where there are too many, one waits twice, or the order is off."""
+        """Raise ``AssertionError`` if there are too many pairs, a pair waits twice, or the order is wrong."""
         assert len(self) <= MOST_MISSED
         assert len(set().union(*self._waiting)) == len(self)
         for waiting in self._waiting:

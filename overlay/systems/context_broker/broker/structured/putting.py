@@ -1,9 +1,9 @@
-"""Updates and advertisements (2): put on the brokers closest to their key (30), ourselves among them if we are.
+"""Updates and advertisements (2): stored on the keepers of their key (30), which may include this broker.
 
-The provider is told 102 when most of these have confirmed; where some cannot be reached, when at least one has and the
-others are given up. NACK 201 says that none has. Those that did not answer when they were looked for are sent it, too,
-beside the next closest: if they are alive, it is they who are asked for it later. Who does not confirm is sent it a few
-times more after the provider has been told.
+The provider gets 102 when more than half of the keepers have confirmed. If some cannot be reached, it gets 102 when at
+least one has confirmed and the others are given up, or NACK 201 if none has. Keepers that did not answer the lookup
+also receive the update, in addition to the next closest brokers, because requests will ask them if they are alive. A
+keeper that does not confirm receives it a few more times after the provider has its answer.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from overlay.systems.context_broker.wire.table import OPERATIONS
 
 UPDATE = OPERATIONS[2]
 TRIES = 3
-"""Over before a provider asks again. At 30 % loss a keeper lacks one in 37 of what it was sent so often."""
+"""Attempts before a provider repeats its update. At 30 % loss a keeper then lacks one update in 37."""
 MORE_TRIES = 9
-"""After that, unless it has confirmed: with these it lacks one in two million."""
+"""Attempts after that until it confirms. With these it lacks one update in two million."""
 
 
 class Put:
-    """One update: who is to keep it, how many of them do, how many do at all, how many have not answered."""
+    """One update: its keepers, how many of them and of all brokers have stored it, and how many have not answered."""
 
     __slots__ = ("confirmed", "due", "is_told", "kept", "open", "source", "update")
 
@@ -93,7 +93,7 @@ class Putting:
             station.nack(Status.I_ERROR, UPDATE, update.timestamp, source, now)
 
     def keep(self, entry: Entry, now: int) -> bool:
-        """Put it into our own table, by the rule of an update; whether it, or a newer one, is there now."""
+        """Store it in our own table by the rules of updates; whether it or a newer one is stored now."""
         stored = self._storing.store(entry, now)
         self._station.counters[stored.value] += 1
         return not stored.is_refused

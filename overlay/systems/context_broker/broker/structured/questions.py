@@ -1,8 +1,8 @@
-"""What was asked of other brokers (26, 28, 30): asked again while nothing comes, and over at the latest then.
+"""Questions to other brokers (26, 28, 30): sent, repeated until answered, and given up after the last attempt.
 
-Counterparts: ``lookups``, ``putting``, ``upkeep`` and ``handover`` ask, each with what to call at the end. An answer
-counts only from the address that was asked: a 27 by the question's timestamp, a 29 by its key, as its timestamp is the
-entry's, a 31 by both. So nobody can tell a broker what it did not ask for.
+Counterparts: ``lookups``, ``putting``, ``upkeep`` and ``handover`` ask, each with a callback for the end. An answer is
+accepted only from the address that was asked. A 27 is matched by the question's timestamp; a 29 by its key, because its
+timestamp is that of the entry; a 31 by both. Unsolicited answers are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from overlay.systems.context_broker.wire.table import CODES, UNKNOWN
 Asked = FindBrokers | FindData | StoreData
 Answer = ClosestBrokers | DataFound | DataStored | Nack
 Ended = Callable[[Answer | None, int], None]
-"""Called with the answer, ``None`` where none came, and ``now``."""
+"""Called with the answer (``None`` if there was none) and ``now``."""
 
 TRIES = 2
 
@@ -42,14 +42,14 @@ class Question:
         self.code = CODES[type(message)]
         self.data = encode(message)
         self.names = names
-        """What each of its answers is known by."""
+        """The keys by which its answers are matched."""
         self.tries = tries
         self.ended = ended
         self.due = 0
 
 
 class Questions:
-    """At most ``capacity`` at a time; each is asked every ``gap_ns``, ``tries`` times in all."""
+    """At most ``capacity`` questions at a time. Each is sent every ``gap_ns``, at most ``tries`` times."""
 
     def __init__(self, station: Station, capacity: int, gap_ns: int) -> None:
         self._station = station
@@ -65,12 +65,13 @@ class Questions:
         return len(self._open)
 
     def stamp(self, now: int) -> int:
-        """Unix milliseconds, or one more than the last, so that no two lookups' questions have the same name."""
+        """The Unix time in milliseconds, or one more than the last, so that each lookup has a unique timestamp."""
         self._last_stamp = max(self._station.wall_ms(now), self._last_stamp + 1)
         return self._last_stamp
 
     def ask(self, message: Asked, to: Address, now: int, ended: Ended, *, counter: str, tries: int = TRIES) -> bool:
-        """``False``, and ``ended`` is never called, where too many questions are open. ``counter`` counts it once."""
+        """Ask. If too many questions are open, returns ``False`` and never calls ``ended``. ``counter`` is incremented
+        once."""
         if len(self._open) >= self._capacity:
             self._station.report_limit("questions", now)
             return False
@@ -87,7 +88,7 @@ class Questions:
         self._send(question, now)
         return True
 
-    # ---- answers: ``False`` where nobody asked
+    # ---- answers: ``False`` if unsolicited
 
     def accept_brokers(self, answer: ClosestBrokers, source: Address, now: int) -> bool:
         ended = self._end((source, CODES[FindBrokers], answer.timestamp), answer, now)
@@ -101,9 +102,9 @@ class Questions:
         return self._end((source, answer.timestamp, answer.provider_id, key), answer, now)
 
     def accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
-        """From one who does not know the codes, does not serve us, has left, or has no room.
+        """A NACK from a broker that does not know the codes, does not serve us, has left, or has no space.
 
-        It does not say which of several entries with one timestamp it refuses; the first asked counts as refused.
+        A NACK does not identify an entry among several with the same timestamp; the first asked counts as refused.
         """
         if nack.operation != UNKNOWN or nack.hops:
             return False
@@ -154,7 +155,7 @@ class Questions:
                 del self._by_name[name]
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where the indices disagree, or a question would wait for ever."""
+        """Raise ``AssertionError`` if the indices disagree, or a question would wait for ever."""
         assert len(self._open) <= self._capacity
         assert sum(map(len, self._by_name.values())) == sum(len(question.names) for question in self._open)
         assert {id(item[2]) for item in self._dues if item[0] == item[2].due} >= {

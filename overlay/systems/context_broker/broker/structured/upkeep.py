@@ -1,9 +1,9 @@
-"""Meets, checks and buries contacts.
+"""Finds, checks and removes contacts.
 
-Nobody becomes a contact on somebody's word, its own included: it is asked for brokers (26) first, and is one when it
-answers. So we ask our neighbours, those who ask us, and those who are named in an answer, as long as there is room in
-their buckets. New ones are asked for those closest to *us*, then those whom they name: a joining broker's lookup of
-itself. Every contact not heard of for ``dht_refresh_ms`` is asked again, for brokers next to us or next to anything::
+A broker becomes a contact only after it has answered a question (26) itself. We ask our neighbours, brokers that ask
+us, and brokers named in answers, while their buckets have room. A new contact is asked for the brokers closest to *us*,
+and then those are asked: this is a joining broker's lookup of itself. A contact not seen for ``dht_refresh_ms`` is
+asked again, for brokers close to us or close to a random identifier::
 
     neighbour ─┐                 ┌─ answered ──> contact ── silent for a while, or owes an answer ──┐
     asker ─────┼─> 26, a few times                 ^                                     26, a few times
@@ -28,13 +28,14 @@ from overlay.systems.context_broker.wire.extensions import ClosestBrokers, DataF
 from overlay.systems.context_broker.wire.messages import Nack
 
 MOST_STRANGERS = 64
-"""That are asked at a time whether they are there."""
+"""Maximum unknown brokers that are checked at a time."""
 STRANGER_TRIES = 2
 CONTACT_TRIES = 4
-"""At 10 % loss each way, four in a row are lost once in 770 checks."""
+"""Attempts of a check. At 10 % loss each way, all four are lost once in 770 checks."""
 MOST_GONE = 1024
 GONE_FOR = 6
-"""Refresh intervals for which one that was silent is not asked on others' word: they need up to two to notice."""
+"""Refresh intervals during which a broker that did not answer is not asked because others name it. Others need up to
+two intervals to notice that it is gone."""
 
 
 class Upkeep:
@@ -48,26 +49,26 @@ class Upkeep:
         self._handover = handover
         self._interval = station.config.dht_refresh_ms * MILLISECOND
         self._asked: set[Address] = set()
-        """Those, contacts or not, that are being asked whether they are there."""
+        """The brokers, contacts or not, that are being checked."""
         self._gone: OrderedDict[Address, int] = OrderedDict()
-        """Until when; the first to be over comes first."""
+        """Brokers that are gone, and until when; earliest first."""
         self._given: OrderedDict[Address, int] = OrderedDict()
-        """Contacts that said they had started again, until when they are given all no second time; as above."""
+        """Contacts that reported a restart, and until when they do not receive all entries again; earliest first."""
         self._restarted: set[Address] = set()
-        """Those of them that said so again meanwhile."""
+        """Those of them that reported another restart since."""
         self._followed: tuple[Address, ...] = ()
         self._next_round: int | None = None
         self._is_off = False
 
-    # ---- what happens
+    # ---- events
 
     @property
     def is_behind(self) -> bool:
-        """Whether the neighbours have changed since ``follow``."""
+        """Whether the neighbours have changed since the last ``follow``."""
         return self._members.neighbours is not self._followed
 
     def follow(self, now: int) -> None:
-        """Meet new neighbours, and make sure of those that are none any more."""
+        """Ask new neighbours, and check contacts that are no longer neighbours."""
         before, self._followed = self._followed, self._members.neighbours
         self._is_off = False
         for address in self._followed:
@@ -81,7 +82,7 @@ class Upkeep:
             self._next_round = now + self._interval
 
     def heard_question(self, source: Address, is_new: bool, now: int) -> None:
-        """``source`` asked us something; ``is_new`` where it says that it does not know us."""
+        """Handle a question from ``source``; ``is_new`` if it says that it does not know us."""
         contact = self._contacts.get(source)
         if contact is None:
             self._gone.pop(source, None)
@@ -92,7 +93,7 @@ class Upkeep:
             self._note_restart(source, now)
 
     def note_answer(self, source: Address, answer: Answer | None, now: int) -> None:
-        """What became of a question to ``source``."""
+        """Handle the result of a question to ``source``."""
         contact = self._contacts.get(source)
         if isinstance(answer, Nack):
             self._bury(source, now)
@@ -108,31 +109,31 @@ class Upkeep:
             self._hear_of(answer.brokers, now)
 
     def doubt(self, address: Address, now: int) -> None:
-        """It owes an answer: rely on it no longer, and make sure."""
+        """Mark it as doubtful, because it owes an answer, and check it."""
         contact = self._contacts.get(address)
         if contact is not None:
             self._ask(address, CONTACT_TRIES, now)
             contact.in_doubt = address in self._asked
 
     def may_ask(self, address: Address) -> bool:
-        """Whether somebody's word is enough to ask this address: never a stranger, nor one that is gone."""
+        """Whether to ask this address because another broker names it. False for untrusted and gone brokers."""
         return address not in self._gone and self._is_no_stranger(address)
 
     def is_missed(self, address: Address) -> bool:
-        """Whether it is gone, and somebody's word would otherwise be enough to ask it."""
+        """Whether it is not asked only because it is gone."""
         return address in self._gone and self._is_no_stranger(address)
 
     def is_gone(self, address: Address) -> bool:
-        """Whether it was silent to the end, or refused, not long ago."""
+        """Whether it recently refused or did not answer any attempt."""
         return address in self._gone
 
     def unsure(self) -> list[Known]:
-        """Those that are no contacts, as they were silent or have not answered yet, and may be alive nevertheless."""
+        """Brokers that may be alive but are no contacts, because they have not answered."""
         addresses = {*self._gone, *self._asked}
         return [(identifiers.of_broker(address), address) for address in addresses if address not in self._contacts]
 
     def stop(self) -> None:
-        """This broker has left: no contacts, until its neighbours change again."""
+        """Remove all contacts, because this broker has left, until its neighbours change."""
         self._is_off = True
         self._next_round = None
         self._given.clear()
@@ -153,7 +154,7 @@ class Upkeep:
             return
         if self._next_round is not None and self._next_round <= now:
             self._next_round = now + self._interval if self._followed else None
-            for address in self._followed:  # a neighbour that came back, or whose bucket has room by now
+            for address in self._followed:  # a neighbour that returned, or whose bucket has room again
                 self._gone.pop(address, None)
                 self._consider(address, now)
         while (contact := self._contacts.first()) is not None and contact.due <= now:
@@ -168,7 +169,7 @@ class Upkeep:
     # ---- parts of the above
 
     def _note_restart(self, address: Address, now: int) -> None:
-        """It has nothing of what we think it has. Anybody may say so in its name, so that it is given all seldom."""
+        """Handle a contact that has lost its entries. The report may be forged, so full handovers are rate-limited."""
         if address in self._given:
             self._restarted.add(address)
         else:
@@ -186,7 +187,7 @@ class Upkeep:
                 self._consider(address, now)
 
     def _consider(self, address: Address, now: int) -> None:
-        """Ask a stranger whether it is there, if it would become a contact."""
+        """Check an unknown broker if its bucket has room."""
         if self._is_off or not self._contacts.has_room_for(address):
             return
         if sum(asked not in self._contacts for asked in self._asked) < MOST_STRANGERS:
@@ -223,7 +224,7 @@ class Upkeep:
             self._handover.note_gone(address, now)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` where a contact in doubt is not asked, or a book outgrows its bound."""
+        """Raise ``AssertionError`` if a doubtful contact is not checked, or a collection exceeds its bound."""
         assert self._asked.issuperset([contact.address for contact in self._contacts if contact.in_doubt])
         assert len(self._gone) <= MOST_GONE
         assert list(self._gone.values()) == sorted(self._gone.values())
