@@ -21,8 +21,8 @@
 #define UDP_SEGMENT 103
 #endif
 
-/* After SINGLES batches of one in a row the next LOOK datagrams are taken one by one: to look for a second one in vain
- * costs a third of a system call. */
+/* After SINGLES consecutive batches of one datagram, the next LOOK datagrams are received one by one: an unsuccessful
+ * attempt to receive a second one costs a third of a system call. */
 enum { BATCH = 32, SINGLES = 4, LOOK = 64 };
 /* Not a power of two: the beginnings of slots are then in different sets of a cache. */
 enum { HEAD_BYTES = 2048 + 64, REST_BYTES = 65536 - HEAD_BYTES };

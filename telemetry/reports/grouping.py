@@ -1,11 +1,12 @@
-"""What the replicates of a group of runs say together, and how they differ from a baseline's. Pure.
+"""Statistics over the replicates of a group of runs, and their difference from a baseline. Pure.
 
-A group is one configuration, or several that agree in what somebody groups by. Of one, each run is a replicate. Of
-several, a replicate is what a seed brings to all of them: the mean of the configurations plus the mean of how far runs
-with that seed lie from their own configuration's mean. With every run there, that is the mean over the configurations
-with that seed. So the interval tells of chance, and not of how configurations differ that somebody chose to take
-together; and a run that failed takes no whole seed away. A seed counts that more than half of the configurations ran
-with; where there is none, as between experiments with other seeds, there is no interval.
+A group is one configuration, or several with equal values of the grouping fields. In a group of one configuration, each
+run is a replicate. In a group of several, a replicate is the effect of a seed on all of them: the mean of the
+configurations, plus the mean deviation of the runs with that seed from their configuration's mean. If no run is
+missing, that is the mean over the configurations with that seed. So the interval covers chance only, and not the
+differences between the grouped configurations. A failed run does not exclude its seed: a seed counts if more than half
+of the configurations ran with it. Without such a seed, as between experiments with different seeds, there is no
+interval.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Difference(NamedTuple):
     """Pairs; where they are not paired, replicates of the smaller arm."""
     method: str
     theirs: float
-    """What ours is held against: their mean."""
+    """The baseline: the mean of the other arm."""
 
 
 @lru_cache(maxsize=4_096)

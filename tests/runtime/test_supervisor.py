@@ -257,7 +257,7 @@ def test_epochs_fence(host):
     host.deploy(host.network(epoch=5))
     assert host.client.deploy(host.network(epoch=5))["epoch"] == 5
     for late in (lambda: host.client.deploy(host.network(epoch=4)), lambda: host.client.stop("net", 4, "late")):
-        with pytest.raises(SupervisorRefused, match="epoch 4 is over; net is at 5") as refusal:
+        with pytest.raises(SupervisorRefused, match="epoch 4 is stale; net is at 5") as refusal:
             late()
         assert refusal.value.code == "stale-epoch"
     adopted = host.client.deploy(host.network(epoch=6))

@@ -34,7 +34,7 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
     (tmp_path / "venv" / "bin").mkdir(parents=True)  # half-made
     environment = Environment(tmp_path / "venv")
     environment.install([lock])
-    assert "making venv" in capsys.readouterr().err
+    assert "creating venv with Python" in capsys.readouterr().err
 
     environment.install([lock])
     assert capsys.readouterr().err == ""

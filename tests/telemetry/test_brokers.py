@@ -14,7 +14,7 @@ from overlay.systems.context_broker.wire.codec import encode
 from overlay.systems.context_broker.wire.messages import ContextResponse, ContextUpdateAdvertisement, Ping
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.brokers import KEYS, BrokerWindow, linked_to
-from telemetry.systems.context_broker.recent_messages import lately
+from telemetry.systems.context_broker.recent_messages import recent
 from tests.telemetry.synthetic import ZERO_UNIX_US, Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 
@@ -91,7 +91,7 @@ def test_its_last_steps_lead_to_their_queries(tmp_path: Path) -> None:
 
 def test_a_broker_that_wrote_nothing_is_none(tmp_path: Path) -> None:
     assert BrokerWindow(files_with(tmp_path), 3).advance() is None
-    assert lately(files_with(tmp_path), 0, {}) is None
+    assert recent(files_with(tmp_path), 0, {}) is None
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def recorded(tmp_path: Path) -> RunFiles:
 
 
 def test_the_end_of_a_recording_is_decoded(recorded: RunFiles) -> None:
-    seen = lately(recorded, 0, ADDRESSES)
+    seen = recent(recorded, 0, ADDRESSES)
     assert seen is not None
     rows = [(row["t_s"], row["direction"], row["other"], row["kind"]) for row in seen["messages"]]
     assert rows == [
@@ -132,7 +132,7 @@ def test_the_end_of_a_recording_is_decoded(recorded: RunFiles) -> None:
 
 
 def test_data_that_came_say_how_long_they_are_still_valid(recorded: RunFiles) -> None:
-    seen = lately(recorded, 0, ADDRESSES)
+    seen = recent(recorded, 0, ADDRESSES)
     assert seen is not None
     assert [(row["entity"], row["came_as"], row["left_ms"]) for row in seen["entries"]] == [
         ("room|r3|climate", "answer", 25_000),
@@ -144,6 +144,6 @@ def test_data_that_came_say_how_long_they_are_still_valid(recorded: RunFiles) ->
 def test_half_a_frame_at_the_end_is_left_for_later(recorded: RunFiles) -> None:
     path = recording_path(recorded.journal("broker-0"), 1)
     path.write_bytes(path.read_bytes()[:-10])
-    seen = lately(recorded, 0, ADDRESSES)
+    seen = recent(recorded, 0, ADDRESSES)
     assert seen is not None
     assert seen["messages"][0]["kind"] == "answer"

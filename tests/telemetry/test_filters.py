@@ -56,10 +56,10 @@ def test_what_is_written_is_read(text: str, tree: Node) -> None:
         ("experiment = 'fire", 13, "quotation is not closed"),
         ("tag in (a b", 7, "not closed"),
         ("tag in ()", 8, "a value is missing"),
-        ("p95 = 2ms = 3ms", 10, "does not fit here"),
+        ("p95 = 2ms = 3ms", 10, "is not expected here"),
         ("not " * 30 + "x", 84, "deep"),
         (" or ".join(["a"] * 200), 500, "at most 100 conditions"),
-        ("note ~ \0", 7, "no character"),
+        ("note ~ \0", 7, "not a valid character"),
         ("x" * 3_000, 2_000, "at most 2,000 characters"),
     ],
 )
@@ -129,7 +129,7 @@ def test_numbers_are_written_with_their_units(text: str, unit: str, number: floa
     ("text", "unit", "said"),
     [
         ("2", "us", "needs a unit: 2ms, or 2us"),
-        ("2kB", "us", "is no unit"),
+        ("2kB", "us", "is not a unit of it"),
         ("soon", "us", "is not a time"),
         ("many", "", "is not a number"),
         ("1e999", "", "is not a number"),

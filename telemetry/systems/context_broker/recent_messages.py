@@ -34,7 +34,7 @@ MOST_WHOLE = 2_000
 """Datagrams up to this many bytes are returned completely, for dissection."""
 
 
-def lately(files: RunFiles, index: int, names: Mapping[str, int]) -> dict[str, Any] | None:
+def recent(files: RunFiles, index: int, names: Mapping[str, int]) -> dict[str, Any] | None:
     """``{as_of_unix_us, messages, entries}`` of broker ``index``, the newest first; ``None`` without a recording.
 
     ``names`` has the indices of brokers by address. A message's ``other`` is the broker at its other end, ``None`` for

@@ -22,7 +22,7 @@ from telemetry.formatting import count
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.brokers import BrokerWindow, linked_to
 from telemetry.systems.context_broker.entries import Word
-from telemetry.systems.context_broker.recent_messages import lately
+from telemetry.systems.context_broker.recent_messages import recent
 from telemetry.systems.context_broker.updates import Updates
 
 SETTLED_S = 3.0
@@ -48,7 +48,7 @@ def own_words(run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
     updates = () if settings_of_all.get("arm") == "structured" else _updates(run, files, index)
     own = _advanced(run, files, index, names, updates)
     known = {row["address"]: row["index"] for row in (own or {}).get("neighbours", ()) if row["index"] is not None}
-    recorded = lately(files, index, {**known, **names}) if run.configuration.get("record_mb") else None
+    recorded = recent(files, index, {**known, **names}) if run.configuration.get("record_mb") else None
     return {"traced_one_in": int(settings_of_all.get("trace_one_in") or 0), "own": own, "lately": recorded}
 
 

@@ -1,7 +1,7 @@
-"""What a broker's processor does for a message: one after the other, the time on a processor counted by the kernel.
+"""Processor time of a broker per message, measured one kind of message at a time with the kernel's counters.
 
-None of this is a configuration that the model is later held against: one broker or two, nobody else, and messages as
-fast as they are answered. What a broker does anyhow, such as its report of each second, is measured too and taken off.
+These measurements use one or two brokers, and send messages as fast as they are answered. The model is later validated
+with other configurations. The constant load of a broker, such as its report each second, is measured and subtracted.
 
 ::
 
@@ -46,7 +46,7 @@ HALTED = 32
 SMALL, USUAL, LARGE = 100, 1024, 8192
 """Payloads in bytes."""
 USUAL_ONES = "usual"
-"""Brokers with the settings that they have when nobody says otherwise."""
+"""Brokers with default settings."""
 ENTRIES = (0, 1000)
 """That a linear table scans beside the one asked for."""
 RESTS_S = (0.003, 0.03)
@@ -286,7 +286,7 @@ def _upkeep_us(broker: Standing) -> float:
 
 
 def _halted_us(broker: Standing) -> float:
-    """Processor of one ping of those that are received together."""
+    """Processor time per ping when several are received together."""
     with _prober() as prober:
         before = broker.processor_ns()
         with broker.halted():

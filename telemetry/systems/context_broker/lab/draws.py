@@ -55,7 +55,7 @@ _VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
 
 
 def arms() -> dict[str, Mapping[str, Any]]:
-    """Settings by the name in the table: every strategy that there is, and the structured rival."""
+    """Settings by the name in the table: every strategy, and the structured network."""
     named: dict[str, Mapping[str, Any]] = {}
     for strategy in STRATEGIES:
         named |= _VARIANTS.get(strategy, {strategy: {"search": strategy}})
@@ -72,7 +72,7 @@ def config_of(graph: Graph, settings: Mapping[str, Any]) -> BrokerConfig:
 
 
 def broker_of(config: BrokerConfig, addresses: Sequence[Address], index: int, seed: int, wall_offset_ns: int) -> Broker:
-    """One of the overlay's brokers, which knows nobody yet."""
+    """A broker of the overlay, without neighbours yet."""
     return Broker(config, addresses[index], Chances.streams(derive_seed(seed, "broker", index)), wall_offset_ns)
 
 
@@ -130,7 +130,7 @@ class Books:
         self.began = 0
         """When the request was at the broker asked (ns)."""
         self.is_told = True
-        """Whether the consumer has been told, or nobody asks."""
+        """Whether the consumer has its answer, or there is no request."""
         self.consumer = consumer
         self._told: Told | None = None
         self._stamp = self._key = b""

@@ -45,7 +45,7 @@ class VirtualArena:
     def __init__(self, graph: Graph, settings: Mapping[str, Any], seed: int, *, checked: bool = False) -> None:
         self.config = config_of(graph, settings)
         network = Network(derive_seed(seed, "network"), LinkShape(delay_ms=DELAY_MS))
-        self.simulator = Simulator(network, strict=False)  # nobody listens where the consumer is
+        self.simulator = Simulator(network, strict=False)  # no server at the consumer's address
         self.simulator.on_sent += [self._count_sent]
         self._sent_count = 0
         self._books = Books(CONSUMER)
