@@ -1,12 +1,11 @@
-"""``python -m benchmarks.bare KIND [--bind HOST:PORT] [--next HOST:PORT]``: the least Python that makes the exchange.
+"""A minimal Python server for the exchange: ``python -m benchmarks.bare KIND [--bind HOST:PORT] [--next HOST:PORT]``.
 
-Counterpart: ``benchmarks/c/server.c`` does the same in C. It receives and sends as a broker does, by ``KIND`` of
-``overlay.runtime.datagrams``, and between the two there is what no Python program can leave out: one dictionary
-look-up, slices, bytes put together. It keeps no pending table, no limits, no counters, no traces and no journal, and it
-checks nothing. So what lies between C and this is the price of the language, and what lies between this and a broker
-is the price of what a broker does.
+Counterpart: ``benchmarks/c/server.c`` does the same in C. It receives and sends as a broker does, with a ``KIND`` of
+``overlay.runtime.datagrams``. In between it does only what every Python program must do: one dictionary look-up, some
+slices and a concatenation. It has no pending table, limits, counters, traces, journal or checks. So the difference
+between C and this server is the cost of the language, and the difference to a broker is the cost of its functions.
 
-It says its ``host:port`` on standard output once it answers, and dies with the process that started it.
+It prints its ``host:port`` once it answers, and ends with its parent process.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from overlay.runtime.udp import bound_address, open_socket
 
 
 class Bare:
-    """The exchange. ``following`` is whom requests go to that the table does not answer."""
+    """The exchange. Requests that are not in the table are forwarded to ``following``."""
 
     def __init__(self, following: Address | None) -> None:
         self._following = following
@@ -34,7 +33,7 @@ class Bare:
         self._addresses: Spellings[tuple[bytes, bytes], Address] = Spellings(lambda hop: (hop[0].decode(), int(hop[1])))
 
     def answer(self, batch: Sequence[Datagram]) -> list[Datagram]:
-        """What is to be sent for ``batch``."""
+        """The datagrams to send in reply to ``batch``."""
         out: list[Datagram] = []
         for data, source in batch:
             if data[0] == 51:  # 3 and 32

@@ -1,7 +1,7 @@
-"""Short bursts of load, the contenders in turn, each between two bursts on the reference.
+"""Short bursts of load on all variants in turn, each between two bursts on the reference.
 
-The speed of a shared machine drifts by a quarter within minutes, and contenders measured one after the other would be
-compared with its moods. A burst takes a fifth of a second, and two neighbouring ones meet the same mood.
+The speed of a shared machine drifts by 25 % within minutes, so variants must not be measured one after the other. A
+burst takes a fifth of a second, and neighbouring bursts run at the same speed of the machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Metric = Literal["rate", "processor_us", "p50_us", "p99_us", "foreign"]
 
 @dataclass(frozen=True)
 class Burst:
-    """What one burst has shown. ``processor_us`` is the server's time on a processor for each request."""
+    """The results of one burst. ``processor_us`` is the server's processor time per request."""
 
     requests: int
     rate: float
@@ -35,15 +35,15 @@ class Burst:
     p50_us: float
     p99_us: float
     foreign: float
-    """Cores that neither the generator nor what is measured was busy on: above a tenth, distrust the absolute."""
+    """Cores used by other processes than the generator and the server. Above 0.1, absolute values are unreliable."""
 
 
 Shoot = Callable[[Server], Burst]
-"""A burst of some kind of load on a server."""
+"""Sends a burst of load to a server."""
 
 
 class Wrong(Unavailable):
-    """A server answered wrongly, or not at all: how fast it does so is of no interest."""
+    """A server answered wrongly or not at all, so its speed is meaningless."""
 
 
 def burst(
@@ -61,11 +61,11 @@ def burst(
     in_order: bool = False,
     payload: int = 1000,
 ) -> Burst:
-    """Load from ``benchmarks/c/load.c`` for ``ms`` (``BURST_MS``), or ``count`` requests.
+    """Send load from ``benchmarks/c/load.c`` for ``ms`` (``BURST_MS``), or ``count`` requests.
 
-    The processor's time is that of ``measured``, of ``server`` without it. The generator polls on a core of its own, so
-    that the server is what limits. With ``is_sleeping``, and with one request outstanding, it sleeps in the kernel
-    until an answer comes. Raises ``Wrong`` where answers were wrong, or more than one in a thousand did not come.
+    The processor time is that of ``measured``, by default ``server``. The generator polls on its own core, so that the
+    server is the bottleneck. With ``is_sleeping``, and with one outstanding request, it sleeps in the kernel until the
+    answer arrives. Raises ``Wrong`` if an answer is wrong, or if more than one in a thousand is missing.
     """
     command = [str(program("load")), "--to", server.address, "--op", operation, "--window", str(window)]
     command += ["--keys", str(max(keys, window)), "--first", str(first), "--payload", str(payload)]
@@ -96,9 +96,9 @@ def burst(
 
 
 def fill(server: Server, entries: int, *, first: int = 0, payload: int = 1000) -> None:
-    """Store ``entries`` entries of ``payload`` bytes. Raises ``Wrong`` where the server does not take them."""
+    """Store ``entries`` entries of ``payload`` bytes. Raises ``Wrong`` if the server does not accept them."""
     reason: Wrong | None = None
-    for _ in range(FILL_TRIES):  # a machine that is busy with other things loses datagrams
+    for _ in range(FILL_TRIES):  # a busy machine loses datagrams
         try:
             stored = burst(server, "put", 32, count=entries, keys=entries, first=first, payload=payload).requests
         except Wrong as wrong:
@@ -112,7 +112,7 @@ def fill(server: Server, entries: int, *, first: int = 0, payload: int = 1000) -
 
 
 class Paired:
-    """Rounds of ``A B A C A``: each variant's bursts, with what the reference did before and after."""
+    """Rounds of ``A B A C A``: the bursts on each variant, with the reference bursts before and after."""
 
     def __init__(self) -> None:
         self._bursts: dict[str, list[tuple[Burst, Burst, Burst]]] = {}
@@ -125,12 +125,12 @@ class Paired:
         return [getattr(burst, metric) for _, burst, _ in self._bursts[variant]]
 
     def reference(self, metric: Metric) -> list[float]:
-        """The metric of every burst on the reference."""
+        """The metric in each burst on the reference."""
         pairs = [pair for rounds in self._bursts.values() for pair in rounds]
         return [getattr(before, metric) for before, _, _ in pairs]
 
     def ratios(self, variant: str, metric: Metric, over: str = "") -> list[float]:
-        """Of each round: the metric of ``variant`` over that of its reference bursts, or over another variant's."""
+        """For each round: the metric of ``variant`` divided by that of its reference bursts or of another variant."""
         mine = [
             getattr(burst, metric) / fmean((getattr(before, metric), getattr(after, metric)))
             for before, burst, after in self._bursts[variant]
@@ -141,7 +141,7 @@ class Paired:
 
 
 def interleaved(reference: Server, variants: Mapping[str, Server], shoot: Shoot, rounds: int, chance: Random) -> Paired:
-    """``rounds`` rounds over the ``variants`` in another order each, a burst on ``reference`` between any two."""
+    """Run ``rounds`` rounds of all ``variants`` in random order, with a burst on ``reference`` between any two."""
     paired = Paired()
     for _ in range(rounds):
         before = shoot(reference)

@@ -1,4 +1,4 @@
-"""What a section of the benchmark yields: figures, each the median of its rounds with a 95 % interval."""
+"""The results of a section: figures, each the median of its rounds with a 95 % interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from telemetry.statistics.intervals import CONFIDENCE
 
 RATIO = "ratio"
-"""The unit of what travels between runs and machines; everything else is true of one machine on one day."""
+"""The unit of figures that can be compared between runs and machines. Others are valid for one machine and day only."""
 
 Better = Literal["higher", "lower"]
 _SEED = 20_170_301
@@ -19,15 +19,16 @@ RESAMPLES = 10_000
 
 
 class Unavailable(Exception):
-    """This machine lacks what a section, or the rest of it, needs. The text says what, and how to get it."""
+    """The machine lacks a requirement of a section, or of the rest of it. The message names it and how to install
+    it."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured quantity: the median of ``rounds`` rounds, and the 95 % interval of that median.
+    """One measured quantity: the median over ``rounds`` rounds with its 95 % interval.
 
-    ``low`` and ``high`` equal ``value`` where one round allows no interval. ``goal`` is in words with its comparison
-    (``>= 0.7``), empty where there is none, and ``met`` then ``None``.
+    With a single round, ``low`` and ``high`` equal ``value``. ``goal`` is text with a comparison (``>= 0.7``). Without
+    a goal it is empty and ``met`` is ``None``.
     """
 
     section: str
@@ -52,7 +53,7 @@ def figure(
     at_least: float | None = None,
     at_most: float | None = None,
 ) -> Figure:
-    """The median of ``values`` (one a round; at least one) as a ``Figure``; it is the median that meets the goal."""
+    """A ``Figure`` of the median of ``values``, one per round. The median is compared with the goal."""
     value, low, high = median(values)
     bounds = [(">=", at_least), ("<=", at_most)]
     goal = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
@@ -61,12 +62,12 @@ def figure(
 
 
 def median(values: Sequence[float]) -> tuple[float, float, float]:
-    """``(median, low, high)``: with its 95 % percentile bootstrap interval, which assumes nothing of the distribution.
+    """``(median, low, high)`` with a 95 % percentile bootstrap interval, which assumes no distribution.
 
     Raises ``ValueError`` without values.
     """
     if not values:
-        raise ValueError("no round has measured anything")
+        raise ValueError("no values were measured")
     measured = np.asarray(values, dtype=float)
     draws = np.random.default_rng(_SEED).integers(0, len(measured), size=(RESAMPLES, len(measured)))
     tail = (1 - CONFIDENCE) / 2 * 100

@@ -1,7 +1,7 @@
-"""A process that floods a broker: ``python -m benchmarks.flooder HOST PORT RATE CORE FILE``, until it is killed.
+"""A process that floods a broker until it is killed: ``python -m benchmarks.flooder HOST PORT RATE CORE FILE``.
 
-It sends what is in ``FILE``, a line each, over and over, ``RATE`` datagrams a second from one socket, and reads none.
-It keeps to ``CORE`` where it may, says ``flooding`` once it is under way, and ends with whoever started it.
+It sends the lines of ``FILE`` as datagrams, repeatedly, at ``RATE`` per second from one socket, and reads no replies.
+It is pinned to ``CORE`` if possible, prints ``flooding`` once it has started, and ends with its parent process.
 """
 
 import os
@@ -27,7 +27,7 @@ def main(host: str, port: str, rate: str, core: str, file: str) -> None:
     while os.getppid() == parent:
         due = int((time.monotonic() - begin) * float(rate))
         for _ in range(min(due - sent, 200)):
-            with suppress(OSError):  # nobody listens any more, or the kernel has no room
+            with suppress(OSError):  # the server is gone, or the send buffer is full
                 sock.send(next(lines))
             sent += 1
         if sent >= due:

@@ -1,8 +1,8 @@
-"""A broker under a flood: how many of single tries are answered meanwhile, and how soon all is as before.
+"""A broker under a flood: the share of single requests that it answers, and the time to recover.
 
-The flooder is a process with one socket on the generator's core (``benchmarks.flooder``). Who asks has a socket for
-each try, asks for what lies here and tries once. Requests that a linear table answers take long enough for 20,000 a
-second to be several times what the broker can do; the others tell what reading and refusing them costs.
+The flooder is a process with one socket on the generator's core (``benchmarks.flooder``). The probing client uses a new
+socket for each request, asks for stored data and does not retry. Scanning a linear table takes so long that 20,000
+requests per second are several times the broker's capacity. The other flood measures the cost of reading and refusing.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ TITLE = "A broker under a flood from one socket"
 SHARE_GOAL, RECOVERY_GOAL_S = 90.0, 1.0
 ENTRIES = 3_000
 FLOOD_S = 2.0
-"""The first half of it fills whatever can be filled."""
+"""Duration of a flood. The first half fills all buffers."""
 WAIT_S = 0.5
 GAP_S = 0.005
 RECOVERED = 20
-"""Tries answered in a row."""
+"""Consecutive answered requests that mean recovery."""
 LONGEST_S = 10.0
-"""After a flood nobody is waited for longer."""
+"""Maximum wait for recovery."""
 
 Say = Callable[[str], None]
 _figure = partial(figure, "floods")
@@ -42,7 +42,7 @@ _figure = partial(figure, "floods")
 
 @dataclass(frozen=True)
 class Flood:
-    """What is sent, to a broker with which table, how often a second."""
+    """A flood: the kind of the broker's table, the rate and the datagrams."""
 
     name: str
     table: str
@@ -83,7 +83,7 @@ def _under(flood: Flood, rounds: int) -> Iterator[Figure]:
 
 @contextmanager
 def flooded(broker: Server, flood: Flood) -> Iterator[None]:
-    """The flood is under way."""
+    """Run the flood during the context."""
     with scratch() as directory:
         lines = directory / "lines"
         lines.write_bytes(b"\n".join(flood.lines))
@@ -106,7 +106,7 @@ def _flooder(broker: Server, rate: int, lines: Path) -> Iterator[None]:
 
 
 def _ask(broker: Server, seconds: float) -> tuple[float, float]:
-    """For so long: the percentage of tries that were answered, and the median of their times in milliseconds."""
+    """Probe for ``seconds``: the percentage of answered requests, and their median time in milliseconds."""
     ends, tries, times = time.monotonic() + seconds, 0, []
     while time.monotonic() < ends:
         tries += 1
@@ -118,7 +118,7 @@ def _ask(broker: Server, seconds: float) -> tuple[float, float]:
 
 
 def _try(broker: Server, number: int) -> float | None:
-    """Ask once; after how many seconds there was an answer."""
+    """Send one request; the seconds until its answer, or ``None``."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(WAIT_S)
         began = time.monotonic()
@@ -132,7 +132,7 @@ def _try(broker: Server, number: int) -> float | None:
 
 
 def _recovery(broker: Server) -> float:
-    """Seconds until the first of many tries in a row that are all answered."""
+    """Seconds until the first of ``RECOVERED`` consecutive answered requests."""
     ended = since = time.monotonic()
     answered = 0
     while answered < RECOVERED and since - ended < LONGEST_S:

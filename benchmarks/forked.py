@@ -1,8 +1,8 @@
-"""``python -I -S benchmarks/forked.py COUNT``: that many servers of the least Python, forked from one process.
+"""Minimal Python servers, forked from one process: ``python -I -S benchmarks/forked.py COUNT``.
 
-What a Python process that answers datagrams takes at least: it imports ``_socket`` beside what every Python has, stores
-updates in a dictionary and answers quiet requests (code 32) from it. It says ``host:port pid`` of each on standard
-output, and all of them are gone when its standard input ends.
+They show the minimum memory of a Python process that answers datagrams. Each imports only ``_socket``, stores updates
+in a dictionary and answers quiet requests (code 32) from it. The parent prints ``host:port pid`` for each, and all end
+when its standard input is closed.
 """
 
 import _socket

@@ -1,8 +1,8 @@
-"""The load generator alone: 1,000 clients with a socket each on one core, against a C program on the other.
+"""The load generator alone: 1,000 clients with a socket each on one core, and a C server on the other.
 
-A window is a run of the real fleet, journal and all, over two seconds of an open loop. It *holds* a rate when 99 % of
-its requests leave less than 2 ms after they were due and every one is answered. The yardstick for its processor time is
-``benchmarks/c/load.c``, which makes the same exchange over one socket with batched system calls and keeps no account.
+A window is a run of the real fleet, including its journal, for two seconds of open-loop load. It *holds* a rate if 99 %
+of its requests are sent within 2 ms of their due time and all are answered. The reference for its processor time is
+``benchmarks/c/load.c``, which makes the same exchange over one socket with batched system calls and keeps no records.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ CLIENTS = 1000
 LATE_GOAL_US = 2000
 RATE_GOAL = 10_000
 RATES = (2000, 4000, 6000, 8000, RATE_GOAL, 12_500, 15_000, 17_500, 20_000, 22_500, 25_000, 30_000)
-"""Requests per second that are tried."""
+"""The rates to try, in requests per second."""
 WINDOW_S = 2.2
-"""There is a whole second between two of its ticks."""
+"""Long enough for a complete second between two ticks."""
 VALID_MS = 86_400_000
 C_BURST_MS = 300
 
@@ -50,11 +50,11 @@ _figure = partial(figure, "generator")
 
 @dataclass(frozen=True)
 class Window:
-    """What one run of a fleet has shown."""
+    """The results of one run of a fleet."""
 
     late_p99_us: float
     processor_us: float
-    """Of the generator, for each request."""
+    """Processor time of the generator per request."""
     pss_kib: float
     unanswered: int
 
@@ -64,11 +64,11 @@ class Window:
 
 
 def measure(rounds: int, say: Say) -> Iterator[Figure]:
-    """The highest rate held, what a request costs, and what a client takes."""
+    """The highest rate held, the cost of a request, and the memory of a client."""
     with c_server() as server:
         payload = make_payload(Workload().payload_bytes).encode()
         ContextClient([parse_address(server.address)]).provide("bench", entity_name(0), payload, VALID_MS)
-        fill(server, 1000)  # what load.c asks for
+        fill(server, 1000)  # the entries that load.c requests
         for exchange, goal in (("full", RATE_GOAL), ("quiet", None)):
             say(f"the highest rate held, {exchange} exchange")
             held = _highest_held(server, exchange, rounds)
@@ -82,7 +82,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
 
 
 def _highest_held(server: Server, exchange: str, rounds: int) -> list[float]:
-    """Of each round the highest of ``RATES`` that was held, 0 where none was; each goes on where the last one ended."""
+    """For each round, the highest of ``RATES`` that was held, or 0. A round starts near the last result."""
     held, place = [], RATES.index(RATE_GOAL)
     for _ in range(rounds):
         known: dict[int, bool] = {-1: True, len(RATES): False}
@@ -114,7 +114,7 @@ def _costs(server: Server, exchange: str, rounds: int) -> Iterator[Figure]:
 
 
 def _c_processor_us(server: Server, exchange: str) -> float:
-    """What ``load.c`` spends on a request of the same exchange with the same server, 64 outstanding."""
+    """Processor time of ``load.c`` per request, for the same exchange and server with 64 outstanding requests."""
     command = [str(program("load")), "--to", server.address, "--op", exchange, "--ms", str(C_BURST_MS)]
     command += ["--core", str(CLIENT_CORE)] if len(cores()) > 1 else []
     told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -153,7 +153,7 @@ def window(server: Server, exchange: str, rate: float, clients: int = CLIENTS) -
 
 
 def _be_fleet(server: Server, workload: Workload, journal: Path, zero: int) -> None:
-    """What the forked child does; it does not come back."""
+    """The forked child's work; does not return."""
     code = 1
     try:
         if len(cores()) > 1:

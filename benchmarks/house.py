@@ -1,4 +1,4 @@
-"""Web, livefeed and Redis as ``make up`` starts them, on data of their own, for the sections that measure them."""
+"""Web, livefeed and Redis as started by ``make up``, with separate data, for the sections that measure them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ END_S = 10.0
 
 @dataclass
 class House:
-    """A house on ``var``; ``cookie`` logs its operator in once ``furnish`` has made one."""
+    """An installation with its data in ``var``. ``cookie`` is the operator's session after ``furnish`` created it."""
 
     var: Path
     port: int
@@ -41,7 +41,7 @@ class House:
     cookie: str = ""
 
     def furnish(self, *what: str) -> dict[str, Any]:
-        """Make rows and files in a process of its own: ``benchmarks.rows`` says what there is to be had."""
+        """Create rows and files in a separate process; see ``benchmarks.rows`` for the kinds."""
         command = [sys.executable, "-m", "benchmarks.rows", *what]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, check=True)
         made: dict[str, Any] = json.loads(done.stdout)
@@ -49,7 +49,7 @@ class House:
         return made
 
     def start(self, name: str) -> None:
-        """Start the part ``name`` of those that ``make up`` starts."""
+        """Start the process ``name`` of ``make up``."""
         commands = {part.name: part.command for part in parts_of(self.port, HOST)}
         self._run(name, commands[name])
 
@@ -66,7 +66,7 @@ class House:
             )
 
     def start_redis(self) -> None:
-        """A Redis of its own. Raises ``Unavailable`` where there is none to be had."""
+        """Start a separate Redis. Raises ``Unavailable`` if Redis is not installed."""
         try:
             chosen = redis.choose({name: value for name, value in os.environ.items() if name == "PATH"}, self.var)
         except redis.NoRedis as reason:
@@ -77,7 +77,7 @@ class House:
         _until(lambda: redis.answers(chosen.url), "Redis does not answer")
 
     def start_web(self) -> None:
-        """The web process, which answers when this returns."""
+        """Start the web process and wait until it answers."""
         self.start("web")
         _until(self._answers, "the web does not answer")
 
@@ -88,28 +88,28 @@ class House:
             return False
 
     def connection(self) -> Connection:
-        """A browser's connection, logged in."""
+        """A connection with the operator's session."""
         return Connection(self.port, self.cookie)
 
     def cpu_s(self, name: str) -> float:
-        """Processor time that the part has used, user and system, its ended threads included."""
+        """Processor time of the process, user and system, including ended threads."""
         pid = self.processes[name].pid
         if platform.system() == "Linux":
-            # What clock_getcpuclockid(3) makes of a pid: nanoseconds, where /proc and psutil count in ticks of 10 ms.
+            # As clock_getcpuclockid(3) computes it from a pid. In nanoseconds; /proc and psutil have ticks of 10 ms.
             return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
         used = psutil.Process(pid).cpu_times()
         return float(used.user + used.system)
 
 
 class Connection:
-    """One kept-alive HTTP connection to a house."""
+    """A keep-alive HTTP connection to an installation."""
 
     def __init__(self, port: int, cookie: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         self._headers = {"Cookie": cookie, "Accept-Encoding": "gzip", "Accept": "text/html,application/json"}
 
     def get(self, address: str) -> tuple[int, bytes]:
-        """Status and body as they came."""
+        """The status and the raw body."""
         self._connection.request("GET", address, headers=self._headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
@@ -117,7 +117,7 @@ class Connection:
 
 @contextmanager
 def house() -> Iterator[House]:
-    """An empty house in which nothing runs yet. All that was started in it is ended, and its data are deleted."""
+    """An empty installation without processes. At the end its processes are stopped and its data is deleted."""
     with TemporaryDirectory(prefix="waxwing-bench-") as directory:
         var = Path(directory)
         environment = {**os.environ, "WAXWING_VAR": str(var), "WAXWING_HOST": HOST}

@@ -1,9 +1,9 @@
-"""What a broker takes of memory, beside a C program and beside the least that a forked Python process can take.
+"""Memory of a broker, compared with a C program and with a minimal forked Python process.
 
-Brokers are those of one supervisor, which forks them, with their journal on; the least Python is ``benchmarks.forked``.
-RSS counts what processes share in each of them, PSS divides it among them, USS leaves it out. PSS depends on how many
-there are, so there is also what one more adds to the PSS of all, their supervisor's included. One round: memory is no
-matter of chance.
+Brokers are forked by one supervisor and write journals. The minimal Python process is ``benchmarks.forked``. RSS counts
+shared memory fully in each process, PSS divides it among them, and USS excludes it. PSS depends on the number of
+processes, so the increase of total PSS by one more broker is measured as well, including the supervisor. One round is
+enough, because memory hardly varies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TITLE = "Memory of brokers"
 IDLE_GOAL_KIB, LOADED_GOAL_KIB = 1536, 1434
 BROKERS, MORE_BROKERS = 10, 30
 STORED = (1_000, 100_000)
-"""Entries with which memory is looked at, of 1 kB each."""
+"""Numbers of entries of 1 kB at which memory is measured."""
 FORKED = Path(__file__).with_name("forked.py")
 
 Say = Callable[[str], None]
@@ -32,7 +32,7 @@ _figure = partial(figure, "memory", unit="KiB", better="lower")
 
 
 def measure(rounds: int, say: Say) -> Iterator[Figure]:
-    """Idle, with entries, and what one more broker adds."""
+    """Memory when idle, with entries, and added by one more broker."""
     few, many = STORED
     say(f"{BROKERS} brokers")
     with brokers(BROKERS) as ten, _forked_python(BROKERS) as least, c_server() as c:
@@ -73,7 +73,7 @@ def _pss(servers: Sequence[Server]) -> float:
 
 
 def _pss_of_all(servers: Sequence[Server]) -> int:
-    """Of brokers and of the supervisor that forked them."""
+    """The memory of brokers and of the supervisor that forked them."""
     stat = Path(f"/proc/{servers[0].pid}/stat").read_text(encoding="ascii")
     supervisor = Server("", int(stat.rpartition(")")[2].split()[1]))
     return sum(each.memory_kib()[1] for each in (supervisor, *servers))
@@ -83,7 +83,7 @@ def _pss_of_all(servers: Sequence[Server]) -> int:
 def _forked_python(count: int) -> Iterator[list[Server]]:
     command = [sys.executable, "-I", "-S", str(FORKED), str(count)]
     pipe = subprocess.PIPE
-    # A session of its own: Ctrl-C is for us, who then end it.
+    # Its own session, so that Ctrl-C reaches only this process, which then stops it.
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as process:
         assert process.stdin and process.stdout
         try:

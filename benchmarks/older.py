@@ -1,7 +1,7 @@
-"""This benchmark with the names of older revisions, so that ``compare`` measures every tree with today's benchmark.
+"""Adapts this benchmark to older revisions, so that ``compare`` measures every tree with the current benchmark.
 
-Modules moved into folders in November 2026. A copy of the benchmark imports each module by its old name where the
-older tree does not have the new one.
+Modules moved into folders in November 2026. If the older tree lacks a module's new name, a copy of the benchmark
+imports it by its old name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The benchmark's C programs (``benchmarks/c``), built when they are first wanted and a compiler is there."""
+"""The benchmark's C programs (``benchmarks/c``), compiled at first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIBRARIES = ("-lm",)
 
 
 def program(name: str) -> Path:
-    """The built ``benchmarks/c/<name>.c``. Raises ``Unavailable`` without a compiler, or one that refuses it."""
+    """The compiled ``benchmarks/c/<name>.c``. Raises ``Unavailable`` without a compiler, or if compiling fails."""
     source, built = SOURCES / f"{name}.c", BUILT / name
     newest = max(path.stat().st_mtime for path in (source, *SOURCES.glob("*.h")))
     if built.exists() and built.stat().st_mtime > newest:
@@ -25,9 +25,9 @@ def program(name: str) -> Path:
     if shutil.which("gcc") is None:
         raise Unavailable("needs gcc: apt-get install gcc libc6-dev")
     BUILT.mkdir(parents=True, exist_ok=True)
-    fresh = built.with_suffix(f".{os.getpid()}")  # another benchmark may be running the present one, or building it
+    fresh = built.with_suffix(f".{os.getpid()}")  # another benchmark may be using or compiling the current file
     command = ("gcc", *FLAGS, "-o", str(fresh), str(source), *LIBRARIES)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Unavailable(f"gcc refuses {source.name}: {done.stderr.strip()}")
+        raise Unavailable(f"gcc cannot compile {source.name}: {done.stderr.strip()}")
     return fresh.replace(built)

@@ -1,4 +1,4 @@
-"""A benchmark's figures as JSON, with what they were measured on, and back."""
+"""Reads and writes the figures of a benchmark as JSON, with the machine and the versions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ BASELINE = ROOT / "benchmarks" / "baseline.json"
 
 @dataclass(frozen=True)
 class Record:
-    """What was measured, where, and when."""
+    """Figures, and where and when they were measured."""
 
     figures: Sequence[Figure]
     lacking: dict[str, str] = field(default_factory=dict)
-    """Of a section: why it, or the rest of it, was not measured."""
+    """By section: why it, or the rest of it, was not measured."""
     surroundings: dict[str, str] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
-    """Of a section: when, at which commit and under which load of the machine."""
+    """By section: the time, the commit and the machine's load."""
 
     def over(self, earlier: Record) -> Record:
-        """This record, and of ``earlier`` what it has of sections that were not measured now."""
+        """This record, completed with the sections of ``earlier`` that were not measured now."""
         kept = [each for each in earlier.figures if each.section not in self.taken]
         lacking = {name: why for name, why in earlier.lacking.items() if name not in self.taken}
         return Record(
@@ -50,13 +50,13 @@ def write(record: Record, path: Path) -> None:
 
 
 def read(path: Path) -> Record:
-    """The record at ``path``. Raises ``OSError`` and ``ValueError`` for what is not there or is not one."""
+    """The record at ``path``. Raises ``OSError`` or ``ValueError`` if it cannot be read."""
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     try:
         figures = [Figure(**each) for each in content["figures"]]
         return Record(figures, content["lacking"], content["surroundings"], content["taken"])
     except (KeyError, TypeError) as reason:
-        raise ValueError(f"{path} holds no figures of a benchmark: {reason}") from reason
+        raise ValueError(f"{path} is not a record of a benchmark: {reason}") from reason
 
 
 def surroundings() -> dict[str, str]:
@@ -71,7 +71,7 @@ def surroundings() -> dict[str, str]:
 
 
 def now() -> str:
-    """The time, the commit (``+`` where the tree is changed) and the load average of the minute before."""
+    """The time, the commit (with ``+`` if the tree is modified) and the load average of the last minute."""
     commit = _answer("git", "describe", "--always", "--dirty=+")
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at {commit}, load average {os.getloadavg()[0]:.1f} before"
 

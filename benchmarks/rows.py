@@ -1,8 +1,8 @@
-"""``python -m benchmarks.rows many|matrix|live …``: fills the house of ``WAXWING_VAR`` and says in JSON what is in it.
+"""Fills the installation in ``WAXWING_VAR`` and prints its contents as JSON: ``python -m benchmarks.rows KIND …``.
 
-A process of its own, because Django's settings are those of one house. ``many CONFIGURATIONS REPLICATES`` makes what
-``pages`` asks for, with every address and how often it asks the database; ``matrix`` what ``browser`` opens, 251
-configurations of ten runs; ``live`` makes a run that measures.
+It is a separate process, because Django has settings for one installation only. ``many CONFIGURATIONS REPLICATES``
+creates the data for ``pages`` and prints every address with its number of database queries. ``matrix`` creates the data
+for ``browser``, 251 configurations of ten runs. ``live`` creates a run that is measuring.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def many(configurations: int, replicates: int) -> dict[str, Any]:
 
 
 def matrix() -> dict[str, Any]:
-    """``{"runs", "addresses": {name: [address, queries]}}`` of what a browser opens."""
+    """``{"runs", "addresses": {name: [address, queries]}}`` for a browser."""
     from benchmarks.matrix import seed
 
     made = seed(_operator())
@@ -54,7 +54,7 @@ def matrix() -> dict[str, Any]:
 
 
 def _asked(addresses: dict[str, str]) -> Iterator[tuple[str, list[Any]]]:
-    """By name, of what can be looked at: ``[address, how often it asks the database]``."""
+    """By name of each page: ``[address, number of database queries]``."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -71,7 +71,7 @@ def _asked(addresses: dict[str, str]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def live() -> dict[str, Any]:
-    """``{"run"}``: the id of a run of the published load whose brokers and clients are somebody else's matter."""
+    """``{"run"}``: the id of a run of the published load. The caller starts its brokers and clients."""
     from datetime import timedelta
 
     from django.conf import settings
@@ -106,7 +106,7 @@ def _operator() -> Any:
 
 
 def _cookie() -> str:
-    """What logs the operator in."""
+    """The session cookie of the operator."""
     from django.conf import settings
     from django.test import Client
 

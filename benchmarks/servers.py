@@ -1,6 +1,6 @@
-"""What is measured: brokers and C programs as processes, their processor time and their memory.
+"""The measured servers: brokers and C programs as processes, with their processor time and memory.
 
-Everything is a context manager, and each process dies with the one that started it even where that was killed.
+Every server is a context manager. Each process ends with its parent, even if the parent is killed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from overlay.runtime.usage import sizes_in
 SERVER_CORE, CLIENT_CORE = 1, 0
 START_S = 20.0
 SEED = 2018
-"""Of the runs whose brokers are measured."""
+"""Seed of the runs whose brokers are measured."""
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class Server:
     pid: int
 
     def processor_ns(self) -> int:
-        """Time on a processor so far, user and system."""
+        """Processor time so far, user and system."""
         return int(Path(f"/proc/{self.pid}/schedstat").read_text(encoding="ascii").split()[0])
 
     def memory_kib(self) -> tuple[int, int, int]:
-        """RSS, PSS and USS now."""
+        """The current RSS, PSS and USS."""
         rss, pss, uss = sizes_in(Path(f"/proc/{self.pid}/smaps_rollup").read_bytes())
         return rss // 1024, pss // 1024, uss // 1024
 
     def pin(self, core: int) -> None:
-        """Let it run on ``core`` only, where the machine has several."""
+        """Pin it to ``core`` if the machine has several cores."""
         if len(cores()) > 1:
             os.sched_setaffinity(self.pid, {core})
 
 
 @contextmanager
 def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environment: str) -> Iterator[list[Server]]:
-    """Brokers with their journals on and no neighbours, on the server's core, of a supervisor in this ``environment``.
+    """Brokers with journals and without neighbours, on the server's core. Their supervisor has ``environment``.
 
-    They are those of a run whose only client asks once a day. Raises ``Unavailable`` where they do not start.
+    They belong to a run whose only client sends one request a day. Raises ``Unavailable`` if they do not start.
     """
     with scratch() as directory, supervisor(**environment) as client:
         document = document_of(
@@ -72,11 +72,11 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
             while status["phase"] not in ("warming", "measuring"):
                 if status["phase"] == "failed" or time.monotonic() > deadline:
                     why = reason_of(status) or f"still {status['phase']} after {START_S:g} s"
-                    raise Unavailable(f"no broker: {why}")
+                    raise Unavailable(f"brokers did not start: {why}")
                 time.sleep(0.02)
                 status = client.status("bench")
         except SupervisorRefused as refusal:
-            raise Unavailable(f"no broker: {refusal}") from None
+            raise Unavailable(f"brokers did not start: {refusal}") from None
         servers = [Server(broker["address"], broker["pid"]) for broker in status["brokers"]]
         for server in servers:
             server.pin(SERVER_CORE)
@@ -85,7 +85,7 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
 
 @contextmanager
 def supervisor(**environment: str) -> Iterator[SupervisorClient]:
-    """``own_supervisor``; raises ``Unavailable`` where it does not answer."""
+    """``own_supervisor``; raises ``Unavailable`` if it does not answer."""
     try:
         with own_supervisor(**environment) as client:
             yield client
@@ -102,20 +102,20 @@ def c_server(*options: str) -> Iterator[Server]:
 
 @contextmanager
 def bare_server(kind: str, *options: str) -> Iterator[Server]:
-    """``benchmarks.bare`` with ``options``, on the server's core. Raises ``Unavailable`` where there is no ``kind``."""
+    """``benchmarks.bare`` with ``options``, on the server's core. Raises ``Unavailable`` if ``kind`` is unsupported."""
     with _announced([sys.executable, "-m", "benchmarks.bare", kind, *options]) as server:
         yield server
 
 
 @contextmanager
 def _announced(command: list[str]) -> Iterator[Server]:
-    """A process that says first where it answers."""
+    """A process whose first line of output is its address."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
         address = process.stdout.readline().strip()
         if not address:
-            raise Unavailable(f"{' '.join(command)} ended at once")
+            raise Unavailable(f"{' '.join(command)} exited immediately")
         server = Server(address, process.pid)
         server.pin(SERVER_CORE)
         yield server
@@ -126,21 +126,21 @@ def _announced(command: list[str]) -> Iterator[Server]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A directory for files that nobody needs afterwards."""
-    # What was killed a moment ago may still be writing: that is no reason to lose what was measured.
+    """A temporary directory."""
+    # A killed process may still be writing; that must not lose the results.
     with tempfile.TemporaryDirectory(prefix="waxwing-bench-", ignore_cleanup_errors=True) as directory:
         yield Path(directory)
 
 
 def cores() -> set[int]:
-    """The processor's cores that this process may use. Raises ``Unavailable`` where the system does not tell."""
+    """The cores that this process may use. Raises ``Unavailable`` on systems without this information."""
     if not hasattr(os, "sched_getaffinity"):
         raise Unavailable("needs Linux: cores, /proc/PID/schedstat and smaps_rollup")
     return os.sched_getaffinity(0)
 
 
 def busy_s() -> float:
-    """Seconds that all cores together have been busy since the machine was started."""
+    """Busy time of all cores since the machine started, in seconds."""
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(
         int, Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]
     )

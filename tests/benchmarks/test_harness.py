@@ -75,7 +75,7 @@ def test_a_record_comes_back_from_json_and_keeps_what_was_not_measured_again(tmp
     assert merged.lacking == {} and merged.taken == {"a": "", "b": "today"}
 
     (tmp_path / "other.json").write_text('{"figures": [{}]}')
-    with pytest.raises(ValueError, match="holds no figures"):
+    with pytest.raises(ValueError, match="is not a record of a benchmark"):
         record.read(tmp_path / "other.json")
 
 
