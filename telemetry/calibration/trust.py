@@ -1,7 +1,7 @@
-"""How far simulated response times may be believed with the model that is in use: what ``page`` wrote, read again.
+"""The accuracy of simulated response times with the current model, read from the document that ``page`` writes.
 
-Counterparts: ``command`` measures and writes; ``overlay.runtime.calibrated`` says which model is in use, a machine's
-own or the reference that comes with the code. Each has its residuals: those of the reference are beside this file.
+Counterparts: ``command`` measures and writes; ``overlay.runtime.calibrated`` selects the model, either this machine's
+or the reference model in the repository. Each has residuals; those of the reference are next to this file.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from telemetry.errors import TelemetryError
 from telemetry.statistics.intervals import interval
 
 _SAME = ("date", "rounds", "machine", "code")
-"""What tells one calibration from another."""
+"""The fields that identify a calibration."""
 _MACHINE = ("processor", "usable_cores")
-"""What makes a machine another one."""
+"""The fields that identify a machine."""
 
 Interval = Mapping[str, Any]
 
@@ -37,28 +37,28 @@ class Compared:
     live: Mapping[str, Interval]
     simulated: Mapping[str, Interval]
     off: Interval
-    """By which share the simulated median is away from the live one; its interval is over runs, paired by seed."""
+    """The difference of the simulated median as a share of the live one; the interval is over runs, paired by seed."""
     is_close: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The calibration in use, and what is known of how far it goes."""
+    """The current calibration and its accuracy."""
 
     is_own: bool
-    """Whether it was measured by ``make calibrate`` here, and is not the reference."""
+    """Whether it was measured by ``make calibrate`` here; otherwise it is the reference."""
     measured: Mapping[str, Any]
-    """When, where and by what code: ``date name rounds machine code``."""
+    """Its provenance: ``date name rounds machine code``."""
     close: float
-    """The share of the live median within which a simulated one counts as right."""
+    """A simulated median within this share of the live one counts as close."""
     anchors: Sequence[Compared]
-    """Empty where this calibration was held against nothing."""
+    """Empty if this calibration was not compared with live runs."""
     growth: Sequence[Compared]
-    """Of a central broker, with a linear table and an indexed one."""
+    """For a central broker, with a linear table and with an indexed one."""
 
     @property
     def rows(self) -> list[Compared]:
-        """All configurations that were held against live runs."""
+        """All configurations that were compared with live runs."""
         return [*self.anchors, *self.growth]
 
     @property
@@ -71,23 +71,23 @@ class Trust:
         return [one for one in self.rows if not one.is_close]
 
     def age_days(self, today: date) -> int:
-        """Since it was measured."""
+        """The time since it was measured."""
         return max(0, (today - date.fromisoformat(str(self.measured["date"])[:10])).days)
 
     def differs_from(self, machine: Mapping[str, Any]) -> bool:
-        """Whether it was measured on another machine than ``machine``, as ``telemetry.lake.manifest`` tells of one."""
+        """Whether it was measured on another machine than ``machine``, given as in ``telemetry.lake.manifest``."""
         measured = self.measured["machine"]
         return any(measured.get(name) != machine.get(name) for name in _MACHINE if name in measured)
 
 
 def trust(var: Path) -> Trust:
-    """Of the model that simulated runs use now. Raises ``InvalidSetting`` or ``TelemetryError`` for what is damaged."""
+    """The accuracy of the current model. Raises ``InvalidSetting`` or ``TelemetryError`` if a file is damaged."""
     model = stored_services(var)
     is_own = (var / FILE).exists()
     document = _document(residuals_path(var / FILE if is_own else REFERENCE))
     known = document.get("measured") or {}
     if any(known.get(name) != model.measured.get(name) for name in _SAME):
-        document = {}  # of an earlier calibration: it says nothing of this one
+        document = {}  # residuals of another calibration
     rows = [_compared(row) for row in document.get("anchors", ())]
     return Trust(
         is_own,
@@ -99,7 +99,7 @@ def trust(var: Path) -> Trust:
 
 
 def chart_of(rows: Sequence[Compared]) -> Chart:
-    """Medians with their intervals, in the shape of all charts."""
+    """A chart of the medians with their intervals."""
 
     def points(which: str) -> list[dict[str, Any]]:
         return [estimate(at, getattr(row, which)["p50"]) for at, row in enumerate(rows)]
@@ -114,7 +114,7 @@ def chart_of(rows: Sequence[Compared]) -> Chart:
             series("simulated", "simulated", "", points(SIMULATED), line=False),
         ],
     )
-    return {**made, "told": True}  # names under the axis that have no room stand aslant
+    return {**made, "told": True}  # labels under the axis are slanted if they do not fit
 
 
 def _compared(row: Mapping[str, Any]) -> Compared:

@@ -42,7 +42,7 @@ def test_a_figure_is_the_median_with_its_interval_and_says_whether_it_meets_its_
     assert it.low <= it.value <= it.high
     assert figure("toy", "speed", RATIO, [2.0], "lower", at_most=1.3).met is False
     assert figure("toy", "speed", RATIO, [2.0], "lower").met is None
-    with pytest.raises(ValueError, match="no round"):
+    with pytest.raises(ValueError, match="no values were measured"):
         figure("toy", "speed", RATIO, [], "lower")
 
 
