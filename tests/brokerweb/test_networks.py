@@ -209,7 +209,7 @@ def test_one_broker_is_restarted_by_order_and_it_is_told(
     refused = api.post(restart)
     assert (refused.status_code, refused.json()["sentence"]) == (
         409,
-        "This network is stopping, its brokers cannot be restarted.",
+        "This network is stopping; its brokers cannot be restarted.",
     )
 
 

@@ -87,7 +87,10 @@ def test_a_sweep_leaves_the_same_tables_to_the_byte(
         (["worker", "http://127.0.0.1:7077"], "master: must look like spark://HOST:7077, not 'http://127.0.0.1:7077'"),
         (["worker", "spark://127.0.0.1:7077", "--cores", "0"], "cores: must be at least 1, not 0"),
         (["worker", "spark://127.0.0.1:7077", "--memory", "lots"], "memory: must be a number with m or g"),
-        (["worker", "spark://127.0.0.1:7077", "--memory", "512m"], "memory: must be 768m or more"),
+        (
+            ["worker", "spark://127.0.0.1:7077", "--memory", "512m"],
+            "memory: must be at least 768m, the memory of one executor",
+        ),
     ],
 )
 def test_a_worker_that_cannot_be_is_one_sentence(
