@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Token
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.judging import figures_of
+from brokerweb.experiments.evaluation import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
-from brokerweb.experiments.pace import pace_of
+from brokerweb.experiments.run_durations import pace_of
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.reports import schedules
 from brokerweb.reports.models import Report, ReportState, Schedule

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from benchmarks.many_runs import SHAPED, Seeded, collected, row_of
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.judging import figures_of
+from brokerweb.experiments.evaluation import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
 from overlay.core.chance import derive_seed

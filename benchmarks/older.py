@@ -12,7 +12,8 @@ from pathlib import Path
 
 NAME = "benchmarks"
 BEFORE: dict[str, str | tuple[str, ...]] = {
-    "brokerweb.experiments.pace": "brokerweb.experiments.estimates",
+    "brokerweb.experiments.evaluation": "brokerweb.experiments.judging",
+    "brokerweb.experiments.run_durations": ("brokerweb.experiments.pace", "brokerweb.experiments.estimates"),
     "overlay.core.addresses": "overlay.addresses",
     "overlay.core.chance": "overlay.chance",
     "overlay.core.engines": "overlay.engines",

@@ -14,7 +14,7 @@ logic is in ``services.py`` of each app.
 - ``control``      keeps rows and the host's supervisor in step; ``simulations``: computes runs in virtual time
 - ``api``          REST; ``up``: starts and restarts all processes
 - ``kit``          shared helpers; ``error_views``: error pages
-- ``entrance``, ``bodies``, ``heads``  refuse requests before any view runs
+- ``middleware``, ``body_limits``, ``header_timeout``  refuse requests before any view runs
 - ``demo``         contents of a new installation
 - ``databases``, ``postgresql``  choice of the database; PostgreSQL with one writer at a time
 - ``settings``, ``urls``, ``asgi``, ``celery``, ``logs``, ``mail``, ``secret``, ``variables``  configuration

@@ -1,5 +1,5 @@
 """The ASGI application of the web process: HTTP to Django, websockets to the live consumers after authentication by
-``brokerweb.live.viewers``.
+``brokerweb.live.websocket_auth``.
 """
 
 import gc
@@ -16,9 +16,9 @@ from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
 from brokerweb.api.parameters import known_parameters  # noqa: E402
-from brokerweb.bodies import BodyLimit, Limits  # noqa: E402
+from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
-from brokerweb.live.viewers import OwnOrigin  # noqa: E402
+from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
 
 limits = Limits(
     size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,

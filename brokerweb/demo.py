@@ -13,7 +13,7 @@ from django.db import transaction
 from brokerweb.accounts.services import make_operator
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 
@@ -62,7 +62,7 @@ def first_start() -> None:
             report_when_done=True,
             demo=True,
         )
-        if not room.refusal():  # otherwise it can be launched later
+        if not free_space.refusal():  # otherwise it can be launched later
             experiments.launch(experiment, operator)
 
 

@@ -161,7 +161,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "brokerweb.entrance.known_methods",
+    "brokerweb.middleware.known_methods",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Compresses pages and JSON to a tenth; Django adds a random length, so that sizes do not reveal secrets.
@@ -171,7 +171,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "brokerweb.entrance.rest_throttle",
+    "brokerweb.middleware.rest_throttle",
     "brokerweb.accounts.lockout.password_throttle",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -405,7 +405,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "axes": {"level": "WARNING"},
-        "brokerweb.control.acting": {
+        "brokerweb.control.task_actions": {
             "level": "INFO"
         },  # results of tasks, although Celery sets the root logger to WARNING
         "kombu": {"level": "WARNING"},

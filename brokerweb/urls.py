@@ -23,7 +23,7 @@ PAGES = (
 )
 """Apps with pages."""
 
-handler500 = "brokerweb.wrong.server_error"
+handler500 = "brokerweb.error_views.server_error"
 
 admin.site.site_header = admin.site.site_title = "Waxwing"
 admin.site.index_title = "Administration"

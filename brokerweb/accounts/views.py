@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from brokerweb.accounts import services
 from brokerweb.accounts.models import Scope
-from brokerweb.kit.doors import person, posted
+from brokerweb.kit.view_guards import person, posted
 from overlay.core.errors import InvalidSetting
 
 

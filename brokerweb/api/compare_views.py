@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from brokerweb.api.pages import Pages
 from brokerweb.api.shapes import compare as shapes
 from brokerweb.comparison import distribution, exports, services
-from brokerweb.comparison.asked import MOST_BY, MOST_DISTRIBUTIONS, MOST_METRICS, MOST_RUN_IDS, read
+from brokerweb.comparison.query import MOST_BY, MOST_DISTRIBUTIONS, MOST_METRICS, MOST_RUN_IDS, read
 from telemetry.reports.grouping import AGGREGATES
 from telemetry.systems.registry import measures
 

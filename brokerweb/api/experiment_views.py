@@ -20,7 +20,7 @@ from brokerweb.api.shapes import experiments as shapes
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import estimates, judging, results
+from brokerweb.experiments import estimates, evaluation, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.kit.tables import JSON, checked, download, written
@@ -57,7 +57,7 @@ class ExperimentViewSet(Resource):
         evaluated when they finish.
         """
         texts = self.parsed(shapes.ThresholdsBody)["thresholds"]
-        judging.demand(experiment := self.get_object(), texts, self.user, seen(request))
+        evaluation.demand(experiment := self.get_object(), texts, self.user, seen(request))
         return self.shown(experiment)
 
     @extend_schema(request=BODY, responses=shapes.EstimateSerializer)

@@ -20,7 +20,7 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 from telemetry.formatting import sentence
 
 
@@ -77,7 +77,7 @@ def _supervisor() -> str:
 
 
 def _disk() -> str:
-    return sentence(room.refusal())
+    return sentence(free_space.refusal())
 
 
 CHECKS: dict[str, Callable[[], str]] = {

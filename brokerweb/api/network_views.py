@@ -14,7 +14,7 @@ from brokerweb.api.paging import part_of
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
 from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
-from brokerweb.networks import history, looking, numbers, probing
+from brokerweb.networks import broker_index, history, live_data, probing
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
@@ -57,8 +57,8 @@ class NetworkViewSet(Resource):
     def brokers(self, request: Request, pk: str) -> Response:
         """State and load of each broker; memory only on the host that runs the brokers."""
         network = self.get_object()
-        shown = looking.frame(network)
-        rows = looking.rows_of(network, shown)
+        shown = live_data.frame(network)
+        rows = live_data.rows_of(network, shown)
         return Response({**part_of(request, rows), "t_s": None})
 
     @extend_schema(operation_id="networks_broker_retrieve", responses=NetworkBrokerSerializer, filters=False)
@@ -66,7 +66,7 @@ class NetworkViewSet(Resource):
     def broker(self, request: Request, pk: str, index: str) -> Response:
         """One broker: neighbours, counters and latest steps."""
         network = self.get_object()
-        return Response(looking.one_of(network, _index(network, index)))
+        return Response(live_data.one_of(network, _index(network, index)))
 
     @extend_schema(
         operation_id="networks_broker_restart",
@@ -133,12 +133,12 @@ class HostViewSet(Resource):
 
 def _broker(network: Network, request: Request) -> int | None:
     """The broker to query; ``None`` for any."""
-    return numbers.chosen(network, request.query_params.get("broker", ""))
+    return broker_index.chosen(network, request.query_params.get("broker", ""))
 
 
 def _index(network: Network, text: str) -> int:
     """The broker index in the path. Raises ``NotFound``."""
     try:
-        return numbers.read(network, text)
+        return broker_index.read(network, text)
     except InvalidSetting:
         raise NotFound("This network has no broker with this index.") from None

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from brokerweb.api.resources import IF_MATCH, MARK_HELP, Resource, seen
 from brokerweb.api.shapes.fields import Body
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.notices import services
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
 
@@ -67,7 +67,7 @@ class TargetSerializer(serializers.ModelSerializer):
         ]
 
     def get_mark(self, target: Target) -> str:
-        return stale.mark(services.stored(target))
+        return etags.mark(services.stored(target))
 
     def get_address(self, target: Target) -> str:
         return services.masked(target)

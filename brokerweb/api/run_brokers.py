@@ -17,7 +17,7 @@ from brokerweb.api.shapes import brokers as shapes
 from brokerweb.api.tables import PAGED_AS_JSON, a_table
 from brokerweb.kit.tables import JSON, checked, download, written
 from brokerweb.live import brokers
-from brokerweb.runpage import repeating, tables
+from brokerweb.runpage import reproduction, tables
 
 
 class RunBrokers:
@@ -63,4 +63,4 @@ class RunBrokers:
 
         Replicate number of the definition: that of the run.
         """
-        return Response(repeating.definition_of(self.get_object()))
+        return Response(reproduction.definition_of(self.get_object()))

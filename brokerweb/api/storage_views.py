@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from brokerweb.api.resources import IF_MATCH, MARK_HELP, seen
 from brokerweb.api.shapes.fields import Body
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.retention import services
 from brokerweb.retention.removal import Plan
 
@@ -85,7 +85,7 @@ def _shown() -> Response:
             "least_free_gb": policy.least_free_bytes / services.GB,
             "include_simulated": policy.include_simulated,
             "include_reports": policy.include_reports,
-            "mark": stale.mark(services.stored(policy)),
+            "mark": etags.mark(services.stored(policy)),
         },
     }
     return Response(StorageSerializer(shown).data)

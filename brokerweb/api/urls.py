@@ -21,7 +21,7 @@ from brokerweb.api import (
     token_views,
     topology_views,
 )
-from brokerweb.api.missing import missing
+from brokerweb.api.not_found import missing
 from brokerweb.systems.registry import webs
 
 router = SimpleRouter()

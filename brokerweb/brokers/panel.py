@@ -1,6 +1,6 @@
 """The panel of one server next to the overlay: state, load, memory and the parts that its system adds.
 
-Counterparts: ``runpage.panel`` and ``networks.looking`` provide the data, ``templates/brokers/`` renders it.
+Counterparts: ``runpage.panel`` and ``networks.live_data`` provide the data, ``templates/brokers/`` renders it.
 """
 
 from __future__ import annotations

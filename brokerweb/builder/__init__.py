@@ -2,12 +2,12 @@
 
 ::
 
-    a preset, an experiment, a run ── origins ──> a definition <── forms ──> inputs
+    a preset, an experiment, a run ── prefill ──> a definition <── forms ──> inputs
                                                       │
                                       experiments.estimates: runs, duration, resources
 
 - ``views``        the form, the document and the live estimate
 - ``forms``        converts between inputs and a definition; ``fault_forms``: the same for faults
 - ``form_shape``   checks that the form can show a definition completely
-- ``origins``      initial contents of a new experiment
+- ``prefill``      initial contents of a new experiment
 """

@@ -10,16 +10,16 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from brokerweb.builder import forms, origins
+from brokerweb.builder import forms, prefill
 from brokerweb.builder.forms import DOCUMENT, FORM, ExperimentForm
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References
 from brokerweb.experiments import estimates, services
 from brokerweb.kit import picks
-from brokerweb.kit.doors import changes, form_page, person
 from brokerweb.kit.ids import new_id
 from brokerweb.kit.picks import Picks
+from brokerweb.kit.view_guards import changes, form_page, person
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from telemetry.formatting import counted
@@ -54,7 +54,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _started(request: HttpRequest) -> HttpResponse:
     """The initial form: empty, or filled from a preset, an experiment, a run or a topology."""
-    origin = origins.find(request.GET)
+    origin = prefill.find(request.GET)
     try:
         form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
     except InvalidSetting as error:  # it has a setting that no longer exists; the document can show it
@@ -124,7 +124,7 @@ _TURNS = {DOCUMENT: _as_document, FORM: _as_form, "upload": _read_file, "look": 
 
 
 def _page(
-    request: HttpRequest, form: ExperimentForm, status: int = 200, origin: origins.Origin | None = None
+    request: HttpRequest, form: ExperimentForm, status: int = 200, origin: prefill.Origin | None = None
 ) -> HttpResponse:
     context = {
         "form": form,

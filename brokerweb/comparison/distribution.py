@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from django.conf import settings
 
 from brokerweb.comparison import axes
-from brokerweb.comparison.asked import MOST_DISTRIBUTIONS
+from brokerweb.comparison.query import MOST_DISTRIBUTIONS
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
 from overlay.systems.registry import asking_roles

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from brokerweb.comparison import axes
-from brokerweb.comparison.asked import Asked
 from brokerweb.comparison.parameters import Parameter, said
+from brokerweb.comparison.query import Asked
 from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series

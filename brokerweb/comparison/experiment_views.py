@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brokerweb.comparison import axes, drawing, services
-from brokerweb.comparison.asked import DEFAULT_METRIC, Asked
+from brokerweb.comparison.query import DEFAULT_METRIC, Asked
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import UNFINISHED
 from overlay.core.errors import InvalidSetting

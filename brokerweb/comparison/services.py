@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from brokerweb.comparison import parameters, selection
-from brokerweb.comparison.asked import Asked
 from brokerweb.comparison.parameters import Configuration, Parameter
+from brokerweb.comparison.query import Asked
 from brokerweb.comparison.selection import Figures, Selection
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting

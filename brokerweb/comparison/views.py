@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from brokerweb.comparison import axes, drawing, exports, services
 from brokerweb.comparison import distribution as distributions
-from brokerweb.comparison.asked import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.parameters import Parameter
+from brokerweb.comparison.query import CHARTS, MOST_BY, Asked, read
 from brokerweb.comparison.services import Comparison, Group
 from brokerweb.experiments.models import Experiment, RunState
-from brokerweb.kit.doors import person
 from brokerweb.kit.tables import FORMS, JSON, download, written
+from brokerweb.kit.view_guards import person
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
 from overlay.core.engines import SIMULATED

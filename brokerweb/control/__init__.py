@@ -12,7 +12,7 @@
 - ``reaping``    fails runs whose lease has expired
 - ``host``       the heartbeat of this host, and its supervisor's start
 - ``reconciler`` the thread that runs a round each second, and its Celery bootstep
-- ``acting``     the same steps for one row, run by tasks at once; failures are left to the next round
+- ``task_actions``  the same steps for one row, run by tasks at once; failures are left to the next round
 
 It needs only the database and the supervisor's socket, so runs continue without Redis and the web process.
 """

@@ -12,7 +12,7 @@ from brokerweb.control.networks import networks_of, reconcile_network
 from brokerweb.control.runs import claim, reconcile_run, renew_lease
 from brokerweb.experiments import collection, states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.networks import posting
+from brokerweb.networks import deploy_tasks
 from brokerweb.networks.models import Desired, Network
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
@@ -29,7 +29,7 @@ def reconcile_host(host: str, owner: str, supervisor: SupervisorClient) -> bool:
     for run in Run.objects.filter(engine=LIVE, host=host, state__in=states.ON_BROKERS).select_related("experiment"):
         reconcile_run(run, supervisor, known)
     for network in networks_of(host):
-        if not posting.is_left_to_task(network):
+        if not deploy_tasks.is_left_to_task(network):
             reconcile_network(network, supervisor, known)
     _end_unwanted(host, supervisor, known)
     for run in Run.objects.filter(engine=LIVE, host=host, state=RunState.COLLECTING):

@@ -17,9 +17,9 @@ from celery import bootsteps
 from django.conf import settings
 from django.db import close_old_connections, connections
 
-from brokerweb.control import acting, host, reconcile, runs
+from brokerweb.control import host, reconcile, runs, task_actions
 from brokerweb.kit.outbox import aside
-from brokerweb.networks import hosting
+from brokerweb.networks import host_load
 from brokerweb.storage import reserve
 from overlay.core.errors import describe_os_error
 from overlay.runtime.supervisor_client import SupervisorUnavailable
@@ -42,7 +42,7 @@ class Reconciler(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="reconciler", daemon=True)
         self._ending = threading.Event()
-        self._supervisor = acting.supervisor()
+        self._supervisor = task_actions.supervisor()
         self._started_at = -START_PATIENCE_S
         self._lock: IO[str] | None = None
         self._busy = False
@@ -86,7 +86,7 @@ class Reconciler(threading.Thread):
     def _round(self) -> None:
         close_old_connections()
         try:
-            with acting.turn():
+            with task_actions.turn():
                 self._look_after()
         except Exception:  # a locked database or a bug must not end the only reconciler
             log.exception("a round failed; the next one follows in a second")
@@ -95,15 +95,15 @@ class Reconciler(threading.Thread):
 
     def _look_after(self) -> None:
         hello, problem = self._greet()  # first: start the supervisor even if rows cannot be written
-        runs.adopt(settings.HOST_NAME, acting.owner())  # first: leases would expire meanwhile
+        runs.adopt(settings.HOST_NAME, task_actions.owner())  # first: leases would expire meanwhile
         if hello is None:
             host.beat({}, problem)
             return
         if not self._busy or time.monotonic() - self._beat_at > settings.RECONCILE_SECONDS:
             self._beat_at = time.monotonic()
             host.beat(hello)
-            aside("measuring the load of this host", hosting.tell)
-        self._busy = reconcile.reconcile_host(settings.HOST_NAME, acting.owner(), self._supervisor)
+            aside("measuring the load of this host", host_load.tell)
+        self._busy = reconcile.reconcile_host(settings.HOST_NAME, task_actions.owner(), self._supervisor)
         if time.monotonic() - self._reserve_at > RESERVE_S:
             self._reserve_at = time.monotonic()
             reserve.refill()

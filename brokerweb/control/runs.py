@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from brokerweb.control.decide import Step, run_progress, run_step
 from brokerweb.control.refusals import in_words
-from brokerweb.experiments import asking, pause, states
+from brokerweb.experiments import launch_tasks, pause, states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.kit.outbox import is_left_to_task
@@ -179,4 +179,4 @@ def _advance(run: Run, step: Step) -> None:
         states.move(run, step.to, step.reason, stopped=step.ends_in)
     else:
         states.move(run, step.to, step.reason)
-        asking.launch_next()
+        launch_tasks.launch_next()

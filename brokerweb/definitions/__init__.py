@@ -2,7 +2,7 @@
 
 - ``documents``   converts a definition with its topologies to YAML and back
 - ``references``  resolves topologies given by id, name or definition
-- ``spelling``    normalises numbers, so that equal values are written equally
+- ``normalisation``  normalises numbers, so that equal values are written equally
 - ``relevance``   which settings a choice uses
 - ``presets``     predefined experiments, from ``docs/examples``
 

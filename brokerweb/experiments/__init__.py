@@ -2,9 +2,9 @@
 
 - ``models``, ``states``  the models, and the state machine of a run
 - ``services``   create, launch, cancel, rerun, delete; ``labels``: tags and notes; ``whatif``: what-if runs
-- ``estimates``  run count, duration and resources before a launch: ``pace`` of runs, ``capacity`` and ``machine``;
+- ``estimates``  run count, duration and resources before a launch: ``run_durations``, ``capacity`` and ``machine``;
   ``queue_position``: remaining time and reason for waiting
-- ``collection``, ``judging``  from a run's journals to the summary and verdict on its row
+- ``collection``, ``evaluation``  from a run's journals to the summary and verdict on its row
 - ``results``    results of an experiment; of one run ``history`` and ``samples``
 - ``views``, ``admin``, ``tasks``, ``management``  interfaces; ``run_urls``: URLs of experiments and runs
 

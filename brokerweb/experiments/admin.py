@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 
 from brokerweb.experiments import estimates, labels, services
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState, SavedView, Tag
-from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.admin_confirmation import confirmed
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from telemetry.formatting import counted

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from brokerweb.experiments import asking, states
-from brokerweb.experiments.judging import measured
+from brokerweb.experiments import launch_tasks, states
+from brokerweb.experiments.evaluation import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.kit import outbox
 from overlay.core.errors import describe_os_error
@@ -49,7 +49,7 @@ def collect_run(run_id: str) -> None:
     try:
         Run.objects.filter(pk=run_id).update(collect_attempts=F("collect_attempts") + 1)
         _end(run_id, *_summarised(run_id))
-        asking.launch_next()
+        launch_tasks.launch_next()
     finally:
         _at_work.discard(run_id)
 

@@ -9,12 +9,12 @@ from typing import Any
 from django.db.models import Max, Min
 
 from brokerweb.definitions import references
+from brokerweb.definitions.normalisation import with_numbers
 from brokerweb.definitions.references import References
-from brokerweb.definitions.spelling import with_numbers
 from brokerweb.experiments import capacity, machine
 from brokerweb.experiments.models import Experiment
-from brokerweb.experiments.pace import pace_of
 from brokerweb.experiments.queue_position import Queue
+from brokerweb.experiments.run_durations import pace_of
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import uses
 from overlay.core.chance import derive_seed

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 
 from brokerweb.experiments.models import Run, Tag
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from telemetry.filters.values import ANY, NONE
@@ -95,7 +95,7 @@ def set_labels(run: Run, tags: str, note: str, seen: str = "") -> None:
 
 
 def _check_seen(run: Run, seen: str) -> None:
-    stale.check(seen, written(Run.objects.select_for_update().get(pk=run.pk)))
+    etags.check(seen, written(Run.objects.select_for_update().get(pk=run.pk)))
 
 
 def set_note(run: Run, text: object) -> None:

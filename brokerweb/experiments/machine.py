@@ -12,7 +12,7 @@ from django.db.models import Sum
 from brokerweb.experiments.capacity import Machine
 from brokerweb.kit.disk import disk
 from brokerweb.networks.models import DOWN, Network
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 from overlay.runtime.deployments import BROKER_PORTS
 
 EPHEMERAL = (32_768, 60_999)
@@ -27,7 +27,7 @@ def here() -> Machine:
     low, high = _ephemeral_ports()
     return Machine(
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        free_bytes=disk().free - room.least_free(),
+        free_bytes=disk().free - free_space.least_free(),
         open_files=hard if hard != resource.RLIM_INFINITY else 1 << 20,
         client_ports=high - low + 1,
         broker_ports=len(BROKER_PORTS) - taken,

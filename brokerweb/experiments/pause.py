@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from brokerweb.experiments import asking
+from brokerweb.experiments import launch_tasks
 from brokerweb.experiments.models import QueuePause
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 
 
 def current() -> QueuePause | None:
@@ -24,14 +24,14 @@ def pause(by: User | None = None) -> QueuePause:
 def resume() -> None:
     """Resume the queue. Idempotent."""
     QueuePause.objects.all().delete()
-    transaction.on_commit(asking.launch_next)
+    transaction.on_commit(launch_tasks.launch_next)
 
 
 def why_held() -> str:
     """The reason queued runs are held, as a phrase; empty if they are not."""
     if found := current():
         return in_words(found)
-    return room.refusal()
+    return free_space.refusal()
 
 
 def in_words(found: QueuePause) -> str:

@@ -13,15 +13,15 @@ from django.db.models import Count
 from django.utils import timezone
 
 from brokerweb.definitions.references import References
-from brokerweb.experiments import asking
+from brokerweb.experiments import launch_tasks
+from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
-from brokerweb.experiments.needed import is_needed
-from brokerweb.experiments.pace import pace_of
+from brokerweb.experiments.run_durations import pace_of
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.ids import in_chunks, is_id, new_id
-from brokerweb.storage import files, room
+from brokerweb.storage import files, free_space
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.chance import derive_seed
@@ -98,7 +98,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     ``if_runs`` is the number of runs, without what-if runs, that the caller expects the experiment to have. Raises
     ``NotPossible`` if it differs, so that a request sent twice launches once.
     """
-    if full := room.refusal():
+    if full := free_space.refusal():
         raise InvalidSetting("disk", full)
     if if_runs is not None:
         Experiment.objects.select_for_update().get(
@@ -114,7 +114,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     # Random order spreads drift (temperature, other load) over all configurations.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
     now = timezone.now()  # one timestamp for all, so that lists sort by position within a launch
-    asked_at = asking.now_if_asked() if definition["engine"] == LIVE else None
+    asked_at = launch_tasks.now_if_asked() if definition["engine"] == LIVE else None
     runs = [
         Run(
             experiment=experiment,
@@ -132,7 +132,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     ]
     Run.objects.bulk_create(runs)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
-    transaction.on_commit(asking.launch_next)
+    transaction.on_commit(launch_tasks.launch_next)
     return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1))
 
 
@@ -159,7 +159,7 @@ def cancel(run: Run) -> Run:
         elif not run.cancel_requested:
             Run.objects.filter(pk=run.pk).update(cancel_requested=True)
             note(run, "cancel requested")
-            transaction.on_commit(lambda: asking.stop(run))
+            transaction.on_commit(lambda: launch_tasks.stop(run))
     run.refresh_from_db()
     return run
 
@@ -178,7 +178,7 @@ def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
         RunEvent(run=run, name=RunState.QUEUED, detail=f"Rerun of run {run.rerun_of_id} with the same seed.")
         for run in again
     )
-    transaction.on_commit(asking.launch_next)
+    transaction.on_commit(launch_tasks.launch_next)
     return again
 
 
@@ -203,7 +203,7 @@ def _again(run: Run, owner: User | None) -> Run:
         seed=run.seed,
         estimated_s=run.estimated_s,
         rerun_of=run,
-        asked_at=asking.now_if_asked() if run.engine == LIVE else None,
+        asked_at=launch_tasks.now_if_asked() if run.engine == LIVE else None,
         compared_with_id=run.compared_with_id,
         change=run.change,
         owner=owner,

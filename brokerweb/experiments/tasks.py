@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from brokerweb.control import acting
+from brokerweb.control import task_actions
 from brokerweb.control.reaping import Reaper
 from brokerweb.experiments import collection
 
@@ -13,12 +13,12 @@ _reaper = Reaper()
 
 @shared_task(name="runs.launch_run", soft_time_limit=20, time_limit=30)
 def launch_run(run_id: str) -> str:
-    return acting.launch_run(run_id)
+    return task_actions.launch_run(run_id)
 
 
 @shared_task(name="runs.stop_run", soft_time_limit=20, time_limit=30)
 def stop_run(run_id: str) -> str:
-    return acting.stop_run(run_id)
+    return task_actions.stop_run(run_id)
 
 
 @shared_task(soft_time_limit=600, time_limit=660)

@@ -6,11 +6,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.experiments import judging
+from brokerweb.experiments import evaluation
 from brokerweb.experiments.models import Experiment
-from brokerweb.kit import stale
-from brokerweb.kit.doors import changes, form_page, person
-from brokerweb.kit.stale import Outdated
+from brokerweb.kit import etags
+from brokerweb.kit.etags import Outdated
+from brokerweb.kit.view_guards import changes, form_page, person
 from overlay.core.errors import InvalidSetting
 from telemetry.formatting import count, counted
 
@@ -21,15 +21,15 @@ FIELD = "thresholds"
 def edit(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     if request.method != "POST":
-        return _form(request, experiment, "\n".join(judging.demands(experiment)))
+        return _form(request, experiment, "\n".join(evaluation.demands(experiment)))
     typed = request.POST.get(FIELD, "")
     try:
-        came_to = judging.demand(experiment, _lines(typed), person(request), request.POST.get(stale.SEEN, ""))
+        came_to = evaluation.demand(experiment, _lines(typed), person(request), request.POST.get(etags.SEEN, ""))
     except InvalidSetting as error:
         return _form(request, experiment, typed, error)
     except Outdated:
         experiment.refresh_from_db(fields=["definition"])
-        newer = stale.newer({FIELD: ", ".join(judging.demands(experiment))}, {FIELD: ", ".join(_lines(typed))})
+        newer = etags.newer({FIELD: ", ".join(evaluation.demands(experiment))}, {FIELD: ", ".join(_lines(typed))})
         return _form(request, experiment, typed, newer=newer)
     messages.success(request, f"Saved. {_told(experiment, came_to)}")
     return redirect("experiments:detail", experiment.pk)
@@ -41,7 +41,7 @@ def preview(request: HttpRequest, experiment_id: str) -> HttpResponse:
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     lines = _lines(request.POST.get(FIELD, ""))
     try:
-        came_to = judging.tried(experiment, lines)
+        came_to = evaluation.tried(experiment, lines)
     except InvalidSetting as error:
         return render(request, "experiments/thresholds_preview.html", {"wrong": _sentence(error, lines)})
     return render(request, "experiments/thresholds_preview.html", {"came_to": came_to, "lines": lines})
@@ -51,8 +51,8 @@ def _lines(typed: str) -> list[str]:
     return [line.strip() for line in typed.splitlines() if line.strip()]
 
 
-def _told(experiment: Experiment, came_to: judging.Outcome) -> str:
-    if not judging.demands(experiment):
+def _told(experiment: Experiment, came_to: evaluation.Outcome) -> str:
+    if not evaluation.demands(experiment):
         return "Runs are not evaluated."
     if not came_to.runs:
         return "No run has finished yet; runs are evaluated when they finish."
@@ -78,7 +78,7 @@ def _form(
         "typed": typed,
         "wrong": _sentence(error, _lines(typed)) if error else "",
         "newer": newer,
-        "seen": request.POST.get(stale.SEEN, "") if error else stale.mark(judging.stored(experiment)),
+        "seen": request.POST.get(etags.SEEN, "") if error else etags.mark(evaluation.stored(experiment)),
     }
     status = 400 if error else 200 if newer is None else 409
     return render(request, "experiments/thresholds_page.html", context, status=status)

@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.experiments import estimates, judging, results, services
+from brokerweb.experiments import estimates, evaluation, results, services
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.queue_position import Queue, with_queue_position
 from brokerweb.experiments.results import Known
 from brokerweb.experiments.states import ENDED, UNFINISHED
-from brokerweb.kit.doors import changes, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import changes, page_of, person, sought
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
@@ -84,7 +84,7 @@ def _whole(request: HttpRequest, experiment: Experiment, known: Known, progress:
     varies = context["axes"] = axes(experiment.definition)
     if "topology" in varies:
         context["topology_names"] = dict(Topology.objects.filter(pk__in=varies["topology"]).values_list("id", "name"))
-    context["thresholds_set"] = judging.last_change(experiment)
+    context["thresholds_set"] = evaluation.last_change(experiment)
     context["reports"] = experiment.reports.only("state", "created")[:10]
     return context
 

@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from brokerweb.experiments import asking
+from brokerweb.experiments import launch_tasks
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import UNFINISHED, note
 from brokerweb.kit.errors import NotPossible
@@ -163,9 +163,9 @@ def _varied(run: Run, configuration: dict[str, Any], change: Any, owner: User | 
         compared_with=run,
         change=change,
         owner=owner,
-        asked_at=asking.now_if_asked() if run.engine == LIVE else None,
+        asked_at=launch_tasks.now_if_asked() if run.engine == LIVE else None,
     )
-    transaction.on_commit(asking.launch_next)
+    transaction.on_commit(launch_tasks.launch_next)
     note(again, RunState.QUEUED, f"Run {run.id} with the same seed, {in_words(change)}.")
     return again
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from brokerweb.finder.services import LONGEST, Found, find
-from brokerweb.kit.doors import person
+from brokerweb.kit.view_guards import person
 from overlay.core.errors import InvalidSetting
 
 

@@ -1,4 +1,4 @@
-"""Request counters for the throttling in ``brokerweb.entrance``.
+"""Request counters for the throttling in ``brokerweb.middleware``.
 
 Requests are counted over windows of ``REST_WINDOW_S`` with one number in the cache, so the cost is constant; REST
 framework's throttles store the time of every request. While the cache is unavailable, no request is refused.

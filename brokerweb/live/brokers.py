@@ -1,6 +1,6 @@
 """Brokers of a run, all as rows or one in detail, for its page and for REST.
 
-Counterparts: ``snapshots`` has load and memory of all brokers, ``systems`` the reports of one, ``networks.looking``
+Counterparts: ``snapshots`` has load and memory of all brokers, ``systems`` the reports of one, ``networks.live_data``
 does the same for networks. Brokers are not queried.
 """
 

@@ -17,7 +17,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import snapshots
 from brokerweb.live.snapshots import Frame
-from brokerweb.live.viewers import may_look
+from brokerweb.live.websocket_auth import may_look
 
 log = logging.getLogger(__name__)
 

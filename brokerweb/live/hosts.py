@@ -13,11 +13,11 @@ from django.shortcuts import render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE
-from brokerweb.kit.doors import page_of, sought
-from brokerweb.networks.hosting import loads_of, queue_lengths
+from brokerweb.kit.view_guards import page_of, sought
+from brokerweb.networks.host_load import loads_of, queue_lengths
 from brokerweb.networks.models import DOWN, Host, Network
 from brokerweb.reports.models import Report, ReportState
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 
 RUNS_SHOWN = 3
 QUEUES = ("default", "spark")
@@ -69,6 +69,6 @@ def index(request: HttpRequest) -> HttpResponse:
     if query := sought(request):
         rows = rows.filter(name__icontains=query)
     page = page_of(request, rows)
-    limits = {"brokers": settings.MAX_BROKERS, "least_free": room.least_free()}
+    limits = {"brokers": settings.MAX_BROKERS, "least_free": free_space.least_free()}
     context = {"page": page, "rows": now(list(page)), "shared": shared(), "limits": limits}
     return render(request, "hosts/now.html" if request.headers.get("HX-Request") else "hosts/list.html", context)

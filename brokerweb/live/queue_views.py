@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from brokerweb.experiments import pause
-from brokerweb.kit.doors import changes, person
+from brokerweb.kit.view_guards import changes, person
 
 
 @changes

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.kit.doors import person
+from brokerweb.kit.view_guards import person
 from brokerweb.live import overview
 from brokerweb.reports.models import Report
 from brokerweb.topologies.models import Topology

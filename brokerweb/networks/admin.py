@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brokerweb.experiments.admin import LookedAt
-from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.admin_confirmation import confirmed
 from brokerweb.networks import services
 from brokerweb.networks.models import Host, Network, NetworkState
 from telemetry.formatting import size

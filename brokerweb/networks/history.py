@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.kit.following import Following
+from brokerweb.kit.follower_cache import Following
 from brokerweb.kit.moments import moment
 from brokerweb.networks.models import Network
 from overlay.journal.facts import Event, Start

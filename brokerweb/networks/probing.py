@@ -22,10 +22,10 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import close_old_connections
 
-from brokerweb.networks.asking import AT_ONCE, SILENCE_S
-from brokerweb.networks.glance import Glance
+from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import TIERS, Probes, Step
+from brokerweb.networks.statistics_queries import AT_ONCE, SILENCE_S
 from overlay.core.addresses import Address, parse_address
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.contract import System

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.setting_forms import Profiles
-from brokerweb.networks import numbers, posting
+from brokerweb.networks import broker_index, deploy_tasks
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
@@ -76,7 +76,7 @@ def deploy(
             owner=owner,
             reason=worker_missing(),
         )
-        posting.settle(network)
+        deploy_tasks.settle(network)
     return network
 
 
@@ -103,7 +103,7 @@ def start(network: Network) -> Network:
     )
     _forget_restarts(network)
     network.refresh_from_db()
-    posting.settle(network)
+    deploy_tasks.settle(network)
     return network
 
 
@@ -120,7 +120,7 @@ def stop(network: Network) -> Network:
     )
     _forget_restarts(network)
     network.refresh_from_db()
-    posting.settle(network)
+    deploy_tasks.settle(network)
     return network
 
 
@@ -135,7 +135,7 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     Its host's worker forwards the request within a second. Raises ``NotPossible``; ``InvalidSetting`` for an unknown
     broker.
     """
-    numbers.known(network, index, "index")
+    broker_index.known(network, index, "index")
     if network.state not in UP:
         raise NotPossible(f"This network is {network.state}; its brokers cannot be restarted.")
     if missing := worker_missing(network.host):

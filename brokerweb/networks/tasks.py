@@ -2,14 +2,14 @@
 
 from celery import shared_task
 
-from brokerweb.control import acting
+from brokerweb.control import task_actions
 
 
 @shared_task(name="networks.deploy", soft_time_limit=20, time_limit=30)
 def deploy(network_id: str) -> str:
-    return acting.deploy_network(network_id)
+    return task_actions.deploy_network(network_id)
 
 
 @shared_task(name="networks.stop", soft_time_limit=20, time_limit=30)
 def stop(network_id: str) -> str:
-    return acting.stop_network(network_id)
+    return task_actions.stop_network(network_id)

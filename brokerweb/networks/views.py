@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.kit import setting_forms
-from brokerweb.kit.doors import changes, form_page, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks import history, looking, numbers, services
+from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
+from brokerweb.networks import broker_index, history, live_data, services
 from brokerweb.networks.models import Network
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
@@ -68,7 +68,7 @@ def _form(
 def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network.objects.select_related("topology", "owner"), pk=network_id)
     found = _broker(network, request.GET.get("broker", ""))
-    opened = {} if found is None else looking.panel_of(network, found)
+    opened = {} if found is None else live_data.panel_of(network, found)
     graph = pictures.of_document(network.deployed)
     parts = web_of(network.system).parts_of_network(network)
     context = {**_shown(network), **opened, "graph": graph, "numbers": range(network.deployed["brokers"])}
@@ -86,19 +86,19 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
 
 
 def _shown(network: Network) -> dict[str, Any]:
-    shown = looking.frame(network)
+    shown = live_data.frame(network)
     ordered = {order.broker for order in network.restart_orders.all()}
     restartable = services.restartable(network) - ordered
     rows = [
         {**row, "is_restarting": row["index"] in ordered, "can_restart": row["index"] in restartable}
-        for row in looking.rows_of(network, shown)
+        for row in live_data.rows_of(network, shown)
     ]
     return {"network": network, "frame": shown, "rows": rows}
 
 
 def _broker(network: Network, index: str) -> dict[str, Any] | None:
     try:
-        return looking.one_of(network, numbers.read(network, index))
+        return live_data.one_of(network, broker_index.read(network, index))
     except InvalidSetting:
         return None
 
@@ -118,7 +118,7 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     if found is None:
         raise Http404("This network has no broker with this index.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
-    return render(request, part, looking.panel_of(network, found))
+    return render(request, part, live_data.panel_of(network, found))
 
 
 @changes
@@ -137,7 +137,7 @@ def stop(request: HttpRequest, network_id: str) -> HttpResponse:
 def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:
-        services.restart_broker(network, numbers.read(network, index), person(request))
+        services.restart_broker(network, broker_index.read(network, index), person(request))
     except InvalidSetting:
         raise Http404("This network has no broker with this index.") from None
     except NotPossible as error:

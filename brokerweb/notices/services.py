@@ -12,7 +12,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.kit.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
 from brokerweb.notices.transport import NotDelivered, check_host
@@ -43,7 +43,7 @@ def change(target: Target, changes: Mapping[str, Any], seen: str = "") -> Target
     Raises ``InvalidSetting``, and ``Outdated`` if the target differs from ``seen``.
     """
     target.refresh_from_db()  # deliveries since it was read may have counted failures and disabled it
-    stale.check(seen, stored(target))
+    etags.check(seen, stored(target))
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     _set(target, {**fields, "secret": target.secret, **{k: v for k, v in changes.items() if k != "enabled"}})
     if (enabled := changes.get("enabled")) is not None:

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from brokerweb.notices import delivering, watching
+from brokerweb.notices import deliveries, detection
 
 log = logging.getLogger(__name__)
 
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 def look_after() -> None:
     """Detects events and queues due deliveries."""
     now = timezone.now()
-    watching.look(now)
-    watching.forget(now)
-    if delivering.is_due(now):
+    detection.look(now)
+    detection.forget(now)
+    if deliveries.is_due(now):
         try:
             deliver.apply_async(expires=30)
         except OperationalError as error:
@@ -27,4 +27,4 @@ def look_after() -> None:
 @shared_task(soft_time_limit=60, time_limit=90)
 def deliver() -> None:
     """Attempts due deliveries."""
-    delivering.deliver_due()
+    deliveries.deliver_due()

@@ -11,9 +11,9 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.kit import stale
-from brokerweb.kit.doors import changes, form_page, person
-from brokerweb.kit.stale import Outdated
+from brokerweb.kit import etags
+from brokerweb.kit.etags import Outdated
+from brokerweb.kit.view_guards import changes, form_page, person
 from brokerweb.notices import services, transport
 from brokerweb.notices.models import Channel, Delivery, DeliveryState, NoticeKind, Target
 from overlay.core.errors import InvalidSetting
@@ -81,12 +81,12 @@ def edit(request: HttpRequest, target_id: str) -> HttpResponse:
     if not sent["secret"] and "forget_secret" not in request.POST:
         del sent["secret"]
     try:
-        services.change(target, sent, seen=request.POST.get(stale.SEEN, ""))
+        services.change(target, sent, seen=request.POST.get(etags.SEEN, ""))
     except InvalidSetting as error:
         return _form(request, sent, target, error)
     except Outdated:
         target.refresh_from_db()
-        return _form(request, sent, target, newer=stale.newer(_in_words(services.stored(target)), _in_words(sent)))
+        return _form(request, sent, target, newer=etags.newer(_in_words(services.stored(target)), _in_words(sent)))
     messages.success(request, f"Saved {target.name}.")
     return redirect("notifications")
 
@@ -123,7 +123,7 @@ def _form(
         "target": target,
         "error": error,
         "newer": newer,
-        "seen": request.POST.get(stale.SEEN, "") if error or target is None else stale.mark(services.stored(target)),
+        "seen": request.POST.get(etags.SEEN, "") if error or target is None else etags.mark(services.stored(target)),
         "channels": Channel.choices,
         "kinds": KINDS,
         "mail_missing": transport.mail_missing(),

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from brokerweb.experiments.admin import LookedAt
-from brokerweb.kit.confirmed import confirmed
+from brokerweb.kit.admin_confirmation import confirmed
 from brokerweb.kit.errors import NotPossible
 from brokerweb.reports import schedules, services
 from brokerweb.reports.models import Firing, Report, Schedule

@@ -6,8 +6,8 @@ class ReportsConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell the queue of runs what reports need of it."""
-        from brokerweb.experiments import needed, queue_position
+        from brokerweb.experiments import deletion_guards, queue_position
         from brokerweb.reports import queue, services
 
-        needed.BY.append(services.is_being_made)
+        deletion_guards.BY.append(services.is_being_made)
         queue_position.OTHERS.append(queue.in_the_way)

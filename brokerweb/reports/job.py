@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from brokerweb.kit.disk import full_disk_message, no_room
-from brokerweb.kit.guarded import ending, guarded
+from brokerweb.kit.process_groups import ending, guarded
 from brokerweb.reports import queue, services
 from brokerweb.reports.models import Report, ReportState
 from telemetry.reports.progress import ERROR, PROGRESS, last_told

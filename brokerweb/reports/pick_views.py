@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from brokerweb.kit.doors import changes
 from brokerweb.kit.picks import FIND, FIND_RUNS, Picks
+from brokerweb.kit.view_guards import changes
 from brokerweb.reports import picking
 
 

@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from brokerweb.experiments.models import Experiment
-from brokerweb.kit import stale
-from brokerweb.kit.doors import changes, form_page, page_of, person, sought
+from brokerweb.kit import etags
+from brokerweb.kit.etags import Outdated
 from brokerweb.kit.picks import FIND
-from brokerweb.kit.stale import Outdated
+from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.reports import picking, schedules
 from brokerweb.reports.hours import of_crontab
 from brokerweb.reports.models import FiringOutcome, Schedule, ScheduleKind
@@ -77,7 +77,7 @@ def edit(request: HttpRequest, schedule_id: str) -> HttpResponse:
         return _form(request, kept, [one.pk for one in schedule.experiments.all()], schedule)
     try:
         sent = _sent(request.POST)
-        saved = schedules.change(schedule, **sent, seen=request.POST.get(stale.SEEN, ""))
+        saved = schedules.change(schedule, **sent, seen=request.POST.get(etags.SEEN, ""))
     except InvalidSetting as error:
         return _form(request, request.POST, chosen, schedule, error)
     except Outdated:
@@ -91,7 +91,7 @@ def _newer(stored: Schedule, sent: dict[str, Any]) -> dict[str, str]:
     """What is stored by now where something else was typed."""
     hours = schedules.in_words(stored)
     is_same = (sent["crontab"], sent["every_s"]) == schedules.words(stored)
-    return stale.newer(
+    return etags.newer(
         {"name": stored.name, "experiments": _names(stored.experiments.all()), "hours": hours},
         {"name": sent["name"], "experiments": _names(sent["experiments"]), "hours": hours if is_same else ""},
     )
@@ -150,7 +150,7 @@ def _form(
         "schedule": schedule,
         "error": error,
         "newer": newer,
-        "seen": request.POST.get(stale.SEEN, "") if error or schedule is None else _mark(schedule),
+        "seen": request.POST.get(etags.SEEN, "") if error or schedule is None else _mark(schedule),
         "kinds": ScheduleKind.choices,
         "cron_examples": [(one, of_crontab(one).removesuffix(", UTC")) for one in EXAMPLES],
         "picks": picking.experiments(chosen, request.POST.get(FIND, "")),
@@ -160,7 +160,7 @@ def _form(
 
 
 def _mark(schedule: Schedule) -> str:
-    return stale.mark(schedules.stored(schedule))
+    return etags.mark(schedules.stored(schedule))
 
 
 @login_required

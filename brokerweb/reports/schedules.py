@@ -16,7 +16,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from brokerweb.experiments import services as experiment_services
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.states import UNFINISHED
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.kit.errors import NotPossible
 from brokerweb.reports import hours, services
 from brokerweb.reports.models import BEING_MADE, Firing, FiringOutcome, Schedule, ScheduleKind
@@ -70,7 +70,7 @@ def change(
     Raises ``InvalidSetting``, and ``Outdated`` where it is another than the one ``seen``.
     """
     schedule = Schedule.objects.select_for_update().get(pk=schedule.pk)
-    stale.check(seen, stored(schedule))
+    etags.check(seen, stored(schedule))
     task = schedule.periodic_task
     if name is not None:
         schedule.name = _checked_name(name, schedule)

@@ -10,11 +10,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.kit.doors import changes, form_page, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.picks import FIND, FIND_RUNS
 from brokerweb.kit.tables import CSV, PARQUET, written
 from brokerweb.kit.tables import download as taken_away
+from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.reports import picking, services
 from brokerweb.reports.contents import rendered
 from brokerweb.reports.models import ENDED, Report, ReportState

@@ -16,12 +16,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
+from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
 from brokerweb.reports.models import BEING_MADE, Report
 from brokerweb.storage import files
-from brokerweb.storage.choice import Item, choose
+from brokerweb.storage.eviction import Item, choose
 from brokerweb.storage.models import Footprint, Gauge, Policy, Removal
 from overlay.core.engines import LIVE, SIMULATED
 

@@ -12,13 +12,13 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.kit.disk import Disk, disk
 from brokerweb.kit.errors import NotPossible
 from brokerweb.retention import removal
 from brokerweb.retention.removal import Plan
+from brokerweb.storage.free_space import least_free, run_bytes
 from brokerweb.storage.models import Footprint, Gauge, Policy
-from brokerweb.storage.room import least_free, run_bytes
 from overlay.core.errors import InvalidSetting
 
 SUGGESTED_DAYS = 90
@@ -121,7 +121,7 @@ def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> P
 
     Raises ``InvalidSetting``, and ``Outdated`` if the policy differs from ``seen``.
     """
-    stale.check(seen, stored(before := policy()))
+    etags.check(seen, stored(before := policy()))
     after = read(body, before)
     after.changed, after.changed_by = timezone.now(), by
     after.save()

@@ -11,10 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run
-from brokerweb.kit import stale
-from brokerweb.kit.doors import changes, person
+from brokerweb.kit import etags
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.stale import Outdated
+from brokerweb.kit.etags import Outdated
+from brokerweb.kit.view_guards import changes, person
 from brokerweb.retention import services
 from brokerweb.retention.removal import Plan
 from brokerweb.storage.models import Policy, Removal
@@ -60,7 +60,7 @@ def _page(
         "chosen": _chosen(policy) if sent is None else _booleans(sent),
         "error": error,
         "newer": newer,
-        "seen": request.POST.get(stale.SEEN, "") if error else stale.mark(services.stored(policy)),
+        "seen": request.POST.get(etags.SEEN, "") if error else etags.mark(services.stored(policy)),
         "suggested_days": services.SUGGESTED_DAYS,
         "suggested_gb": round(usage.disk.total * services.SUGGESTED_SHARE / services.GB),
         "removals": Removal.objects.select_related("by")[:REMOVALS_SHOWN],
@@ -81,7 +81,7 @@ def _newer(policy: Policy, sent: QueryDict) -> dict[str, str]:
     ticked = {True: "ticked", False: "not ticked"}
     stored = _values(policy) | {name: ticked[value] for name, value in _chosen(policy).items()}
     typed = {name: sent.get(name, "") for name in _values(policy)}
-    return stale.newer(stored, typed | {name: ticked[value] for name, value in _booleans(sent).items()})
+    return etags.newer(stored, typed | {name: ticked[value] for name, value in _booleans(sent).items()})
 
 
 def _gigabytes(weight: int) -> str:
@@ -103,7 +103,7 @@ def _body(sent: QueryDict) -> dict[str, Any]:
 @changes
 def change(request: HttpRequest) -> HttpResponse:
     try:
-        policy = services.change(_body(request.POST), person(request), seen=request.POST.get(stale.SEEN, ""))
+        policy = services.change(_body(request.POST), person(request), seen=request.POST.get(etags.SEEN, ""))
     except InvalidSetting as error:
         return _page(request, request.POST, error)
     except Outdated:

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.experiments import labels, services
+from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.models import Run
-from brokerweb.experiments.needed import is_needed
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.ids import in_chunks
 from brokerweb.storage import files

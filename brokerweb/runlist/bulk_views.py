@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run, SavedView
-from brokerweb.kit import stale
-from brokerweb.kit.doors import changes, form_page, person, posted
-from brokerweb.kit.stale import Outdated
+from brokerweb.kit import etags
+from brokerweb.kit.etags import Outdated
+from brokerweb.kit.view_guards import changes, form_page, person, posted
 from brokerweb.runlist import bulk, saved_views
 from brokerweb.runlist.bulk import DELETE
 from brokerweb.runlist.filtering import runs_matching
@@ -79,18 +79,18 @@ def write_on(request: HttpRequest, run_id: str) -> HttpResponse:
     """Edit tags and note of a run: a form in its table cell, or a page."""
     run = get_object_or_404(Run.objects.select_related("experiment").defer("summary", "observed"), pk=run_id)
     is_part = "HX-Request" in request.headers
-    typed, seen = _labels(run), stale.mark(labels.written(run))
+    typed, seen = _labels(run), etags.mark(labels.written(run))
     wrong: dict[str, str] = {}
     newer: dict[str, str] | None = None
     if request.method == "POST":
         typed = {name: request.POST.get(name, "") for name in typed}
         try:
-            labels.set_labels(run, typed["tags"], typed["note"], seen=request.POST.get(stale.SEEN, ""))
+            labels.set_labels(run, typed["tags"], typed["note"], seen=request.POST.get(etags.SEEN, ""))
         except InvalidSetting as error:
-            wrong, seen = {error.field: error.sentence}, request.POST.get(stale.SEEN, "")
+            wrong, seen = {error.field: error.sentence}, request.POST.get(etags.SEEN, "")
         except Outdated:
             run.refresh_from_db(fields=["note"])
-            seen, newer = stale.mark(labels.written(run)), stale.newer(_labels(run), typed)
+            seen, newer = etags.mark(labels.written(run)), etags.newer(_labels(run), typed)
         else:
             return render(request, "runs/labels.html", {"run": run}) if is_part else redirect("runs:detail", run_id)
     elif is_part and "cancel" in request.GET:

@@ -15,8 +15,8 @@ from django.utils import timezone
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.queue_position import Queue, with_queue_position
-from brokerweb.kit.doors import page_of, person
 from brokerweb.kit.tables import CSV, FORMS, download
+from brokerweb.kit.view_guards import page_of, person
 from brokerweb.runlist import bulk, columns, exports, fields, listing, saved_views
 from brokerweb.runlist.columns import Column
 from brokerweb.runlist.listing import Listing

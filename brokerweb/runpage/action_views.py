@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, redirect
 
 from brokerweb.experiments import services
 from brokerweb.experiments.models import Run
-from brokerweb.kit.doors import changes, person
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import changes, person
 
 
 @changes

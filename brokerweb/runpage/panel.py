@@ -1,4 +1,4 @@
-"""The panel of one server of a run. Counterparts: ``brokers.panel``, and ``networks.looking`` for networks."""
+"""The panel of one server of a run. Counterparts: ``brokers.panel``, and ``networks.live_data`` for networks."""
 
 from __future__ import annotations
 

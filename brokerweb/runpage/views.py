@@ -18,8 +18,8 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import brokers
+from brokerweb.runpage import answer_quality, panel, reproduction
 from brokerweb.runpage import configuration as configurations
-from brokerweb.runpage import panel, repeating, truth
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
@@ -72,14 +72,14 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "kinds": KINDS,
         "remark": SYSTEMS[run.configuration["system"]].remark(run.summary),
         "thresholds": [{**one, "was": _written(one, measures_of(run.system))} for one in run.thresholds],
-        "truth": truth.of_summary(run.summary),
+        "truth": answer_quality.of_summary(run.summary),
         "rows": rows[:ROWS],
         "rows_left_out": max(0, len(rows) - ROWS),
         "traffic": f"Link width: {gone_over.what}" if gone_over else "",
         "parts": web_of(run.configuration["system"]).parts_of_run(run),
         "of_engine": ", simulated" if run.engine == SIMULATED else "",
         "manifest": _manifest(files),
-        "commands": repeating.commands_for(run, request.build_absolute_uri("/").rstrip("/")),
+        "commands": reproduction.commands_for(run, request.build_absolute_uri("/").rstrip("/")),
         "live": {
             "run": run.id,
             "engine": run.engine,

@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.kit.doors import form_page, person
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import form_page, person
 from brokerweb.runpage import choices
 from brokerweb.topologies import pictures
 from overlay.core.engines import SIMULATED

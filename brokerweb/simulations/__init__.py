@@ -10,6 +10,6 @@ at a time.
 - ``queue``  selects the runs of the next batch; never concurrent with a live measurement or a report
 - ``job``    runs a batch in separate processes and updates its rows; ``tasks``: Celery tasks
 
-``brokerweb.experiments.pace`` estimates durations. There is no row for a batch: its runs hold the
+``brokerweb.experiments.run_durations`` estimates durations. There is no row for a batch: its runs hold the
 lease. If a worker dies, they are queued again, and finished simulations are reused by key.
 """

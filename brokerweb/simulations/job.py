@@ -18,11 +18,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from brokerweb.experiments import pause, states
-from brokerweb.experiments.judging import measured
+from brokerweb.experiments.evaluation import measured
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.services import seed_of
 from brokerweb.kit.disk import no_room
-from brokerweb.kit.guarded import ending, guarded
+from brokerweb.kit.process_groups import ending, guarded
 from brokerweb.simulations import queue
 from overlay.core.errors import describe_os_error
 from overlay.journal.facts import Start

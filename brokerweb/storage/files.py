@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 
 from brokerweb.kit.ids import new_id
-from brokerweb.storage.choice import Item
+from brokerweb.storage.eviction import Item
 from telemetry.errors import TelemetryError
 from telemetry.lake.history import zero_unix_us
 from telemetry.lake.records import SOME

@@ -15,8 +15,8 @@ from brokerweb.definitions import documents
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import ENDED
-from brokerweb.kit.doors import changes, person
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import changes, person
 from brokerweb.studies import services
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import SYSTEMS

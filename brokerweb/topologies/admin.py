@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from brokerweb.kit.doors import person
+from brokerweb.kit.view_guards import person
 from brokerweb.topologies import services
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay.core.errors import InvalidSetting

@@ -11,8 +11,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.kit.doors import changes, form_page, page_of, person
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import changes, form_page, page_of, person
 from brokerweb.topologies import pictures, services, studio, uses
 from brokerweb.topologies import versions as kept
 from brokerweb.topologies.models import Topology, TopologyVersion

@@ -11,8 +11,8 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from brokerweb.kit.doors import changes, form_page, page_of, person, sought
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.topologies import forms, pictures, services, uses, walk_views
 from brokerweb.topologies.models import Topology
 from overlay import topologies as overlay_topologies

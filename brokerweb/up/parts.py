@@ -58,7 +58,7 @@ def house(port: int, host: str, bind: str = "127.0.0.1") -> list[Part]:
     Redis outage.
     """
     listens = ("--host", bind, "--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "2")
-    web = (*listens, "--http", "brokerweb.heads:HeadDeadline")
+    web = (*listens, "--http", "brokerweb.header_timeout:HeadDeadline")
     return [
         _python("web", "-m", "uvicorn", "brokerweb.asgi:application", *web),
         _worker("worker", "-n", "waxwing@%h", "-Q", f"host.{host},default", "--pool", "threads", "-c", "4"),

@@ -287,7 +287,7 @@ def test_a_schedule_is_run_paused_and_resumed_from_its_list(browser: Client, run
 def test_a_target_is_tested_and_its_secret_stays_hidden(browser: Client, operator: User) -> None:
     body = {"channel": "webhook", "address": "http://127.0.0.1:9/s3cr3t", "kinds": ["run_failed"], "secret": "hush"}
     target = notices.create(name="ops", **body)
-    assert "On their way" in act(browser, "notices_target", "test", [target])
+    assert "Tests queued" in act(browser, "notices_target", "test", [target])
     page = browser.get(reverse("admin:notices_target_change", args=[target.pk])).content.decode()
     assert "s3cr3t" not in page
     assert "hush" not in page

@@ -28,7 +28,7 @@ from websockets.sync.client import connect
 from brokerweb.accounts.lockout import PASSWORDS_CHECKED, password_throttle
 from brokerweb.accounts.services import make_token
 from brokerweb.asgi import application
-from brokerweb.bodies import BodyLimit, Limits
+from brokerweb.body_limits import BodyLimit, Limits
 from brokerweb.kit.cache_breaker import CacheBreaker
 from brokerweb.kit.throttles import Windows, host_of
 from brokerweb.up.parts import house

@@ -22,7 +22,7 @@ from brokerweb.control.reaping import Reaper
 from brokerweb.demo import first_start
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.kit import disk
-from brokerweb.storage import room
+from brokerweb.storage import free_space
 from overlay.core.errors import describe_full_disk
 from tests.conftest import ROOT
 from tests.disks import small_disk
@@ -80,7 +80,7 @@ def test_what_is_not_a_full_disk_is_not_called_one() -> None:
 
 
 def test_a_house_begins_on_a_disk_with_too_little_room_to_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "least_free", lambda: 10**18)
+    monkeypatch.setattr(free_space, "least_free", lambda: 10**18)
     first_start()
     assert Experiment.objects.get(demo=True).runs.count() == 0, "it can be launched once there is room"
 

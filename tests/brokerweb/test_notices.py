@@ -23,14 +23,14 @@ from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Network, NetworkState
-from brokerweb.notices import delivering, watching
+from brokerweb.notices import deliveries, detection
 from brokerweb.notices.models import Delivery, Notice, Target
 from brokerweb.reports.models import Report, ReportState
 from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.django_db
 
-ALL = list(watching.LOOKS)
+ALL = list(detection.LOOKS)
 
 
 @dataclass
@@ -103,7 +103,7 @@ def end(run: Run, state: str, **more: Any) -> None:
 
 def news() -> dict[str, str]:
     """What was seen, by kind."""
-    watching.look(timezone.now())
+    detection.look(timezone.now())
     return dict(Notice.objects.values_list("kind", "title"))
 
 
@@ -115,8 +115,8 @@ def test_a_failed_run_is_told_once_with_its_reason_and_the_page_that_shows_it(
     end(run, RunState.FAILED, reason="Broker 3 could not bind to 127.0.0.1:7003.")
     assert waiting.state == RunState.QUEUED
     for _ in range(3):
-        watching.look(timezone.now())
-        delivering.deliver_due()
+        detection.look(timezone.now())
+        deliveries.deliver_due()
     ((headers, data),) = listener.heard
     told = json.loads(data)
     assert headers["x-waxwing-event"] == told["event"] == "run_failed"
@@ -149,9 +149,9 @@ def test_looking_again_asks_as_often_of_many_that_have_finished_as_of_one(
     target: dict, launched: Callable[..., list[Run]]
 ) -> None:
     def questions() -> int:
-        watching.look(timezone.now())
+        detection.look(timezone.now())
         with CaptureQueriesContext(connection) as asked:
-            watching.look(timezone.now())
+            detection.look(timezone.now())
             return len(asked)
 
     def finish(name: str) -> None:
@@ -181,14 +181,14 @@ def test_reports_and_networks_are_told(target: dict, ring: dict) -> None:
 
 def test_of_a_network_whose_brokers_come_and_go_the_first_time_is_told(target: dict, ring: dict) -> None:
     network = Network.objects.create(name="campus", topology_id=ring["id"], state=NetworkState.DEGRADED)
-    begun = datetime.fromtimestamp(time.time() // watching.SPELL_S * watching.SPELL_S, UTC)
+    begun = datetime.fromtimestamp(time.time() // detection.SPELL_S * detection.SPELL_S, UTC)
     Target.objects.update(since=begun - timedelta(minutes=12))
     for second in range(3):
         Network.objects.filter(pk=network.pk).update(changed=begun + timedelta(seconds=second))
-        watching.look(begun + timedelta(seconds=second))
+        detection.look(begun + timedelta(seconds=second))
     assert Delivery.objects.count() == 1
     Network.objects.filter(pk=network.pk).update(state=NetworkState.FAILED)
-    watching.look(begun + timedelta(seconds=3))
+    detection.look(begun + timedelta(seconds=3))
     assert Delivery.objects.count() == 2
 
 
@@ -209,7 +209,7 @@ def test_a_target_is_told_of_what_it_asked_for_and_of_nothing_before_it(
 def test_with_a_secret_the_body_is_signed_and_the_secret_is_never_shown(api: APIClient, listener: Listener) -> None:
     made = make(api, address=f"{listener.url}/private/path", secret="hush")
     api.post(f"/api/notifications/{made['id']}/test/")
-    delivering.deliver_due()
+    deliveries.deliver_due()
     ((headers, data),) = listener.heard
     expected = hmac.new(b"hush", data, hashlib.sha256).hexdigest()
     assert headers["x-waxwing-signature"] == f"sha256={expected}"
@@ -223,7 +223,7 @@ def test_a_target_that_does_not_answer_holds_up_nobody(api: APIClient, listener:
     good = make(api, name="good", address=listener.url)
     for made in (silent, good):
         api.post(f"/api/notifications/{made['id']}/test/")
-    assert delivering.deliver_due() == 2
+    assert deliveries.deliver_due() == 2
     assert len(listener.heard) == 1
     rows = {
         one: api.get(f"/api/notifications/{made['id']}/deliveries/").json()["results"][0]
@@ -244,7 +244,7 @@ def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
     while (delivery := Delivery.objects.get()).state == "waiting":
         gaps.append(delivery.due - now)
         now = max(now, delivery.due)
-        assert delivering.deliver_due(now) == 1
+        assert deliveries.deliver_due(now) == 1
         Delivery.objects.filter(state="waiting").update(due=now + (Delivery.objects.get().due - timezone.now()))
     assert delivery.sentence == "Answered 503 Service Unavailable: thanks Given up after 5 attempts."
     assert len(listener.heard) == 5
@@ -255,7 +255,7 @@ def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
 def test_redirects_are_not_followed(api: APIClient, target: dict, listener: Listener) -> None:
     listener.status, listener.location = 302, f"{listener.url}/elsewhere"
     api.post(f"/api/notifications/{target['id']}/test/")
-    delivering.deliver_due()
+    deliveries.deliver_due()
     assert len(listener.heard) == 1
     assert "Redirects are not followed" in Delivery.objects.get().sentence
 
@@ -266,7 +266,7 @@ def test_after_twenty_failures_in_a_row_it_is_switched_off_and_says_why(
     listener.status = 500
     Target.objects.update(failures=19)
     api.post(f"/api/notifications/{target['id']}/test/")
-    delivering.deliver_due()
+    deliveries.deliver_due()
     shown = api.get(f"/api/notifications/{target['id']}/").json()
     assert (shown["enabled"], shown["failures"]) == (False, 20)
     assert shown["note"].startswith("Switched off after 20 failures in a row. The last: Answered 500")
@@ -280,11 +280,11 @@ def test_two_workers_never_send_the_same_and_one_target_gets_one_at_a_time(
     for _ in range(2):
         api.post(f"/api/notifications/{target['id']}/test/")
     now = timezone.now()
-    first = delivering._take(now)
+    first = deliveries._take(now)
     assert len(first) == 1
-    assert delivering._take(now) == []
-    delivering.end(first[0], True, "Answered 200 OK.", now)
-    assert len(delivering._take(now)) == 1
+    assert deliveries._take(now) == []
+    deliveries.end(first[0], True, "Answered 200 OK.", now)
+    assert len(deliveries._take(now)) == 1
 
 
 def test_an_e_mail_arrives_with_the_link(
@@ -297,7 +297,7 @@ def test_an_e_mail_arrives_with_the_link(
     run, _waiting = launched(replicates=2)
     end(run, RunState.FAILED, reason="The port is in use.")
     news()
-    delivering.deliver_due()
+    deliveries.deliver_due()
     (letter,) = (tmp_path / "mail").iterdir()
     text = letter.read_text()
     assert "To: ops@example.org" in text
@@ -309,7 +309,7 @@ def test_without_a_mail_server_it_says_what_to_set(api: APIClient, settings: Any
     settings.EMAIL_BACKEND, settings.EMAIL_HOST = "django.core.mail.backends.smtp.EmailBackend", ""
     made = make(api, channel="email", address="ops@example.org")
     api.post(f"/api/notifications/{made['id']}/test/")
-    delivering.deliver_due()
+    deliveries.deliver_due()
     assert "EMAIL_URL" in Delivery.objects.get().sentence
 
 

@@ -19,8 +19,8 @@ from brokerweb.experiments import history, labels
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.retention import removal, services
-from brokerweb.storage import files, room
-from brokerweb.storage.choice import Item, choose
+from brokerweb.storage import files, free_space
+from brokerweb.storage.eviction import Item, choose
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, simulator_version
@@ -92,7 +92,7 @@ def test_by_age_the_files_go_and_the_summary_the_events_and_the_configuration_st
 def test_by_size_the_oldest_go_first_until_it_fits(ended: Callable[..., Run]) -> None:
     oldest, older, _young = ended(3), ended(2), ended(1)
     removal.weigh_runs()
-    each = room.run_bytes()
+    each = free_space.run_bytes()
     assert each is not None
     policy = services.policy()
     policy.max_bytes = round(each * 1.5)

@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 
 from brokerweb.control import runs as live_runs
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.experiments.pace import START_S
-from brokerweb.kit.guarded import ending
+from brokerweb.experiments.run_durations import START_S
+from brokerweb.kit.process_groups import ending
 from brokerweb.networks.models import Host
 from brokerweb.reports import queue as reports
 from brokerweb.simulations import job, queue

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.judging import figures_of
+from brokerweb.experiments.evaluation import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.test import Client
 
-from brokerweb.networks import hosting
+from brokerweb.networks import host_load
 from tests.pages.furniture import House
 
 
 def test_a_host_says_what_it_runs_and_how_busy_it_is(olga: Client, house: House, settings: Any) -> None:
     settings.HOST_NAME = "lab-1"
-    hosting.tell()
+    host_load.tell()
     page = olga.get("/hosts/").content.decode()
     busy, silent = page.split("lab-2")
     assert f"/runs/{house.runs['measuring'].id}/" in busy

@@ -9,7 +9,7 @@ import re
 from django.contrib.auth.models import User
 from django.test import Client
 
-from brokerweb.kit.doors import PAGE_SIZE
+from brokerweb.kit.view_guards import PAGE_SIZE
 from brokerweb.topologies import services as topologies
 from tests.pages.furniture import House
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 
 from brokerweb.control import host
-from brokerweb.networks import glance
+from brokerweb.networks import load_polling
 from brokerweb.networks.models import Network
 from overlay.programs.context_broker.client import ContextClient
 from tests.pages.furniture import House
@@ -41,7 +41,7 @@ def daemon() -> Iterator[Daemon]:
 @pytest.fixture
 def network(house: House, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> Network:
     """The house's network on this host, of which only the broker of number 3 answers, at every look."""
-    monkeypatch.setattr(glance, "AGE_S", 0)
+    monkeypatch.setattr(load_polling, "AGE_S", 0)
     network: Network = house.network
     network.host = settings.HOST_NAME
     network.brokers[3] |= {"address": daemon.text, "pid": daemon.process.pid}

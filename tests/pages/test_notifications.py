@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from brokerweb.notices import delivering, services
+from brokerweb.notices import deliveries, services
 from brokerweb.notices.models import Delivery, Target
 
 HOOK = "http://127.0.0.1:9/hooks/s3cr3t"
@@ -32,7 +32,7 @@ def test_a_target_is_added_tested_and_its_result_is_read(olga: Client) -> None:
     target = Target.objects.get()
     olga.post(f"/notifications/{target.id}/test/")
     assert 'hx-trigger="every 2s"' in olga.get("/notifications/deliveries/").content.decode()
-    delivering.deliver_due()
+    deliveries.deliver_due()
     said = olga.get("/notifications/deliveries/").content.decode()
     assert "Connection failed: Connection refused." in said
     assert "hx-trigger" not in said

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brokerweb.experiments import labels
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.notices import services as notices
 from brokerweb.notices.models import Target
 from brokerweb.reports import schedules
@@ -161,6 +161,6 @@ VALUES = st.dictionaries(
 
 @given(VALUES, VALUES)
 def test_other_values_have_another_mark_and_the_same_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assert stale.mark(one) == stale.mark(dict(reversed(one.items())))
+    assert etags.mark(one) == etags.mark(dict(reversed(one.items())))
     as_text = [sorted((name, repr(value)) for name, value in values.items()) for values in (one, other)]
-    assert (stale.mark(one) == stale.mark(other)) == (as_text[0] == as_text[1])
+    assert (etags.mark(one) == etags.mark(other)) == (as_text[0] == as_text[1])

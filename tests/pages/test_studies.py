@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from brokerweb.experiments import services as experiments
-from brokerweb.experiments.judging import figures_of
+from brokerweb.experiments.evaluation import figures_of
 from brokerweb.experiments.models import Experiment, Run, RunState
 from telemetry.systems.context_broker.published import same
 from telemetry.systems.registry import studies

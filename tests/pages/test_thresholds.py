@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from brokerweb.experiments import judging
+from brokerweb.experiments import evaluation
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.kit import ids
@@ -79,8 +79,8 @@ def test_lost_requests_break_a_threshold_on_time_and_it_says_how_many(olga: Clie
     outcomes = {"requests": 1_000, "answered": 800, "timed_out": 200, "not_found": 0, "answer_ratio": 0.8}
     bounds = {"requests": 1_000, "unanswered": 200, "mean": None, "p50": 700.0, "p95": None, "p99": None}
     Run.objects.filter(pk=lossy.pk).update(**summed_up({"p50": 650.0, "p95": 900.0, **outcomes, "bounds": bounds}))
-    assert (judging.tried(sweep, ["p95 < 2ms"]).kept, judging.tried(sweep, ["p50 < 2ms"]).broken) == (1, 2)
-    came_to = judging.demand(sweep, ["p95 < 2ms"])
+    assert (evaluation.tried(sweep, ["p95 < 2ms"]).kept, evaluation.tried(sweep, ["p50 < 2ms"]).broken) == (1, 2)
+    came_to = evaluation.demand(sweep, ["p95 < 2ms"])
     assert (came_to.kept, came_to.broken) == (1, 2)
     said = "200 of 1,000 requests got no answer, so p95 is unbounded"
     shown = olga.get(f"/runs/{lossy.pk}/").content.decode()
@@ -96,8 +96,8 @@ def test_lost_requests_break_a_threshold_on_time_and_it_says_how_many(olga: Clie
 
 def test_a_run_that_is_done_later_is_held_to_the_new_ones(olga: Client, sweep: Experiment) -> None:
     waiting = sweep.runs.select_related("experiment").get(state=RunState.QUEUED)
-    judging.demand(sweep, ["p95 < 1ms"])
-    late = judging.measured(waiting, {"p95": 1_100.0}, is_done=True)
+    evaluation.demand(sweep, ["p95 < 1ms"])
+    late = evaluation.measured(waiting, {"p95": 1_100.0}, is_done=True)
     assert (late["passed"], late["thresholds"][0]["text"]) == (False, "p95 < 1ms")
 
 
@@ -121,7 +121,7 @@ def test_a_line_that_cannot_be_read_is_named_and_nothing_changes(olga: Client, s
 def test_others_that_were_set_meanwhile_are_not_written_over(olga: Client, sweep: Experiment) -> None:
     address = f"/experiments/{sweep.pk}/thresholds/"
     seen = olga.get(address).context["seen"]
-    judging.demand(sweep, ["p95 < 1ms"])
+    evaluation.demand(sweep, ["p95 < 1ms"])
     refused = olga.post(address, {"thresholds": "p95 < 9ms", "seen": seen})
     assert refused.status_code == 409
     text = refused.content.decode()
@@ -175,18 +175,18 @@ def test_a_command_sets_tells_and_takes_them_away(sweep: Experiment) -> None:
 def test_the_work_is_done_in_chunks_and_goes_on_where_it_ended(
     sweep: Experiment, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    judging.demand(sweep, ["p95 < 2ms"])
+    evaluation.demand(sweep, ["p95 < 2ms"])
     Run.objects.filter(passed=False).update(passed=None, thresholds=[])  # as if it had ended before the last
     monkeypatch.setattr(ids, "AT_ONCE", 2)
-    came_to = judging.demand(sweep, ["p95 < 2ms"])
+    came_to = evaluation.demand(sweep, ["p95 < 2ms"])
     assert (came_to.kept, came_to.broken, came_to.changed) == (2, 1, 1)
     monkeypatch.undo()
     with django_assert_max_num_queries(25):
-        judging.demand(sweep, ["p95 < 3ms"])
+        evaluation.demand(sweep, ["p95 < 3ms"])
 
 
 def test_who_may_only_look_sees_them_and_no_button(viktor: Client, sweep: Experiment) -> None:
-    judging.demand(sweep, ["p95 < 2ms"])
+    evaluation.demand(sweep, ["p95 < 2ms"])
     text = page(viktor, sweep)
     assert "<code>p95 &lt; 2ms</code>" in text
     assert "Change the thresholds" not in text

@@ -9,7 +9,7 @@ from django.test import Client
 
 from brokerweb.experiments.models import Run
 from brokerweb.reports.models import Report
-from brokerweb.runpage import truth
+from brokerweb.runpage import answer_quality
 from telemetry.summary.truths import TRUTHS
 from tests.pages.furniture import House
 from tests.pages.summed_up import summed_up
@@ -59,7 +59,7 @@ def test_runs_and_reports_from_before_are_shown_without(viktor: Client, house: H
 
 
 def test_one_false_not_found_in_ten_thousand_is_seen() -> None:
-    found = truth.of_summary({"truth": {"fresh": 9_999, "false_not_found": 1, "requests": 10_000}})
+    found = answer_quality.of_summary({"truth": {"fresh": 9_999, "false_not_found": 1, "requests": 10_000}})
     assert found is not None
     fresh, stale, false = found["parts"]
     assert (fresh.count, stale.count, false.count) == (9_999, 0, 1)

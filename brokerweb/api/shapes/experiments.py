@@ -10,12 +10,12 @@ from rest_framework import serializers
 from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import OBJECT, Body, ObjectField, ObjectsField
 from brokerweb.api.shapes.links import FaultsField
-from brokerweb.experiments import judging, labels
+from brokerweb.experiments import evaluation, labels
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.queue_position import Queue, QueuePosition
 from brokerweb.experiments.results import verdicts
 from brokerweb.experiments.services import runs_by_state
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.repeats import DIFFERENT, IDENTICAL, NOT_COMPARABLE
 from telemetry.systems.registry import measures_of
@@ -107,7 +107,7 @@ class ExperimentSerializer(serializers.ModelSerializer):
         return found and {name: getattr(found, name) for name in JUDGED}
 
     def get_mark(self, experiment: Experiment) -> str:
-        return stale.mark(judging.stored(experiment))
+        return etags.mark(evaluation.stored(experiment))
 
 
 @extend_schema_serializer(component_name="LaunchEstimate")
@@ -217,7 +217,7 @@ class RunSummarySerializer(serializers.ModelSerializer):
         return labels.tags_of(run)
 
     def get_mark(self, run: Run) -> str:
-        return stale.mark(labels.written(run))
+        return etags.mark(labels.written(run))
 
     def get_eta_s(self, run: Run) -> float | None:
         return self._queue_position(run).eta_s

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from brokerweb.api.resources import MARK_HELP
 from brokerweb.api.shapes.fields import LIST_OF_OBJECTS, Body
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.reports import schedules
 from brokerweb.reports.models import FiringOutcome, Report, ReportKind, Schedule, ScheduleKind
 from brokerweb.reports.services import own_runs
@@ -107,7 +107,7 @@ class ScheduleSerializer(serializers.ModelSerializer):
         fields += ["owner", "created", "mark"]
 
     def get_mark(self, schedule: Schedule) -> str:
-        return stale.mark(schedules.stored(schedule))
+        return etags.mark(schedules.stored(schedule))
 
 
 class FiringSerializer(serializers.Serializer):

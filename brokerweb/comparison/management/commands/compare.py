@@ -15,7 +15,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from brokerweb.comparison import exports, services
-from brokerweb.comparison.asked import DEFAULT_METRIC, read
+from brokerweb.comparison.query import DEFAULT_METRIC, read
 from brokerweb.comparison.services import Comparison, Group
 from overlay.core.errors import InvalidSetting
 from telemetry.reports.grouping import WORSE, ends

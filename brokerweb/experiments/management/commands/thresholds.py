@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from brokerweb.experiments import judging
+from brokerweb.experiments import evaluation
 from brokerweb.experiments.models import Experiment
 from overlay.core.errors import InvalidSetting
 from telemetry.cli.sweep import BROKEN
@@ -36,15 +36,15 @@ class Command(BaseCommand):
             raise CommandError(f"no experiment is named {named!r:.80}")
         try:
             sets = texts or options["none"]
-            came_to = judging.demand(experiment, texts) if sets else self._as_it_is(experiment)
+            came_to = evaluation.demand(experiment, texts) if sets else self._as_it_is(experiment)
         except InvalidSetting as error:
             self.stderr.write(str(error))
             sys.exit(WRONG)
-        self.stdout.write(", ".join(judging.demands(experiment)) or "no thresholds")
+        self.stdout.write(", ".join(evaluation.demands(experiment)) or "no thresholds")
         self.stdout.write(f"{came_to.kept} runs passed, {came_to.broken} failed")
         if came_to.broken:
             sys.exit(BROKEN)
 
     @staticmethod
-    def _as_it_is(experiment: Experiment) -> judging.Outcome:
-        return judging.tried(experiment, judging.demands(experiment))
+    def _as_it_is(experiment: Experiment) -> evaluation.Outcome:
+        return evaluation.tried(experiment, evaluation.demands(experiment))

@@ -13,9 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from brokerweb.networks import numbers
+from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.context import front, shapes
+from brokerweb.systems.context_broker.context import services, shapes
 from overlay.core.errors import InvalidSetting
 
 KEY = [
@@ -39,7 +39,7 @@ class ContextView(APIView):
         """
         network = get_object_or_404(Network, pk=pk)
         broker, is_traced = _broker(network, request), _is_traced(request)
-        asked = front.ask(network, *_key(request), broker=broker, is_traced=is_traced)
+        asked = services.ask(network, *_key(request), broker=broker, is_traced=is_traced)
         walk = f"/api/networks/{network.pk}/walks/{asked.trace}/" if asked.trace else None
         if asked.entry is None:
             sentence = "No broker of this network has valid data for this entity and scope."
@@ -52,7 +52,7 @@ class ContextView(APIView):
         body = shapes.ContextBody(data=request.data)
         body.is_valid(raise_exception=True)
         network = get_object_or_404(Network, pk=pk)
-        given = front.provide(network, *_key(request), broker=_broker(network, request), **body.validated_data)
+        given = services.provide(network, *_key(request), broker=_broker(network, request), **body.validated_data)
         return Response(shapes.ProvidedSerializer(given).data)
 
 
@@ -80,7 +80,7 @@ def _key(request: Request) -> tuple[str, str, str]:
 
 def _broker(network: Network, request: Request) -> int | None:
     """The broker to query; ``None`` for any."""
-    return numbers.chosen(network, request.query_params.get("broker", ""))
+    return broker_index.chosen(network, request.query_params.get("broker", ""))
 
 
 def _is_traced(request: Request) -> bool:

@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from brokerweb.kit.doors import may_change, posted
 from brokerweb.kit.errors import NotAnswered
-from brokerweb.networks import numbers
+from brokerweb.kit.view_guards import may_change, posted
+from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.context import front
+from brokerweb.systems.context_broker.context import services
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from overlay.core.errors import InvalidSetting
 from telemetry.formatting import words
@@ -25,11 +25,11 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
         if request.POST.get("do") == "provide":
             may_change(request)
             return render(request, "context_broker/answer.html", {"provided": _provide(network, request.POST)})
-        broker = numbers.chosen(network, request.POST.get("broker", ""))
-        asked = front.ask(network, *_key(request.POST), broker=broker, is_traced=True)
+        broker = broker_index.chosen(network, request.POST.get("broker", ""))
+        asked = services.ask(network, *_key(request.POST), broker=broker, is_traced=True)
     except InvalidSetting as error:
         return render(request, "context_broker/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
-    except (front.NotRunning, NotAnswered) as error:
+    except (services.NotRunning, NotAnswered) as error:
         return render(request, "context_broker/answer.html", {"problem": str(error)})
     answer = "context_broker/answer.html"
     where = {"network": network, "trace": asked.trace, "traced_one_in": traced_one_in(network)}
@@ -50,11 +50,11 @@ def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
     if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
         raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
     payload = data.get("payload", "").strip()
-    return front.provide(
+    return services.provide(
         network,
         *_key(data),
         provider=data.get("provider", "").strip(),
         payload=payload,
         valid_ms=int(valid),
-        broker=numbers.chosen(network, data.get("broker", "")),
+        broker=broker_index.chosen(network, data.get("broker", "")),
     )

@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 
 from brokerweb.networks.models import UP, Network
-from brokerweb.systems.context_broker.panel.words import Said, detail
+from brokerweb.systems.context_broker.panel.text import Said, detail
 from brokerweb.systems.contract import ServerDetail
 from overlay.core.addresses import format_address, parse_address
 from overlay.programs.context_broker.client import ContextClient, NoAnswer, Refused

@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.kit.following import Following
-from brokerweb.systems.context_broker.panel.words import SHOWN, Row, Said, detail
+from brokerweb.kit.follower_cache import Following
+from brokerweb.systems.context_broker.panel.text import SHOWN, Row, Said, detail
 from brokerweb.systems.contract import ServerDetail
 from overlay.systems.registry import SYSTEMS
 from telemetry.formatting import count

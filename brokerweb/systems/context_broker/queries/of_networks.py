@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.kit.following import Following
+from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.queries import timeline
 from brokerweb.systems.context_broker.queries.trace_files import TraceFiles

@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit.doors import changes, entered, person, posted
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.streams import download
+from brokerweb.kit.view_guards import changes, entered, person, posted
 from brokerweb.systems.context_broker.wirelab import composing, pasted, recorded, sending, services
 from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker.wire.table import LAYOUTS

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.moments import moment
-from brokerweb.networks import numbers
+from brokerweb.networks import broker_index
 from brokerweb.networks.models import UP, Network
 from brokerweb.systems.context_broker.context import latest
 from brokerweb.systems.context_broker.context.latest import Latest
@@ -66,7 +66,7 @@ def brokers_of(network: Network, key: tuple[str, str, str], chosen: int | None =
     Raises ``NotRunning``; ``InvalidSetting`` for an unknown broker.
     """
     if chosen is not None:
-        numbers.known(network, chosen)
+        broker_index.known(network, chosen)
     if network.state not in UP:
         raise NotRunning(f"This network is {network.state} and cannot be queried. {network.reason}".strip())
     rows = [row for row in network.brokers if chosen in (None, row["index"])]

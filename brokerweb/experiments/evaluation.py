@@ -18,7 +18,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState
-from brokerweb.kit import stale
+from brokerweb.kit import etags
 from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
@@ -113,7 +113,7 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
     wanted = read(texts, _system(experiment))
     with transaction.atomic():
         row = _locked(experiment.pk)
-        stale.check(seen, stored(row))
+        etags.check(seen, stored(row))
         if (before := demands(row)) != wanted:
             row.definition["thresholds"] = wanted
             row.save(update_fields=["definition"])

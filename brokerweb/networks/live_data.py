@@ -1,7 +1,7 @@
 """Live data of a network: load of all servers, and one server in detail.
 
 Counterparts: ``live.brokers`` and ``live.snapshots`` do the same for runs from journals. Servers of a network have no
-journal; ``glance`` polls them.
+journal; ``load_polling`` polls them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from brokerweb.brokers.panel import Place, shown
 from brokerweb.brokers.rows import merged
-from brokerweb.kit.following import Following
-from brokerweb.networks.glance import Glance
+from brokerweb.kit.follower_cache import Following
+from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.systems.registry import web_of
 

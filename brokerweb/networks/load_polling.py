@@ -15,8 +15,8 @@ from typing import Any
 
 from django.conf import settings
 
-from brokerweb.networks.asking import statistics_of
 from brokerweb.networks.models import Network
+from brokerweb.networks.statistics_queries import statistics_of
 from overlay.core.addresses import parse_address
 from overlay.journal.counters import growth
 from overlay.runtime.usage import sizes_in
